@@ -1,0 +1,3 @@
+from segue.cli.main import main
+
+main()

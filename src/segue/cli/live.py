@@ -1,0 +1,167 @@
+"""The live display: the plan as a tree of waves and tasks, with what each is doing.
+
+Nothing runs in a thread: the display is drawn when something has happened, and by a
+timer of the event loop, so that the clocks move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+from rich.tree import Tree
+
+from segue.cli.asker import TerminalAsker
+from segue.cli.summary import bar, summary
+from segue.cli.words import in_words, limit_name
+from segue.core.durations import format_duration
+from segue.core.plan import TaskState
+from segue.i18n import _
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+REFRESH_S = 0.25
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+LOOKS = {
+    TaskState.PENDING: ("○", "dim"),
+    TaskState.IN_PROGRESS: ("●", "bold cyan"),
+    TaskState.COMPLETED: ("✔", "green"),
+    TaskState.FAILED: ("✘", "bold red"),
+    TaskState.SKIPPED: ("⊘", "yellow"),
+}
+# What is worth a line that stays; the tree shows the rest.
+TOLD = frozenset(
+    {"task_failed", "task_parked", "task_retrying", "task_restarted", "run_adopted", "plan_broken",
+     "gate_opened", "mark_edited", "dependency_problem", "stopping", "notice", "plan_edited"}
+)  # fmt: skip
+
+
+class LiveReporter:
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._run: TaskListRun | None = None
+        self._since = datetime.now(UTC)
+        self._spent: dict[str, float] = {}
+        self._said: dict[str, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_paused = False
+
+    def emit(self, event: str, **facts: object) -> None:
+        match event:
+            case "task_completed":
+                self._spent[str(facts["task"])] = float(str(facts["seconds"]))
+            case "task_said":
+                self._said[str(facts["task"])] = str(facts["text"])
+                return
+            case "finished":
+                self._finish(facts)
+                return
+        words = in_words(event, facts) if event in TOLD else None
+        if words is not None:
+            self._console.print(Text(f"{datetime.now().astimezone():%H:%M:%S} {words}"))
+
+    def show(self, run: TaskListRun) -> None:
+        self._run = run
+        self._live.start()
+        self._tick()
+
+    def asker(self) -> TerminalAsker:
+        return TerminalAsker(self._pause, self._go_on)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._live.stop()
+
+    def _pause(self) -> None:
+        self._is_paused = True
+        self._live.stop()
+
+    def _go_on(self) -> None:
+        self._is_paused = False
+        if self._run is not None:
+            self._live.start()
+
+    def _tick(self) -> None:
+        if not self._is_paused:
+            self._live.update(self._draw(), refresh=True)
+        self._timer = asyncio.get_running_loop().call_later(REFRESH_S, self._tick)
+
+    def _finish(self, facts: dict[str, object]) -> None:
+        self.close()
+        if self._run is None:
+            return
+        self._console.print(self._tree(self._run, self._console.height * 2))
+        self._console.print(Text(summary(self._run, facts, self._since)))
+
+    # Drawing
+
+    def _draw(self) -> RenderableType:
+        run = self._run
+        assert run is not None
+        done = run.frontier.counts[TaskState.COMPLETED]
+        total = len(run.graph)
+        elapsed = format_duration(int((datetime.now(UTC) - self._since).total_seconds()))
+        head = Text.assemble(
+            (f"{run.file.shown}  ", "bold"), (bar(done, total), "green"), f"  {done}/{total}  {elapsed}"
+        )
+        return Group(head, self._tree(run, self._console.height - 4))
+
+    def _tree(self, run: TaskListRun, rows_max: int) -> Tree:
+        """Waves and tasks; where the screen is too small, what is settled is folded."""
+        tree = Tree("", hide_root=True, guide_style="dim")
+        waves = run.graph.waves()
+        is_folded = len(run.graph) + len(waves) > rows_max
+        left = rows_max
+        for wave in waves:
+            number = run.graph.wave_of(wave[0])
+            states = [run.frontier.states[id] for id in wave]
+            done = sum(state is TaskState.COMPLETED for state in states)
+            label = _("Wave {n}").format(n=number)
+            branch = tree.add(Text(f"{label}  {done}/{len(wave)}", style="dim"))
+            left -= 1
+            shown = [id for id in wave if not is_folded or self._is_of_interest(run, id)]
+            for id in shown[: max(0, left)]:
+                branch.add(self._row(run, id))
+            left -= len(shown)
+            if left <= 0:
+                break
+        return tree
+
+    def _is_of_interest(self, run: TaskListRun, id: str) -> bool:
+        return run.frontier.states[id] in (TaskState.IN_PROGRESS, TaskState.FAILED)
+
+    def _row(self, run: TaskListRun, id: str) -> Text:
+        state = run.frontier.states[id]
+        icon, style = LOOKS[state]
+        if state is TaskState.IN_PROGRESS:
+            icon = SPINNER[int(datetime.now(UTC).timestamp() / REFRESH_S) % len(SPINNER)]
+        row = Text.assemble((f"{icon} {id}", style), f" {run.graph.task(id).title}")
+        row.no_wrap, row.overflow = True, "ellipsis"
+        note = self._note(run, id, state)
+        if note:
+            row.append(f"  {note}", style="dim")
+        return row
+
+    def _note(self, run: TaskListRun, id: str, state: TaskState) -> str:
+        if state is TaskState.COMPLETED:
+            return format_duration(self._spent[id]) if id in self._spent else ""
+        if state is not TaskState.IN_PROGRESS:
+            return ""
+        now = datetime.now(UTC)
+        for park in run.ledger.parks.values():
+            if park.task == id:
+                left = format_duration(max(0, int((park.wakes_at - now).total_seconds())))
+                return _("⏳ {kind}, goes on in {time}").format(kind=limit_name(park.kind), time=left)
+        for attempt in run.jobs.values():
+            if attempt.task.id == id:
+                spent = format_duration(int((now - attempt.run.created_at).total_seconds()))
+                again = f" ×{attempt.run.attempt}" if attempt.run.attempt > 1 else ""
+                return f"{spent}{again}  {self._said.get(id, '')}"
+        return _("waits for you")

@@ -1,0 +1,135 @@
+"""The command line: finds the command, speaks the language, turns errors into words.
+
+A command's module is imported only when it is called: `segue --help` and `--version`
+must answer at once.
+"""
+
+from __future__ import annotations
+
+import gettext
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from segue import __version__, i18n
+from segue.cli import output
+from segue.errors import UserError
+from segue.i18n import _
+
+COMMANDS = {
+    # name: what it does (looked up in the catalogue when it is shown)
+    "run": "run a task list, or go on with it",
+    "resume": "find interrupted work here and go on with it",
+    "status": "where everything stands",
+    "plan": "dry run: waves, critical path, conflicts; touches nothing",
+    "doctor": "what is installed, what is missing, what each agent can do",
+}
+
+
+class Commands(click.Group):
+    """Loads `segue.cli.NAME` for the command NAME, and nothing else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"segue.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise output.unknown_command(name, tuple(COMMANDS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(_("Commands")):
+            formatter.write_dl([(name, _(text)) for name, text in COMMANDS.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(_("Example")):
+            formatter.write_text("segue run PLAN.md --jobs 4")
+
+
+def make() -> click.Group:
+    """The command tree, in the language in use."""
+    return Commands(
+        name="segue",
+        help=_("Runs AI agents unattended and never loses its place."),
+        params=[
+            click.Option(["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("language to speak")),
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_print_version,
+                help=_("show the version and exit"),
+            ),
+        ],
+        callback=lambda lang: _alone(),
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"segue {__version__}")
+        ctx.exit()
+
+
+def _alone() -> None:
+    """`segue` with no command looks at the folder and says what can be done here."""
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is None:
+        import_module("segue.cli.here").show(ctx.obj["environ"])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    args = list(sys.argv[1:] if argv is None else argv)
+    environ = dict(os.environ)  # what agents may get of it is taken from here, not from later
+    speak(i18n.choose(_option(args, "--lang"), environ))
+    try:
+        code: Any = make().main(
+            args, prog_name="segue", standalone_mode=False, obj={"environ": environ}
+        )
+    except UserError as error:
+        code = output.error(error, as_json="--json" in args)
+    except click.UsageError as error:
+        code = output.usage_error(error, as_json="--json" in args)
+    except click.Abort:
+        code = 130
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def speak(language: str) -> None:
+    """Segue's own texts, and those of the libraries that look words up by themselves."""
+    i18n.use(language)
+    if language != "en":
+        os.environ["LANGUAGE"] = language
+        gettext.bindtextdomain(i18n.DOMAIN, str(i18n.LOCALE_DIR))
+        gettext.textdomain(i18n.DOMAIN)
+
+
+def _option(args: Sequence[str], name: str) -> str | None:
+    """An option's value before the command line is parsed: its help is translated, too."""
+    for at, arg in enumerate(args):
+        if arg == name and at + 1 < len(args):
+            return args[at + 1]
+        if arg.startswith(f"{name}="):
+            return arg.partition("=")[2]
+    return None

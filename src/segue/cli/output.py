@@ -1,0 +1,82 @@
+"""How results and errors leave the program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import click
+
+from segue import i18n
+from segue.errors import Problem, UserError
+from segue.i18n import _
+
+PROBLEMS_SHOWN_MAX = 20
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def lang_option() -> Callable[[C], C]:
+    """`--lang` works after the command, too; it was read before anything else."""
+    return click.option(
+        "--lang",
+        type=click.Choice(i18n.LANGUAGES),
+        expose_value=False,
+        help=_("language to speak"),
+    )
+
+
+def json_option() -> Callable[[C], C]:
+    return click.option("--json", "as_json", is_flag=True, help=_("print JSON and nothing else"))
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def error(error: UserError, *, as_json: bool) -> int:
+    """Tell a person, or a program, what to mend. The exit code of bad input is 2."""
+    if as_json:
+        told: dict[str, object] = {"error": error.problem.to_json()}
+        if len(error.problems) > 1:
+            told["errors"] = [problem.to_json() for problem in error.problems]
+        click.echo(json.dumps(told, ensure_ascii=False))
+        return 2
+    for problem in error.problems[:PROBLEMS_SHOWN_MAX]:
+        _problem(problem)
+    left = len(error.problems) - PROBLEMS_SHOWN_MAX
+    if left > 0:
+        click.echo(_("… and {n} more").format(n=left), err=True)
+    return 2
+
+
+def _problem(problem: Problem) -> None:
+    where = f"{problem.where}: " if problem.where else ""
+    label = click.style(_("error:"), fg="red", bold=True)
+    click.echo(f"{label} {where}{problem.message}", err=True)
+    for line in (problem.hint or "").splitlines():
+        click.echo(click.style("  → ", fg="cyan") + line, err=True)
+
+
+def usage_error(error_: click.UsageError, *, as_json: bool) -> int:
+    command = error_.ctx.command_path if error_.ctx else "segue"
+    hint = _("see {command} --help").format(command=command)
+    return error(UserError("usage", error_.format_message(), hint=hint), as_json=as_json)
+
+
+def unknown_command(name: str, known: tuple[str, ...]) -> UserError:
+    close = get_close_matches(name, known, 1)
+    if name.endswith(".md"):
+        hint = _("to run a plan: segue run {name}").format(name=name)
+    elif close:
+        hint = _("did you mean `{name}`?").format(name=f"segue {close[0]}")
+    else:
+        hint = _("known: {names}").format(names=", ".join(known))
+    return UserError("usage", _("there is no command `{name}`").format(name=name), hint=hint)
+
+
+def example(text: str) -> str:
+    """The last lines of a command's help: an example that works."""
+    return "\b\n" + _("Example:") + "\n  " + text.replace("\n", "\n  ")

@@ -1,0 +1,87 @@
+"""How a run is shown: live on a terminal, plain lines in a pipe, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from segue.cli.summary import summary
+from segue.cli.words import in_words
+from segue.work.questions import Asker
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+NOT_FOR_PROGRAMS = frozenset({"task_said"})
+
+
+class Reporter(Protocol):
+    def emit(self, event: str, **facts: object) -> None: ...
+
+    def show(self, run: TaskListRun) -> None:
+        """The run begins; it may be looked at from now on."""
+        ...
+
+    def asker(self) -> Asker | None: ...
+
+    def close(self) -> None: ...
+
+
+def choose_reporter(*, as_json: bool) -> Reporter:
+    if as_json:
+        return JsonReporter()
+    if sys.stdout.isatty():
+        from segue.cli.live import LiveReporter  # noqa: PLC0415 - rich is heavy, a pipe needs none
+
+        return LiveReporter()
+    return LineReporter()
+
+
+class JsonReporter:
+    """One JSON object per line, as things happen."""
+
+    def emit(self, event: str, **facts: object) -> None:
+        if event in NOT_FOR_PROGRAMS:
+            return
+        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        click.echo(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
+
+    def show(self, run: TaskListRun) -> None:
+        pass
+
+    def asker(self) -> Asker | None:
+        return None  # a program is not asked
+
+    def close(self) -> None:
+        pass
+
+
+class LineReporter:
+    """Plain lines with the time, and a summary at the end."""
+
+    def __init__(self) -> None:
+        self._run: TaskListRun | None = None
+        self._since = datetime.now(UTC)
+
+    def emit(self, event: str, **facts: object) -> None:
+        if event == "finished" and self._run is not None:
+            click.echo(summary(self._run, facts, self._since))
+            return
+        words = in_words(event, facts)
+        if words is not None:
+            click.echo(f"{datetime.now().astimezone():%H:%M:%S} {words}")
+
+    def show(self, run: TaskListRun) -> None:
+        self._run = run
+
+    def asker(self) -> Asker | None:
+        from segue.cli.asker import TerminalAsker  # noqa: PLC0415
+
+        return TerminalAsker(lambda: None, lambda: None)
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,92 @@
+"""`segue run PLAN.md`"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.reporters import Reporter, choose_reporter
+from segue.engine.clock import SystemClock
+from segue.i18n import _
+from segue.work.config import JOBS_MAX
+from segue.work.runner import Wishes, run_plan
+
+
+@click.command(
+    "run",
+    help=_("Run a task list, or go on with it."),
+    epilog=output.example("segue run PLAN.md --agent shell --jobs 4"),
+    short_help=_("run a task list, or go on with it"),
+)
+@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.md")
+@click.option("--agent", metavar="NAME", help=_("who does the tasks that name nobody"))
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, JOBS_MAX), help=_("how many tasks run side by side")
+)
+@click.option(
+    "--on-failed",
+    type=click.Choice(["ask", "retry", "skip", "stop"]),
+    default="ask",
+    show_default=True,
+    help=_("what to do with tasks that failed before"),
+)
+@click.option("--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit"))
+@click.option(
+    "--isolate",
+    type=click.Choice(["none", "worktree"]),
+    default="none",
+    show_default=True,
+    help=_("give each task a git worktree of its own, merged when it is done"),
+)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(
+    ctx: click.Context,
+    plan: Path,
+    agent: str | None,
+    jobs: int | None,
+    on_failed: str,
+    no_wait: bool,
+    isolate: str,
+    as_json: bool,
+) -> int:
+    wishes = Wishes(
+        plan,
+        agent=agent,
+        jobs=jobs,
+        on_failed=on_failed,
+        wait=not no_wait,
+        isolate=isolate == "worktree",
+    )
+    return go(wishes, ctx.obj["environ"], as_json=as_json)
+
+
+def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+    """Run, showing what happens; the exit code."""
+    return asyncio.run(_go(wishes, environ, choose_reporter(as_json=as_json)))
+
+
+async def _go(wishes: Wishes, environ: dict[str, str], reporter: Reporter) -> int:
+    asker = reporter.asker() if sys.stdin.isatty() and sys.stderr.isatty() else None
+    tz = datetime.now().astimezone().tzinfo
+    assert tz is not None
+    try:
+        result = await run_plan(
+            wishes,
+            environ=environ,
+            clock=SystemClock(),
+            tz=tz,
+            command=["segue", *sys.argv[1:]],
+            emit=reporter.emit,
+            asker=asker,
+            show=reporter.show,
+        )
+    finally:
+        reporter.close()
+    return result.exit

@@ -1,0 +1,97 @@
+"""The last thing a run says: what is done, what is not, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from segue.cli.words import local_time
+from segue.core.durations import format_duration
+from segue.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+BAR_CELLS = 24
+ERROR_CHARS_MAX = 160
+
+
+def summary(run: TaskListRun, facts: Mapping[str, Any], since: datetime) -> str:
+    total = len(run.graph)
+    done = len(facts["completed"])
+    took = format_duration((datetime.now(UTC) - since).total_seconds())
+    lines = ["", f"{_headline(facts)}  {bar(done, total)}  {done}/{total}  {took}"]
+    retried = sum(1 for row in run.ledger.tasks.values() if row.retries_used)
+    if retried:
+        text = ngettext("{n} task needed another try", "{n} tasks needed another try", retried)
+        lines.append("  ↻ " + text.format(n=retried))
+    if run.ledger.windows:
+        n = run.ledger.windows
+        text = ngettext("waited through {n} limit", "waited through {n} limits", n)
+        lines.append("  ⏳ " + text.format(n=n))
+    lines += [f"  {line}" for line in _usage(facts)]
+    lines += _unfinished(run, facts)
+    hint = _next(run, facts)
+    if hint:
+        lines += ["", hint]
+    return "\n".join(lines)
+
+
+def _headline(facts: Mapping[str, Any]) -> str:
+    match facts["exit"]:
+        case 0:
+            return _("✔ All done.")
+        case 3:
+            return _("❓ Waits for you.")
+        case 4:
+            return _("⏳ Parked.")
+        case 130:
+            return _("⏹ Stopped; the place is kept.")
+        case _:
+            return _("✘ Not everything could be done.")
+
+
+def bar(done: int, total: int, cells: int = BAR_CELLS) -> str:
+    filled = round(cells * done / total) if total else 0
+    return "━" * filled + "┄" * (cells - filled)
+
+
+def _usage(facts: Mapping[str, Any]) -> list[str]:
+    used = facts["usage"]
+    if not used["input_tokens"] and not used["output_tokens"]:
+        return []
+    cost = "" if used["cost_usd"] is None else f", ${used['cost_usd']:.2f}"
+    text = _("{read} tokens read, {written} written{cost}")
+    return [
+        "¤ " + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=cost)
+    ]
+
+
+def _unfinished(run: TaskListRun, facts: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for task in facts["failed"]:
+        error = (run.ledger.tasks[task].error or "").splitlines()
+        why = " ".join(part.strip() for part in (error[:1] + error[-1:] if len(error) > 1 else error))
+        lines.append(f"  ✘ {task} {run.graph.task(task).title}: {why[:ERROR_CHARS_MAX]}")
+    if facts["skipped"]:
+        lines.append("  ⊘ " + _("skipped: {tasks}").format(tasks=", ".join(facts["skipped"])))
+    for park in run.ledger.parks.values():
+        text = _("{task} goes on at {time}")
+        time = local_time(park.wakes_at.isoformat())
+        lines.append("  ⏳ " + text.format(task=park.task, time=time))
+    for gate in run.ledger.gates.values():
+        lines.append(f"  ❓ {gate.task}: {gate.text}")
+    return lines
+
+
+def _next(run: TaskListRun, facts: Mapping[str, Any]) -> str | None:
+    plan = run.file.shown
+    if facts["failed"]:
+        logs = run.workshop.project.relative(run.workshop.project.logs)
+        return _("What they said is in {logs}; try again: segue run {plan}").format(
+            logs=logs, plan=plan
+        )
+    if facts["exit"] in (1, 3, 4, 130):
+        return _("Go on: segue run {plan}").format(plan=plan)
+    return None

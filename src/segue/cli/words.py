@@ -1,0 +1,147 @@
+"""Events in words: one line for each thing that happened, for people who read a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from segue.core.durations import format_duration
+from segue.i18n import _
+
+Facts = Mapping[str, Any]
+
+
+def _started(f: Facts) -> str:
+    again = _(" (try {n})").format(n=f["attempt"]) if f["attempt"] > 1 else ""
+    return _("▶ {task} {title}{again}").format(task=f["task"], title=f["title"], again=again)
+
+
+def _completed(f: Facts) -> str:
+    time = format_duration(f["seconds"])
+    return _("✔ {task} completed in {time}").format(task=f["task"], time=time)
+
+
+def _failed(f: Facts) -> str:
+    return _("✘ {task} failed: {error}").format(task=f["task"], error=f["error"])
+
+
+def _skipped(f: Facts) -> str:
+    if f.get("because"):
+        return _("⊘ {task} skipped: it depends on {because}").format(
+            task=f["task"], because=f["because"]
+        )
+    if f.get("why"):
+        return _("⊘ {task} skipped: {why}").format(task=f["task"], why=f["why"])
+    return _("⊘ {task} skipped").format(task=f["task"])
+
+
+def _parked(f: Facts) -> str:
+    return _("⏳ {task} parked: {kind}, goes on at {time}").format(
+        task=f["task"], kind=limit_name(f["kind"]), time=local_time(f["wakes_at"])
+    )
+
+
+def _resumed(f: Facts) -> str:
+    return _("▶ {task} goes on where it was").format(task=f["task"])
+
+
+def _retrying(f: Facts) -> str:
+    return _("↻ {task} is tried again ({n}/{most}): {error}").format(
+        task=f["task"], n=f["retry"], most=f["retries"], error=f["error"]
+    )
+
+
+def _gate(f: Facts) -> str:
+    return _("❓ {task} asks: {text}").format(task=f["task"], text=f["text"])
+
+
+def _broken(f: Facts) -> str:
+    return _("✋ the plan cannot be used as it is now: {file}:{line}: {message}").format(**f)
+
+
+def _edited(f: Facts) -> str:
+    if f["new"]:
+        return _("✎ the plan was edited; new: {tasks}").format(tasks=", ".join(f["new"]))
+    return _("✎ the plan was edited")
+
+
+def _problem(f: Facts) -> str:
+    return _("⚠ {task} holds {n}: {tasks}").format(
+        task=f["task"], n=len(f["holds"]), tasks=", ".join(f["holds"])
+    )
+
+
+WORDS: dict[str, Callable[[Facts], str]] = {
+    "task_started": _started,
+    "task_completed": _completed,
+    "task_failed": _failed,
+    "task_skipped": _skipped,
+    "task_parked": _parked,
+    "task_resumed": _resumed,
+    "task_retrying": _retrying,
+    "task_verifying": lambda f: _("… {task} is checked: {command}").format(**f),
+    "task_restarted": lambda f: _("↺ {task} starts again from its beginning: {why}").format(**f),
+    "task_reopened": lambda f: _("○ {task} is open again").format(**f),
+    "task_retried": lambda f: _("↻ {task} is tried once more").format(**f),
+    "run_adopted": lambda f: _("⚯ {task} was still running and is followed again").format(**f),
+    "run_dropped": lambda f: _("⏹ {task} is ended: {why}").format(**f),
+    "park_kept": lambda f: _("⏳ {task} is still parked until {time}").format(
+        task=f["task"], time=local_time(f["wakes_at"])
+    ),
+    "step_done": lambda f: _("  · {task} step {step}: {text}").format(**f),
+    "gate_opened": _gate,
+    "plan_broken": _broken,
+    "plan_edited": _edited,
+    "mark_edited": lambda f: _("✎ {task} was marked by hand: {now}").format(
+        task=f["task"], now=state_name(f["now"])
+    ),
+    "mark_restored": lambda f: _("✎ {task} keeps its mark: {state}").format(
+        task=f["task"], state=state_name(f["state"])
+    ),
+    "dependency_problem": _problem,
+    "notice": lambda f: str(f["text"]),
+    "stopping": lambda f: _("⏹ stopping; the place is kept (again: at once)"),
+}
+
+
+def in_words(event: str, facts: Facts) -> str | None:
+    """The line for an event; None for those that say nothing to a person."""
+    say = WORDS.get(event)
+    return say(facts) if say else None
+
+
+def local_time(text: str) -> str:
+    """An instant as the wall clock here shows it; the date only when it is not today."""
+    at = datetime.fromisoformat(text).astimezone()
+    is_today = at.date() == datetime.now(at.tzinfo).date()
+    return at.strftime("%H:%M:%S" if is_today else "%m-%d %H:%M")
+
+
+def state_name(state: str) -> str:
+    return {
+        "pending": _("pending"),
+        "in_progress": _("in progress"),
+        "completed": _("completed"),
+        "failed": _("failed"),
+        "skipped": _("skipped"),
+        "running": _("running"),
+        "parked": _("parked"),
+        "waiting": _("waits for you"),
+        "interrupted": _("interrupted"),
+        "finished": _("finished"),
+    }.get(state, state)
+
+
+def limit_name(kind: str) -> str:
+    return {
+        "session_limit": _("5-hour limit"),
+        "weekly_limit": _("weekly limit"),
+        "daily_quota": _("daily quota"),
+        "rate_limit": _("rate limit"),
+        "overloaded": _("overloaded"),
+        "context_limit": _("context limit"),
+        "billing": _("billing"),
+        "auth": _("login"),
+        "network": _("network"),
+    }.get(kind, _("limit"))

@@ -1,0 +1,49 @@
+"""Chunks of bytes → whole lines, with bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LINE_BYTES_MAX = 64 * 1024
+
+# CSI, OSC (with its end), other two-byte escapes; then lone control characters but the tab.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b."
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Lines:
+    """Cuts a stream into lines. A line over the bound comes in pieces, each told as cut."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._in_long_line = False
+
+    def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Each line without its end, and whether it is whole."""
+        data = self._rest + data
+        *whole, self._rest = data.split(b"\n")
+        for line in whole:
+            yield line, not self._in_long_line
+            self._in_long_line = False
+        while len(self._rest) > LINE_BYTES_MAX:
+            yield self._rest[:LINE_BYTES_MAX], False
+            self._rest = self._rest[LINE_BYTES_MAX:]
+            self._in_long_line = True
+
+    def close(self) -> Iterator[tuple[bytes, bool]]:
+        if self._rest:
+            yield self._rest, not self._in_long_line
+        self._rest = b""
+
+
+def plain(line: bytes) -> str:
+    """A line as harmless text: no escape sequences, no control characters.
+
+    A carriage return rewrites the line on a terminal: what came last is what people saw.
+    """
+    text = line.decode("utf-8", "replace").rstrip("\r")
+    text = _ESCAPES.sub("", text)
+    return _CONTROLS.sub("", text.rsplit("\r", 1)[-1])

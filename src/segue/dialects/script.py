@@ -1,0 +1,56 @@
+"""What the scripted agent says: plain lines, and `@segue {json}` for everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from segue.dialects.events import Asked, Event, Garbled, LimitHit, Said, StepDone, Used
+from segue.dialects.lines import Lines, plain
+
+PREFIX = "@segue "
+
+
+class Script:
+    """The dialect of one run of a scenario."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        for line, is_whole in self._lines.feed(data):
+            yield from _line(plain(line), is_whole)
+
+    def close(self) -> Iterator[Event]:
+        for line, is_whole in self._lines.close():
+            yield from _line(plain(line), is_whole)
+
+
+def _line(text: str, is_whole: bool) -> Iterator[Event]:
+    if is_whole and text.startswith(PREFIX):
+        yield _event(text.removeprefix(PREFIX))
+    elif text.strip():
+        yield Said(text)
+
+
+def _event(text: str) -> Event:
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return Garbled(len(text))
+    match told:
+        case {"limit": str(kind), "wait_s": int() | float() as wait_s}:
+            return LimitHit(kind, wait_s=float(wait_s), text=kind)
+        case {"ask": str(asked), **more}:
+            return Asked(asked, tuple(_texts(more.get("options"))), more.get("default"))
+        case {"step": int(n)}:
+            return StepDone(n)
+        case {"usage": {**usage}}:
+            return Used(usage.get("input_tokens"), usage.get("output_tokens"), usage.get("cost_usd"))
+        case _:
+            return Garbled(len(text))
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(part) for part in value] if isinstance(value, list) else []

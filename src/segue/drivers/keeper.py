@@ -1,0 +1,362 @@
+"""The keeper: the process that stands between Segue and one run of an agent.
+
+Segue may be killed at any instant; its agents go on, their output stays readable and
+their exit code is not lost, because each run has a keeper of its own. Theory of operation:
+
+    supervisor ──orders──▶ nursery ──fork──▶ keeper ──posix_spawn──▶ agent ──▶ its children
+
+The *nursery* is this file, run by path in a bare interpreter (`python -I -S keeper.py FD`;
+standard library only, imports as few as possible: a fork copies them for every run). It reads
+launch orders, one JSON line each, forks a keeper for each, and exits when the supervisor's end
+of the socket is closed. Keepers stay.
+
+A *keeper* is the subreaper of all that its agent starts: whoever loses its parent becomes the
+keeper's child, in whatever session, with whatever environment. So "waitpid knows no child" means
+that nothing of the run is left. It goes through these steps, each durable before the next:
+
+1. claim: link(2) a file to a name. Whoever links first wins: a supervisor that wants to know
+   that a run never starts links the same name (`launcher.recover`).
+2. answer: its pid and start time, to the supervisor if there still is one.
+3. start the agent in a session of its own, copy its output to the log in bounded memory. What
+   the disk does not take is drained and counted: a full disk must not block an agent.
+4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
+   all, a grace, SIGKILL until none is left. SIGQUIT, or a second SIGTERM: SIGKILL at once.
+5. leave the end record, whose bytes were reserved at the start; exit.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are never evaluated here
+    from collections.abc import Callable
+    from typing import Any
+
+    Order = dict[str, Any]
+
+if TYPE_CHECKING or __name__ != "__main__":
+    from segue.drivers import processes, records, streams
+else:  # run by path, without the package: nothing of Segue but the three files beside this one
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    import processes
+    import records
+    import streams
+
+FIFO_BYTES = 1 << 20
+DRAIN_CHUNKS_MAX = 256  # what a pipe may hold at most (1 MiB without privileges), and then some
+LINGER_S = 0.1  # leftovers that are about to end by themselves (a `tee` at the end of its input)
+LEFTOVER_GRACE_S = 1.0
+KILL_ROUND_S = 0.02
+GIVE_UP_S = 1.0  # how long those are tried that we may not signal
+
+
+class Keeper:
+    def __init__(self, order: Order, signals: set[signal.Signals]) -> None:
+        self.order = order
+        self.signals = signals  # that the agent gets with their defaults
+        self.agent = 0
+        self.status: int | None = None
+        self.by = "itself"
+        self.asked = 0  # 1: end the tree; 2 and more: at once
+        self.childless = True
+        self.leftovers = self.survivors = 0
+        self.error: dict[str, Any] | None = None
+        self.outputs: list[streams.Output] = []
+        self.feed: streams.Feed | None = None
+        self.fifo: str | None = None
+        self.actions: list[tuple[Any, ...]] = []
+        self.handed: list[int] = []  # descriptors that are the agent's alone once it runs
+        self.poll = select.poll()
+        self.wake, wake_in = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(wake_in, False)
+        self.poll.register(self.wake, select.POLLIN)
+        signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
+        signal.signal(signal.SIGTERM, lambda *_: self.ask(1))
+        signal.signal(signal.SIGQUIT, lambda *_: self.ask(2))
+
+    def ask(self, weight: int) -> None:
+        self.asked += weight
+
+    def keep(self, answer: Callable[[], None]) -> None:
+        """Everything between the claim and the end record."""
+        try:
+            try:
+                self.prepare()
+            finally:
+                answer()
+            if not self.asked:
+                self.spawn()
+            while self.status is None and not self.asked:
+                self.turn()
+        except Exception as error:  # noqa: BLE001 - told in the record; the tree ends in any case
+            self.error = records.describe(error)
+        self.end_tree()
+        for output in self.outputs:
+            for _ in range(DRAIN_CHUNKS_MAX):
+                if not output.copy():
+                    break
+        self.leave_record()
+
+    # starting
+
+    def prepare(self) -> None:
+        """Open all that the agent's three descriptors need."""
+        order = self.order
+        stdin = self.open_stdin()
+        if order["pty"]:
+            import termios  # noqa: PLC0415 - few runs need it
+
+            master, slave = os.openpty()
+            # The slave stays open here too, else the master would report a hang-up, again and
+            # again, while nobody happens to have the terminal open.
+            termios.tcsetwinsize(slave, tuple(order["pty"]))
+            # Opened by the agent itself, as leader of a new session: its controlling terminal.
+            self.actions = [
+                (os.POSIX_SPAWN_OPEN, 0, os.ttyname(slave), os.O_RDWR, 0),
+                (os.POSIX_SPAWN_DUP2, 0, 1),
+                (os.POSIX_SPAWN_DUP2, 0, 2),
+            ]
+            self.add_output(master, order["log"])
+            if order["stdin"] is not None:
+                self.feed = streams.Feed(stdin, master)
+        else:
+            self.actions = [(os.POSIX_SPAWN_DUP2, stdin, 0)]
+            self.handed.append(stdin)
+            self.add_pipe(order["log"], *([1] if order["err"] else [1, 2]))
+        if order["err"]:
+            self.add_pipe(order["err"], 2)
+
+    def open_stdin(self) -> int:
+        path = self.order["stdin"]
+        if not self.order["interactive"]:
+            return os.open(path or os.devnull, os.O_RDONLY)
+        os.mkfifo(path, 0o600)
+        self.fifo = path
+        # Read and write: it never ends, whoever comes and goes at the other end.
+        held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        with suppress(PermissionError):  # of a user with many big pipes: the usual size will do
+            fcntl.fcntl(held, fcntl.F_SETPIPE_SZ, FIFO_BYTES)
+        return held if self.order["pty"] else os.open(path, os.O_RDONLY)
+
+    def add_pipe(self, path: str, *numbers: int) -> None:
+        source, target = os.pipe()
+        self.actions += [(os.POSIX_SPAWN_DUP2, target, number) for number in numbers]
+        self.handed.append(target)
+        self.add_output(source, path)
+
+    def add_output(self, source: int, path: str) -> None:
+        self.outputs.append(streams.Output(source, path, self.order["log_bytes_max"]))
+        self.poll.register(source, select.POLLIN)
+
+    def spawn(self) -> None:
+        order = self.order
+        os.chdir(order["cwd"])
+        self.agent = os.posix_spawn(
+            find_program(order["argv"][0], order["env"]),
+            order["argv"],
+            order["env"],
+            file_actions=self.actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=self.signals,
+        )
+        self.childless = False
+        for fd in self.handed:
+            os.close(fd)
+        os.chdir("/")  # the agent's folder can be removed or unmounted without us
+
+    # while it runs
+
+    def turn(self, wait_s: float | None = None) -> None:
+        """Wait for something to happen, and deal with it."""
+        feed = self.feed
+        if feed:  # ask for room in the pty or for bytes to type, whichever is lacking
+            is_hungry = feed.open and not feed.pending
+            self.poll.register(feed.source, select.POLLIN if is_hungry else 0)
+            self.poll.register(feed.master, select.POLLIN | (0 if is_hungry else select.POLLOUT))
+        ready = dict(self.poll.poll(None if wait_s is None else wait_s * 1000))
+        for output in self.outputs:
+            if ready.get(output.source, 0) & ~select.POLLOUT and output.copy() is None:
+                self.poll.unregister(output.source)  # all its writers are gone
+        if feed and (feed.source in ready or ready.get(feed.master, 0) & select.POLLOUT):
+            feed.turn()
+        if self.wake in ready:
+            os.read(self.wake, streams.CHUNK_BYTES)
+        self.reap()
+
+    def reap(self) -> None:
+        agent_ended = False
+        try:
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self.agent:
+                    self.status = ended[1]
+                    agent_ended = True
+        except ChildProcessError:
+            self.childless = True
+        if agent_ended and not self.childless:
+            self.leftovers = len(self.living())
+
+    # ending
+
+    def living(self) -> list[processes.Process]:
+        return processes.living_below(os.getpid())
+
+    def end_tree(self) -> None:
+        grace_s = self.order["grace_s"]
+        if self.status is None and (self.agent or self.asked):
+            self.by = "keeper"
+        else:
+            grace_s = min(grace_s, LEFTOVER_GRACE_S)
+            self.wait(LINGER_S)
+        if not self.childless and self.asked < 2:
+            for process in self.living():
+                processes.send_signals(process, signal.SIGTERM, signal.SIGCONT)
+            self.wait(grace_s)
+        give_up_at = time.monotonic() + GIVE_UP_S
+        while not self.childless:
+            refused: set[processes.Process] = set()
+            killed: set[processes.Process] = set()
+            # Again until nobody is new: what is killed does not fork any more. Parents first, so
+            # that none of them sees its child die and goes on.
+            while fresh := [p for p in self.living() if p not in killed | refused]:
+                for process in fresh:
+                    is_done = processes.send_signals(process, signal.SIGKILL)
+                    (killed if is_done else refused).add(process)
+            if killed:
+                give_up_at = time.monotonic() + GIVE_UP_S
+            elif time.monotonic() > give_up_at:  # another user's, by sudo: the record says so
+                self.survivors = max(1, len(refused))
+                return
+            self.turn(KILL_ROUND_S)
+
+    def wait(self, wait_s: float) -> None:
+        """Until no child is left, or time is up, or it is wanted at once."""
+        until = time.monotonic() + wait_s
+        while not self.childless and self.asked < 2 and time.monotonic() < until:
+            self.turn(max(0.0, until - time.monotonic()))
+
+    def leave_record(self) -> None:
+        code = signal_number = None
+        if self.status is not None:
+            if os.WIFSIGNALED(self.status):
+                signal_number = os.WTERMSIG(self.status)
+            else:
+                code = os.WEXITSTATUS(self.status)
+        record = {
+            "code": code,
+            "signal": signal_number,
+            "ended_at": time.time(),
+            "by": self.by,
+            "leftovers": self.leftovers,
+            "survivors": self.survivors,
+            "log_bytes": self.outputs[0].kept_bytes if self.outputs else 0,
+            "lost_bytes": sum(output.lost_bytes for output in self.outputs),
+            "error": self.error,
+        }
+        records.leave(self.order["end"], record)
+        if self.fifo:
+            os.unlink(self.fifo)
+
+
+def find_program(name: str, env: dict[str, str]) -> str:
+    """Look a command up as the agent itself would: its PATH, its folder."""
+    if "/" in name:
+        return name
+    number = errno.ENOENT
+    for folder in env.get("PATH", os.defpath).split(":"):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            if os.access(path, os.X_OK):
+                return path
+            number = errno.EACCES
+    raise OSError(number, os.strerror(number), name)
+
+
+# --- the nursery ------------------------------------------------------------------------------
+
+
+class Nursery:
+    """Forks a keeper for every order until the supervisor is gone.
+
+    What every keeper needs is made here, once: a fork hands it on for nothing.
+    """
+
+    def __init__(self, socket: int) -> None:
+        self.socket = socket
+        os.set_inheritable(socket, False)
+        self.become_subreaper = processes.load_subreaper()
+        self.boot = processes.boot_id()
+        self.signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_IGN)  # SIGCHLD: keepers that ended leave no zombie
+        gc.freeze()  # else a collection in a keeper would touch, and so copy, every page
+
+    def serve(self) -> None:
+        buffer = b""
+        while data := self.receive():
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in lines:
+                self.bear(json.loads(line))
+
+    def receive(self) -> bytes:
+        try:
+            return os.read(self.socket, streams.CHUNK_BYTES)
+        except ConnectionResetError:
+            return b""
+
+    def answer(self, content: dict[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # the supervisor is gone; the next one finds the claim
+            os.write(self.socket, json.dumps(content).encode() + b"\n")
+
+    def bear(self, order: Order) -> None:
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self.answer({"run": order["run"], "error": records.describe(error)})
+            return
+        if pid == 0:
+            code = 1
+            try:
+                self.be_keeper(order)
+                code = 0
+            finally:
+                os._exit(code)  # never back into the nursery's loop
+
+    def be_keeper(self, order: Order) -> None:
+        """One keeper's life, in a process just forked."""
+        pid = os.getpid()
+        started = processes.start_time(pid)
+        answer = {"run": order["run"], "keeper": pid, "started": started, "error": None}
+
+        def reply() -> None:
+            self.answer(answer)
+            os.close(self.socket)
+
+        try:
+            os.setsid()
+            self.become_subreaper()
+            keeper = Keeper(order, self.signals)
+            records.reserve(order["end"])
+            records.claim(order["claim"], {"pid": pid, "started": started, "boot": self.boot})
+        except Exception as error:  # noqa: BLE001 - told to the supervisor; nothing was started
+            answer["error"] = records.describe(error)
+            records.release(order["end"])
+            reply()
+            return
+        keeper.keep(reply)
+
+
+if __name__ == "__main__":
+    Nursery(int(sys.argv[1])).serve()

@@ -1,0 +1,243 @@
+"""The supervisor's side of runs: start them, wait for them, end them, find them again.
+
+A launch order goes to the nursery (`keeper.py`), which is started with the first one and replaced
+when it died; the keeper it forks answers. EOF on the socket means that neither the nursery nor a
+keeper that has yet to answer is left, so an order without an answer can be given again: the claim
+lets only one keeper start the agent, whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from segue.drivers import keeper, processes
+from segue.drivers.runs import (
+    ORPHANS_S,
+    RUN_VARIABLE,
+    End,
+    Failure,
+    Live,
+    Lost,
+    Order,
+    Revoked,
+    read_end,
+    recover,
+    send,
+)
+from segue.errors import AgentError, Bug
+from segue.i18n import _
+
+__all__ = [
+    "End",
+    "Failure",
+    "Launcher",
+    "Live",
+    "Lost",
+    "Order",
+    "Revoked",
+    "read_end",
+    "recover",
+    "send",
+]
+
+ANSWER_S = 30.0
+CLOSE_S = 5.0
+AT_ONCE_S = 2.0
+
+
+class _NurseryGone(Exception):  # noqa: N818 - an event rather than an error
+    pass
+
+
+@dataclass(eq=False)
+class _Nursery(asyncio.Protocol):
+    """The nursery process and the orders it has not answered."""
+
+    process: subprocess.Popen[bytes]
+    transport: asyncio.Transport | None = None
+    waiting: dict[str, asyncio.Future[Live]] = field(default_factory=dict)
+    received: bytes = b""
+    is_gone: bool = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self.received = (self.received + data).split(b"\n")
+        for line in lines:
+            answer = json.loads(line)
+            future = self.waiting.pop(answer["run"], None)
+            if future is None or future.done():
+                continue  # whoever asked was cancelled; the claim tells of the run
+            if answer["error"]:
+                future.set_exception(AgentError(answer["error"]["strerror"]))
+            else:
+                future.set_result(Live(answer["run"], answer["keeper"], answer["started"]))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_gone = True
+        self.process.poll()
+        for future in self.waiting.values():
+            if not future.done():
+                future.set_exception(_NurseryGone())
+        self.waiting.clear()
+
+    async def launch(self, order: Order) -> Live:
+        if order.run in self.waiting:
+            raise Bug(f"run {order.run} is being launched already")
+        assert self.transport  # noqa: S101 - set before anybody gets hold of a nursery
+        future: asyncio.Future[Live] = asyncio.get_running_loop().create_future()
+        self.waiting[order.run] = future
+        try:
+            self.transport.write(order.to_line())  # never half a line, also when cancelled
+            return await future
+        finally:
+            self.waiting.pop(order.run, None)
+
+    async def close(self) -> None:
+        """Hang up, and wait until it is gone; its keepers are not concerned."""
+        self.is_gone = True  # the transport says so a little later
+        if self.transport:
+            self.transport.close()
+        if self.process.poll() is None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await _gone(self.process.pid)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+async def _start_nursery() -> _Nursery:
+    ours, theirs = socket.socketpair()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-X", "utf8", keeper.__file__, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,  # Ctrl-C is for the supervisor
+            cwd="/",
+        )
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    ours.setblocking(False)
+    nursery = _Nursery(process)
+    await asyncio.get_running_loop().create_unix_connection(lambda: nursery, sock=ours)
+    return nursery
+
+
+class Launcher:
+    """Starts runs and sees them to their end. One for each supervisor."""
+
+    def __init__(self) -> None:
+        self._nursery: _Nursery | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def nursery(self) -> int | None:
+        """The pid of the nursery, if there is one."""
+        return self._nursery.process.pid if self._nursery else None
+
+    async def launch(self, order: Order) -> Live:
+        """Start a run; AgentError: it did not start and never will.
+
+        If this is cancelled, or the supervisor dies, `recover` knows what became of the run.
+        """
+        reason = ""
+        for _attempt in range(2):
+            nursery = await self._living_nursery()
+            try:
+                async with asyncio.timeout(ANSWER_S):
+                    return await nursery.launch(order)
+            except _NurseryGone:
+                reason = _("the process that starts agents was killed")
+            except TimeoutError:
+                reason = _("the process that starts agents does not answer")
+                nursery.process.kill()
+                await nursery.close()
+            except AgentError as error:
+                reason = str(error)
+                break
+        outcome = recover(order.claim, order.end, order.run)
+        if isinstance(outcome, Live):
+            return outcome
+        text = _("run {run} could not be started: {reason}")
+        raise AgentError(text.format(run=order.run, reason=reason))
+
+    async def _living_nursery(self) -> _Nursery:
+        async with self._starting:
+            if self._nursery is None or self._nursery.is_gone:
+                if self._nursery:
+                    await self._nursery.close()
+                self._nursery = await _start_nursery()
+            return self._nursery
+
+    async def ended(self, live: Live) -> None:
+        """Return when the keeper is gone, whoever started it."""
+        await _gone(live.keeper, live.started)
+
+    async def end(self, live: Live, *, now: bool = False) -> None:
+        """End the run with all its processes, gently or at once; return when they are gone."""
+        process = (live.keeper, live.started)
+        # SIGCONT: somebody may have stopped the keeper with the rest.
+        processes.send_signals(process, signal.SIGQUIT if now else signal.SIGTERM, signal.SIGCONT)
+        try:
+            async with asyncio.timeout(AT_ONCE_S if now else None):
+                await self.ended(live)
+        except TimeoutError:
+            if processes.is_alive(*process):
+                processes.kill_tree(live.keeper)
+        # A keeper that was killed left its agent behind.
+        until = time.monotonic() + ORPHANS_S
+        while processes.kill_by_environ(RUN_VARIABLE, live.run) and time.monotonic() < until:
+            await asyncio.sleep(processes.ROUND_S)
+
+    async def close(self) -> None:
+        """Let go of everything; runs go on."""
+        nursery, self._nursery = self._nursery, None
+        if nursery:
+            await nursery.close()
+
+    @staticmethod
+    def read_end(path: Path) -> End | None:
+        return read_end(path)
+
+    @staticmethod
+    def send(stdin: Path, data: bytes) -> None:
+        send(stdin, data)
+
+
+async def _gone(pid: int, started: int | None = None) -> None:
+    """Return when the process has ended: no polling, and no parenthood needed."""
+    try:
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop = asyncio.get_running_loop()
+    try:
+        if started is not None and processes.start_time(pid) != started:
+            return  # another process has its pid
+        gone = asyncio.Event()
+        loop.add_reader(fd, gone.set)
+        try:
+            await gone.wait()
+        finally:
+            loop.remove_reader(fd)
+    finally:
+        os.close(fd)

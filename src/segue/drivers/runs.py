@@ -1,0 +1,199 @@
+"""Runs as they are known outside their keepers: what was ordered, what became of it.
+
+The truth about a run is in its two files (`records`): who linked the claim decides whether it
+starts at all, the end record says how it ended. Everything here works for any supervisor, the
+one that ordered the run or one that comes after its death.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import struct
+import termios
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from segue.drivers import processes, records
+from segue.errors import AgentError, Bug
+from segue.i18n import _
+
+RUN_VARIABLE = "SEGUE_RUN"
+ORPHANS_S = 5.0
+SETTLE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One run to start. `env` is the agent's whole environment, with SEGUE_RUN in it.
+
+    `stdin`: a file (None: nothing to read); with `interactive` the FIFO that the keeper makes
+    there, for `send`. `err`: where stderr goes if not into the log. `pty`: rows and columns.
+    Bytes of a `stdin` file are typed into a pty as they are, without an end of file.
+    """
+
+    run: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    log: Path
+    claim: Path
+    end: Path
+    stdin: Path | None = None
+    err: Path | None = None
+    interactive: bool = False
+    pty: tuple[int, int] | None = None
+    grace_s: float = 5.0
+    log_bytes_max: int = 2**30
+
+    def __post_init__(self) -> None:
+        if not self.argv:
+            raise Bug("a run needs a command")
+        if self.interactive and self.stdin is None:
+            raise Bug("an interactive run needs a path for its stdin")
+
+    def to_line(self) -> bytes:
+        """As the nursery reads it. Paths keep their bytes: the nursery speaks UTF-8 mode."""
+        order: dict[str, Any] = {
+            "run": self.run,
+            "argv": [_text(word) for word in self.argv],
+            "env": {_text(name): _text(value) for name, value in self.env.items()},
+            "interactive": self.interactive,
+            "pty": self.pty,
+            "grace_s": self.grace_s,
+            "log_bytes_max": self.log_bytes_max,
+        }
+        for name in ("cwd", "stdin", "log", "err", "claim", "end"):
+            path: Path | None = getattr(self, name)
+            order[name] = None if path is None else _text(path.absolute())
+        return json.dumps(order).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A keeper that was started or adopted, and may have ended meanwhile."""
+
+    run: str
+    keeper: int
+    started: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run's agent could not be started."""
+
+    errno: int | None
+    strerror: str
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a run ended. `by` is "itself" or "keeper" (on request); `survivors` could not be ended:
+    processes of another user."""
+
+    code: int | None
+    signal: int | None
+    by: str
+    ended_at: float
+    error: Failure | None = None
+    leftovers: int = 0
+    survivors: int = 0
+    log_bytes: int = 0
+    lost_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """The run never started and never will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The run was started, its keeper was killed or the machine rebooted; nothing of it is left."""
+
+
+def read_end(path: Path) -> End | None:
+    """A run's end record; None: it still runs, or its keeper was killed."""
+    try:
+        record = json.loads(path.read_bytes())
+        error = record.pop("error")
+        return End(**record, error=Failure(**error) if error else None)
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        text = _("{path} is not an end record: somebody wrote to it")
+        raise AgentError(text.format(path=path)) from error
+
+
+def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
+    """What became of a run that an earlier supervisor ordered; safe at any moment, any number of
+    times. Afterwards either its keeper lives, or nothing of it does and nothing ever will."""
+    with suppress(FileExistsError):
+        records.revoke(str(claim.absolute()))
+    if records.is_revoked(str(claim)):
+        return Revoked()
+    held = _read_claim(claim)
+    try:
+        if record := read_end(end):
+            return record
+        pid, started = held.get("pid", 0), held.get("started", 0)
+        if held.get("boot") == processes.boot_id() and processes.is_alive(pid, started):
+            return Live(run, pid, started)
+        if record := read_end(end):  # left between the two looks
+            return record
+    except AgentError:
+        pass  # a record that says nothing is no record
+    _kill_orphans(run)
+    return Lost()
+
+
+def _read_claim(path: Path) -> dict[str, Any]:
+    """The claim; empty where somebody spoiled it: then no keeper can be found."""
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _kill_orphans(run: str) -> None:
+    until = time.monotonic() + ORPHANS_S
+    looks = 2  # a keeper killed while it started the agent: that shows its environment a bit later
+    while looks and time.monotonic() < until:
+        looks = 2 if processes.kill_by_environ(RUN_VARIABLE, run) else looks - 1
+        time.sleep(SETTLE_S if looks else 0)
+
+
+def send(stdin: Path, data: bytes) -> None:
+    """Hand bytes to an interactive run, all or nothing, without waiting.
+
+    AgentError: the run has ended, or the agent has not read what it was sent before.
+    """
+    try:
+        fd = os.open(stdin, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise AgentError(_("the agent does not listen any more")) from error
+    try:
+        (queued_bytes,) = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))
+        page_bytes = os.sysconf("SC_PAGE_SIZE")
+        # Half-filled pages count whole in a pipe: two neighbours hold a page's worth at least.
+        needed_bytes = 2 * queued_bytes + len(data) + 3 * page_bytes
+        if needed_bytes > fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ):
+            raise AgentError(_("the agent does not read what it is sent"))
+        written_bytes = os.write(fd, data)
+        if written_bytes != len(data):
+            raise Bug(f"{stdin} took {written_bytes} of {len(data)} bytes")
+    except (BlockingIOError, BrokenPipeError) as error:
+        raise AgentError(_("the agent does not read what it is sent")) from error
+    finally:
+        os.close(fd)
+
+
+def _text(value: str | os.PathLike[str]) -> str:
+    return os.fsencode(value).decode("utf-8", "surrogateescape")

@@ -1,0 +1,60 @@
+"""What flows between an agent and its keeper: output into logs, bytes typed into a pty.
+
+Memory is bounded by one chunk each way, and nothing here ever blocks. Keepers use this file
+without the rest of Segue: standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+
+CHUNK_BYTES = 65536
+
+
+class Output:
+    """One output of the agent: where it comes from, where it is kept, what was lost."""
+
+    def __init__(self, source: int, path: str, bytes_max: int) -> None:
+        os.set_blocking(source, False)
+        self.source = source
+        self.log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.room_bytes = bytes_max
+        self.kept_bytes = self.lost_bytes = 0
+
+    def copy(self) -> bool | None:
+        """Copy a chunk: True, there may be more; False, not now; None, never again."""
+        try:
+            data = os.read(self.source, CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        wanted = memoryview(data)[: self.room_bytes]
+        try:
+            while wanted:
+                written = os.write(self.log, wanted)
+                wanted = wanted[written:]
+                self.kept_bytes += written
+                self.room_bytes -= written
+                self.lost_bytes -= written
+        except OSError:
+            pass  # a full disk, mostly: counted, and the next chunk is tried again
+        self.lost_bytes += len(data)
+        return True if data else None
+
+
+class Feed:
+    """Bytes from a file or FIFO typed into a pty, never more than one chunk ahead."""
+
+    def __init__(self, source: int, master: int) -> None:
+        self.source, self.master = source, master
+        self.pending = b""
+        self.open = True
+
+    def turn(self) -> None:
+        try:
+            if not self.pending and self.open:
+                self.pending = os.read(self.source, CHUNK_BYTES)
+                self.open = bool(self.pending)
+            while self.pending:
+                self.pending = self.pending[os.write(self.master, self.pending) :]
+        except BlockingIOError:
+            return

@@ -1,0 +1,251 @@
+"""The local engine: agents as processes of this machine.
+
+Each job is attended by one coroutine: it launches a keeper, follows the job's log into
+its dialect, waits for the keeper's end and reads what it left. Everything it learns goes
+into one inbox, which the work reads. Nothing polls: logs and the plan's folder are
+watched by the kernel, ends come as pidfd events, and one timer serves the nearest park.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from datetime import datetime
+from pathlib import Path
+
+from segue.dialects.events import Dialect
+from segue.drivers import runs as drivers
+from segue.drivers.follow import Follower
+from segue.drivers.inotify import FolderWatch
+from segue.drivers.launcher import Launcher
+from segue.drivers.runs import Live, Order
+from segue.engine.clock import Clock
+from segue.engine.port import (
+    Alive,
+    Due,
+    Ended,
+    Finished,
+    Gone,
+    Happening,
+    Heard,
+    Job,
+    NeverStarted,
+    PlanTouched,
+    Recovered,
+    Started,
+    StopWanted,
+)
+from segue.errors import AgentError
+
+PTY_SIZE = (40, 120)
+SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
+
+
+class LocalEngine:
+    """Runs jobs as processes under keepers that outlive Segue."""
+
+    def __init__(self, runs: Path, clock: Clock, *, grace_s: float = 5.0) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._grace_s = grace_s
+        self._launcher = Launcher()
+        self._watch = FolderWatch()
+        self._inbox: asyncio.Queue[Happening | BaseException] = asyncio.Queue()
+        self._live: dict[str, Live] = {}
+        self._attending: dict[str, asyncio.Task[None]] = {}
+        self._wanted_end: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    # Jobs
+
+    def begin(self, job: Job) -> None:
+        self._attend_by(job.id, self._launch(job))
+
+    def recover(self, job: Job) -> Recovered:
+        found = drivers.recover(self._path(job.id, "claim"), self._path(job.id, "end"), job.id)
+        match found:
+            case Live():
+                self._attend_by(job.id, self._attend(job, found, True))
+                return Alive()
+            case drivers.End():
+                self._attend_by(job.id, self._settle_found(job))
+                return Finished()
+            case drivers.Revoked():
+                self._clean(job.id)
+                return NeverStarted()
+            case _:
+                self._clean(job.id)
+                return Gone()
+
+    async def end(self, job: str, *, now: bool = False) -> None:
+        self._wanted_end.add(job)
+        live = self._live.get(job)
+        if live is not None:
+            await self._launcher.end(live, now=now)
+
+    async def end_all(self) -> None:
+        """End every job: something went wrong that this process cannot go on from."""
+        await asyncio.gather(*(self.end(job) for job in list(self._live)))
+
+    def end_soon(self, job: str, *, now: bool = False) -> None:
+        """As `end`, without waiting for it: the end comes through the inbox."""
+        self._attend_by(f"end of {job}, now: {now}", self.end(job, now=now))
+
+    def end_unknown(self, job: str) -> None:
+        """End what an earlier supervisor began and nobody wants any more."""
+        claim, end = self._path(job, "claim"), self._path(job, "end")
+        if not claim.exists():
+            return
+        found = drivers.recover(claim, end, job)
+        if isinstance(found, Live):
+            self._attend_by(f"end of {job}", self._launcher.end(found))
+
+    def _attend_by(self, job: str, attending: Coroutine[None, None, None]) -> None:
+        def done(task: asyncio.Task[None]) -> None:
+            self._attending.pop(job, None)
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self._inbox.put_nowait(error)  # raised where the inbox is read
+
+        self._attending[job] = asyncio.create_task(attending)
+        self._attending[job].add_done_callback(done)
+
+    async def _launch(self, job: Job) -> None:
+        stdin = None
+        if job.stdin is not None or job.is_interactive:
+            stdin = self._path(job.id, "in")
+        if job.stdin is not None and not job.is_interactive and stdin is not None:
+            stdin.write_bytes(job.stdin)
+        order = Order(
+            run=job.id,
+            argv=job.argv,
+            env=job.env,
+            cwd=job.cwd,
+            stdin=stdin,
+            interactive=job.is_interactive,
+            pty=PTY_SIZE if job.has_terminal else None,
+            log=job.log,
+            claim=self._path(job.id, "claim"),
+            end=self._path(job.id, "end"),
+            grace_s=self._grace_s,
+        )
+        try:
+            live = await self._launcher.launch(order)
+        except AgentError as error:
+            self._inbox.put_nowait(Ended(job.id, None, error=str(error)))
+            return
+        await self._attend(job, live, False)
+
+    async def _attend(self, job: Job, live: Live, is_adopted: bool) -> None:
+        self._live[job.id] = live
+        self._inbox.put_nowait(Started(job.id, live.keeper, live.started, is_adopted))
+        if job.id in self._wanted_end:  # it was to end before it had begun
+            await self._launcher.end(live)
+        follower = Follower(self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data))
+        follower.start()
+        timed_out = False
+        try:
+            if job.deadline is None:
+                await self._launcher.ended(live)
+            else:
+                timed_out = await self._until(job, live, job.deadline)
+        finally:
+            follower.stop()
+        follower.drain()
+        self._finish(job, timed_out)
+
+    async def _until(self, job: Job, live: Live, deadline: datetime) -> bool:
+        """Wait for the end, or make it at the deadline; True if it came to that."""
+        while True:
+            left_s = (deadline - self._clock.now()).total_seconds()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._launcher.ended(live), max(0.0, min(left_s, 60.0)))
+                return False
+            if self._clock.now() >= deadline:
+                await self._launcher.end(live)
+                return True
+
+    async def _settle_found(self, job: Job) -> None:
+        follower = Follower(self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data))
+        follower.drain()
+        self._finish(job, False)
+
+    def _hear(self, job: str, dialect: Dialect, data: bytes) -> None:
+        for event in dialect.feed(data):
+            self._inbox.put_nowait(Heard(job, event))
+
+    def _finish(self, job: Job, timed_out: bool) -> None:
+        for event in job.dialect.close():
+            self._inbox.put_nowait(Heard(job.id, event))
+        end = drivers.read_end(self._path(job.id, "end"))
+        self._live.pop(job.id, None)
+        if end is None:
+            happened = Ended(job.id, None, error="the process that held it was killed")
+        else:
+            happened = Ended(
+                job.id,
+                end.code,
+                signal=end.signal,
+                is_ours=end.by != "itself",
+                timed_out=timed_out,
+                error=end.error.strerror if end.error else None,
+            )
+        self._inbox.put_nowait(happened)
+
+    def forget(self, job: str) -> None:
+        """Its end was recorded: what was kept for a next supervisor can go."""
+        self._wanted_end.discard(job)
+        self._clean(job)
+
+    def _path(self, job: str, what: str) -> Path:
+        return self._runs / f"{job}.{what}"
+
+    def _clean(self, job: str) -> None:
+        for what in ("claim", "end", "in"):
+            self._path(job, what).unlink(missing_ok=True)
+
+    # The inbox, the timer, the plan's folder
+
+    def tell(self, happening: Happening) -> None:
+        self._inbox.put_nowait(happening)
+
+    def want_stop(self, *, now: bool) -> None:
+        self.tell(StopWanted(now))
+
+    def watch_plan(self, plan: Path) -> None:
+        def touched(name: str) -> None:
+            if name == plan.name:
+                self.tell(PlanTouched())
+
+        self._watch.watch(plan.parent, touched)
+
+    def wake_at(self, at: datetime | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if at is not None:
+            wait_s = max(0.0, (at - self._clock.now()).total_seconds())
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(min(wait_s, SLEEP_S_MAX), self.tell, Due())
+
+    async def next(self, timeout_s: float | None = None) -> list[Happening]:
+        try:
+            told = [await asyncio.wait_for(self._inbox.get(), timeout_s)]
+        except TimeoutError:
+            return []
+        while not self._inbox.empty():
+            told.append(self._inbox.get_nowait())
+        found: list[Happening] = []
+        for happening in told:
+            if isinstance(happening, BaseException):
+                raise happening
+            found.append(happening)
+        return found
+
+    async def close(self) -> None:
+        self.wake_at(None)
+        for attending in self._attending.values():
+            attending.cancel()
+        await asyncio.gather(*self._attending.values(), return_exceptions=True)
+        self._watch.close()
+        await self._launcher.close()

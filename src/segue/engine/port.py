@@ -1,0 +1,136 @@
+"""The engine as the kinds of work see it: it decides where and when a run executes,
+never what is true.
+
+A run is begun after its transition was committed. What happens to it comes back through
+one inbox, in order: `Started`, `Heard` for each thing the agent told, `Ended` once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from segue.dialects.events import Dialect, Event
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One process to run for a run: the agent itself, or a check of its work."""
+
+    id: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    log: Path
+    dialect: Dialect
+    stdin: bytes | None = None
+    is_interactive: bool = False
+    has_terminal: bool = False
+    deadline: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    job: str
+    pid: int
+    pid_started: int
+    is_adopted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    job: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The process is gone. `is_ours`: Segue ended it (a stop, a timeout), not it itself."""
+
+    job: str
+    code: int | None
+    signal: int | None = None
+    is_ours: bool = False
+    timed_out: bool = False
+    error: str | None = None  # it could not be started, or was lost
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The instant that was asked for has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTouched:
+    """Somebody wrote into the folder of the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopWanted:
+    """A signal asked Segue to stop; the second one wants it now."""
+
+    now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A person answered. `about` is a gate's id, or `failed:TASK`."""
+
+    about: str
+    answer: str
+
+
+Happening = Started | Heard | Ended | Due | PlanTouched | StopWanted | Answered
+
+
+class Recovered:
+    """What became of a job whose supervisor died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alive(Recovered):
+    """It runs on and is followed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Recovered):
+    """It ended meanwhile; its end comes through the inbox like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeverStarted(Recovered):
+    """It had not begun, and never will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone(Recovered):
+    """It was cut off; nothing of it runs any more."""
+
+
+class Engine(Protocol):
+    """Where runs execute."""
+
+    def begin(self, job: Job) -> None:
+        """Start a job now; its transition has been committed."""
+        ...
+
+    def recover(self, job: Job) -> Recovered:
+        """Find out what became of a job that an earlier supervisor began."""
+        ...
+
+    async def end(self, job: str, *, now: bool = False) -> None:
+        """End a job with its whole tree; returns when nothing of it is left."""
+        ...
+
+    def wake_at(self, at: datetime | None) -> None:
+        """One timer, for the nearest instant; None: none is needed."""
+        ...
+
+    async def next(self, timeout_s: float | None = None) -> list[Happening]:
+        """What has happened since, at least one thing; empty only after the timeout."""
+        ...
+
+    async def close(self) -> None: ...

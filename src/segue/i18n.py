@@ -1,0 +1,55 @@
+"""What people read, in their language.
+
+Texts are written in English in the code, wrapped in `_()`, and looked up in the
+catalogue of the language in use. The order is `--lang`, `SEGUE_LANG`, the locale;
+English where none of them fits. Nothing is loaded while English is spoken.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Mapping
+from pathlib import Path
+
+DOMAIN = "segue"
+LOCALE_DIR = Path(__file__).parent / "locale"
+LANGUAGES = ("en", "ko")
+
+_in_use: gettext.NullTranslations = gettext.NullTranslations()
+_language = "en"
+
+
+def choose(option: str | None, environ: Mapping[str, str]) -> str:
+    """The language to speak: option, SEGUE_LANG, locale; English where none fits."""
+    wishes = [option, environ.get("SEGUE_LANG")]
+    locale = next(
+        (environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), None
+    )
+    for wish in [*wishes, locale]:
+        language = (wish or "").replace("-", "_").split("_")[0].split(".")[0].lower()
+        if language in LANGUAGES:
+            return language
+    return "en"
+
+
+def use(language: str) -> None:
+    """Speak this language from now on, in this process."""
+    global _in_use, _language  # noqa: PLW0603 - a process speaks one language at a time
+    _language = language
+    if language == "en":
+        _in_use = gettext.NullTranslations()
+    else:
+        _in_use = gettext.translation(DOMAIN, LOCALE_DIR, languages=[language])
+
+
+def language() -> str:
+    """The language in use: "en" or "ko"."""
+    return _language
+
+
+def _(text: str) -> str:
+    return _in_use.gettext(text)
+
+
+def ngettext(one: str, many: str, n: int) -> str:
+    return _in_use.ngettext(one, many, n)

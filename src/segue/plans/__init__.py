@@ -1,0 +1,1 @@
+"""Files ↔ plans. Pure: bytes in, bytes out."""

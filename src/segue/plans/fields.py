@@ -1,0 +1,227 @@
+"""The fields of a task: their keys in both languages, and what their values mean."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from segue.core.plan import Priority
+from segue.i18n import _
+
+BLOCKED_BY, VERIFY, AGENT, FILES = "blocked by", "verify", "agent", "files"
+RUN, TIMEOUT, RETRIES, PRIORITY, STEPS = "run", "timeout", "retries", "priority", "steps"
+
+_SPELLINGS = {
+    BLOCKED_BY: (
+        "blocked by, blocked-by, blocked_by, blockedby, depends, depends on, depends-on, "
+        "depends_on, dependencies, deps, 선행, 선행 작업, 선행 태스크, 의존성, 의존"
+    ),
+    VERIFY: "verify, 검증",
+    AGENT: "agent, 에이전트",
+    FILES: "files, 파일",
+    RUN: "run, 실행",
+    TIMEOUT: "timeout, 제한 시간, 시간 제한, 제한시간",
+    RETRIES: "retries, 재시도",
+    PRIORITY: "priority, 우선순위",
+    STEPS: "steps, 작업, 단계",
+}
+_NAME_OF_KEY = {key: name for name, keys in _SPELLINGS.items() for key in keys.split(", ")}
+LIST_FIELDS = frozenset({BLOCKED_BY, FILES})
+
+KEY_CHARS_MAX = 32  # with its bold and back-ticks
+RETRIES_MAX = 100
+
+_PRIORITIES = {
+    "critical": Priority.CRITICAL,
+    "긴급": Priority.CRITICAL,
+    "high": Priority.HIGH,
+    "높음": Priority.HIGH,
+    "normal": Priority.NORMAL,
+    "보통": Priority.NORMAL,
+    "low": Priority.LOW,
+    "낮음": Priority.LOW,
+}
+_NOTHING = frozenset({"", "none", "-", "–", "—", "n/a", "없음"})
+_JOINERS = frozenset({"", "and", "및", "&"})
+_BETWEEN = re.compile(r"[,;、，；\s]+")
+_ONE_ID = re.compile(r"[^\W\d_]+-[0-9]+")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_PATH = re.compile(r"`([^`]+)`|\"([^\"]+)\"|'([^']+)'|((?:[^\s,;、，{}\"'`]|\{[^{}]*\}|[{}\"'`])+)")
+_CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1", re.DOTALL)
+_NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_DURATION = re.compile(
+    rf"(?:{_NUMBER}\s*h\s*)?(?:{_NUMBER}\s*m\s*)?(?:{_NUMBER}\s*s\s*)?(?:{_NUMBER}\s*ms)?",
+    re.IGNORECASE,
+)
+_SECONDS_OF_UNIT = (3600.0, 60.0, 1.0, 0.001)
+
+
+class BadValue(ValueError):  # noqa: N818 - the word says it
+    """A field's value cannot be used. Says what is wrong, and the cure."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def field_name(key: str) -> str | None:
+    """The field that this key names, whatever its spelling; None for any other word."""
+    if not key.isascii():
+        key = unicodedata.normalize("NFC", key)
+    return _NAME_OF_KEY.get(" ".join(key.lower().split()))
+
+
+def split_field(text: str) -> tuple[str, str] | None:
+    """`key: value` → (name, value), if the key is a field's; bold and back-ticks are seen through.
+
+    `steps:` is a label: with a value behind it, it is a sentence like any other.
+    """
+    at = _colon(text)
+    if at < 0:
+        return None
+    key = text[:at].strip()
+    name = field_name(key.strip("*_`"))
+    if name is None:
+        return None
+    value = text[at + 1 :].strip()
+    opened = key[: len(key) - len(key.lstrip("*_`"))]
+    if opened and not key.endswith(opened[::-1]):
+        value = _without_closing(value, opened[::-1])
+    if name == STEPS and value:
+        return None
+    return name, value
+
+
+def _colon(text: str) -> int:
+    """Where the key ends; -1 if no key can stand here."""
+    narrow, wide = text.find(":", 0, KEY_CHARS_MAX), text.find("：", 0, KEY_CHARS_MAX)
+    return narrow if wide < 0 else wide if narrow < 0 else min(narrow, wide)
+
+
+def _without_closing(value: str, closing: str) -> str:
+    """The value of `**key:** value` or `**key: value**` without the second bold mark."""
+    if value.startswith(closing):
+        return value[len(closing) :].strip()
+    return value.removesuffix(closing).strip()
+
+
+@dataclass(slots=True)
+class Fields:
+    """What the fields of one task, or the front matter, say. None: nothing is said."""
+
+    blocked_by: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
+    priority: Priority | None = None
+    agent: str | None = None
+    run: str | None = None
+    verify: str | None = None
+    timeout_s: float | None = None
+    retries: int | None = None
+
+    def put(self, name: str, value: str) -> None:
+        """Take in one field; lists grow, of the others the later wins. Raises BadValue."""
+        if name == BLOCKED_BY:
+            self.blocked_by = _union(self.blocked_by, blockers(value))
+        elif name == FILES:
+            self.files = _union(self.files or (), paths(value))
+        elif name == STEPS:
+            return
+        else:
+            self._put_one(name, _given(name, value))
+
+    def _put_one(self, name: str, value: str) -> None:
+        if name == VERIFY:
+            self.verify = command(value)
+        elif name == RUN:
+            self.run = command(value)
+        elif name == AGENT:
+            self.agent = value.strip("`*")
+        elif name == TIMEOUT:
+            self.timeout_s = duration_s(value)
+        elif name == RETRIES:
+            self.retries = retries(value)
+        elif name == PRIORITY:
+            self.priority = priority(value)
+
+
+def _union(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second) if first else second))
+
+
+def _given(name: str, value: str) -> str:
+    value = value.strip()
+    if not value.strip("`* "):
+        raise BadValue(
+            _("The field “{name}” is empty.").format(name=name),
+            _("Give it a value, or delete the line."),
+        )
+    return value
+
+
+def blockers(value: str) -> tuple[str, ...]:
+    """The ids in the value of `blocked by`."""
+    if _ONE_ID.fullmatch(value):  # nearly all of them; the rest is for the others
+        return (value,)
+    if "](" in value:
+        value = _LINK.sub(r"\1", value)
+    if value.strip("`*()[]{}. \t").lower() in _NOTHING:
+        return ()
+    tokens = (token.strip("`*_()[]{}<>\"'.") for token in _BETWEEN.split(value))
+    return _union((), (token for token in tokens if token.lower() not in _JOINERS))
+
+
+def paths(value: str) -> tuple[str, ...]:
+    """The globs in the value of `files`; quotes and braces hold one together."""
+    if value.strip("`. \t").lower() in _NOTHING:
+        return ()
+    return _union((), ("".join(groups) for groups in _PATH.findall(value)))
+
+
+def command(value: str) -> str:
+    """A command without the back-ticks around it, if the whole of it is one code span."""
+    match = _CODE_SPAN.fullmatch(value)
+    if match is None or match[1] in match[2]:
+        return value
+    return match[2].strip()
+
+
+def duration_s(value: str) -> float:
+    match = _DURATION.fullmatch(value.strip("`* "))
+    parts = match.groups() if match else ()
+    total = sum(
+        float(part) * unit_s for part, unit_s in zip(parts, _SECONDS_OF_UNIT, strict=False) if part
+    )
+    if total <= 0:
+        raise BadValue(
+            _("The timeout “{value}” is not a duration.").format(value=shortened(value)),
+            _("Write a number with its unit: 90s, 5m, 2h or 1h30m."),
+        )
+    return total
+
+
+def retries(value: str) -> int:
+    bare = value.strip("`* ")
+    if not re.fullmatch(r"[0-9]{1,9}", bare) or int(bare) > RETRIES_MAX:
+        raise BadValue(
+            _("The retries “{value}” are not a number of tries.").format(value=shortened(value)),
+            _("Write a whole number from 0 to {max}.").format(max=RETRIES_MAX),
+        )
+    return int(bare)
+
+
+def priority(value: str) -> Priority:
+    found = _PRIORITIES.get(value.strip("`* ").lower())
+    if found is None:
+        raise BadValue(
+            _("The priority “{value}” is unknown.").format(value=shortened(value)),
+            _("Write critical, high, normal or low."),
+        )
+    return found
+
+
+def shortened(value: str) -> str:
+    """A value as it is shown in a message."""
+    return value if len(value) <= 60 else value[:59] + "…"

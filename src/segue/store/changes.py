@@ -1,0 +1,57 @@
+"""What a caller asks the store to change: values, applied all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One entity goes from a state to another. Journalled."""
+
+    entity: str  # task, run, park, gate, account, plan
+    id: str
+    state: str  # expected
+    to: str
+    cause: str
+    sets: Mapping[str, Value] = field(default_factory=dict)
+    version: int | None = None  # expected; None: the state alone is compared
+    data: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new entity in its first state. Journalled."""
+
+    entity: str
+    id: str
+    state: str
+    row: Mapping[str, Value]
+    cause: str = "add"
+    data: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A fact about an entity that changes no state: a process id, a mark that was read."""
+
+    entity: str
+    id: str
+    sets: Mapping[str, Value]
+
+
+Change = Move | Add | Note
+
+
+def stamp(at: datetime) -> str:
+    """An instant as the database keeps it."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def instant(text: str) -> datetime:
+    """The instant the database kept."""
+    return datetime.fromisoformat(text)

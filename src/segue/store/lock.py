@@ -1,0 +1,76 @@
+"""Who works on what: a lock that dies with its holder, and says who that is.
+
+POSIX record locks: the kernel drops them when the process dies, whatever kills it;
+children do not inherit them; and whoever asks learns the holder's pid without taking
+the lock, even for a moment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+_FLOCK = struct.Struct("hhqqi4x")  # l_type, l_whence, l_start, l_len, l_pid (Linux, 64 bit)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    pid: int
+    since: str
+    command: str
+
+
+class Lock:
+    """Held from `take` until `release` or death."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd: int | None = None
+
+    def take(self, *, since: str, command: str) -> Holder | None:
+        """None: it is ours now. A holder: it is theirs."""
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = _holder(fd)
+            os.close(fd)
+            return holder or Holder(0, "", "")
+        told = json.dumps({"pid": os.getpid(), "since": since, "command": command}).encode()
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, told, 0)
+        self._fd = fd
+        return None
+
+    def release(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def holder(path: Path) -> Holder | None:
+    """Who holds this lock now; asking takes nothing."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        return _holder(fd)
+    finally:
+        os.close(fd)
+
+
+def _holder(fd: int) -> Holder | None:
+    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    kind, _whence, _start, _length, pid = _FLOCK.unpack(fcntl.fcntl(fd, fcntl.F_GETLK, asked))
+    if kind == fcntl.F_UNLCK:
+        return None
+    try:
+        told = json.loads(os.pread(fd, 4096, 0))
+    except ValueError:  # it is being written this moment
+        told = {}
+    return Holder(pid, str(told.get("since", "")), str(told.get("command", "")))

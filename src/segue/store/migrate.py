@@ -1,0 +1,66 @@
+"""Bringing a database to the schema of this version: forward only, one file a step."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib.resources import files
+
+from segue.errors import UserError
+from segue.i18n import _
+
+
+def steps() -> list[str]:
+    """The SQL of each migration, the first one first; their number is the schema version."""
+    folder = files("segue.store") / "migrations"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [(folder / name).read_text(encoding="utf-8") for name in names]
+
+
+def version(db: sqlite3.Connection) -> int:
+    found: int = db.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def check_not_newer(found: int, known: int, path: str) -> None:
+    if found > known:
+        raise UserError(
+            "newer_database",
+            _("this database was written by a newer Segue (schema {found}, known {known})").format(
+                found=found, known=known
+            ),
+            file=path,
+            hint=_("upgrade Segue, or move the file away to begin with an empty memory"),
+        )
+
+
+def migrate(db: sqlite3.Connection, path: str) -> None:
+    """Apply what is missing, each step and its number in one transaction."""
+    todo = steps()
+    check_not_newer(version(db), len(todo), path)
+    while version(db) < len(todo):
+        _step(db, todo)
+
+
+def _step(db: sqlite3.Connection, todo: list[str]) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        found = version(db)  # another process may have been faster
+        if found < len(todo):
+            for statement in _statements(todo[found]):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {found + 1}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """executescript() would commit first; so the script is cut at its complete statements."""
+    found, part = [], ""
+    for line in script.splitlines(keepends=True):
+        part += line
+        if sqlite3.complete_statement(part):
+            found.append(part)
+            part = ""
+    return found

@@ -1,0 +1,224 @@
+"""The memory of a project: `.segue/segue.db`.
+
+`move` is the only way to change a state. It compares (the expected state and, where
+given, the version), swaps, and writes the journal row, for all the changes it is given,
+in one transaction; a caller that lost the race gets False and nothing has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import MACHINES
+from segue.errors import Bug, UserError
+from segue.i18n import _
+from segue.store import migrate
+from segue.store.changes import Add, Change, Move, Note, stamp
+
+TABLES = {
+    "plan": "plans",
+    "task": "tasks",
+    "run": "runs",
+    "park": "parks",
+    "gate": "gates",
+    "account": "accounts",
+}
+BUSY_TIMEOUT_S = 15.0
+JOURNAL_SQL = (
+    "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class Store:
+    """One connection to the database of a project. Not shared between threads."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """Open for reading and writing; made and migrated where needed."""
+        with _told(path):
+            _check_readable(path)
+            db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+            migrate.migrate(db, str(path))
+            db.row_factory = sqlite3.Row
+        return cls(db, path)
+
+    @classmethod
+    def open_readonly(cls, path: Path) -> Store | None:
+        """Open for looking only; None where there is no memory yet."""
+        if not path.exists():
+            return None
+        with _told(path):
+            _check_readable(path)
+            db = sqlite3.connect(_uri(path), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            db.row_factory = sqlite3.Row
+            if migrate.version(db) == 0:
+                db.close()
+                return None
+        return cls(db, path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def move(self, *changes: Change, at: datetime) -> bool:
+        """Apply all changes and their journal rows, or none of them."""
+        with _told(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                now = stamp(at)
+                for change in changes:
+                    if not self._apply(change, now):
+                        self._db.execute("ROLLBACK")
+                        return False
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        return True
+
+    def _apply(self, change: Change, now: str) -> bool:
+        match change:
+            case Move():
+                return self._swap(change, now)
+            case Add():
+                return self._add(change, now)
+            case Note():
+                sql = _note_sql(change.entity, tuple(change.sets))
+                return self._db.execute(sql, (*change.sets.values(), change.id)).rowcount == 1
+
+    def _swap(self, move: Move, now: str) -> bool:
+        if not MACHINES[move.entity].allows(move.state, move.to, move.cause):
+            raise Bug(f"{move.entity} {move.id}: {move.state} -{move.cause}-> {move.to} is illegal")
+        sql = _move_sql(move.entity, tuple(move.sets), move.version is not None)
+        values = [move.to, now, *move.sets.values(), move.id, move.state]
+        if move.version is not None:
+            values.append(move.version)
+        if self._db.execute(sql, values).rowcount != 1:
+            return False
+        self._record(now, move.entity, move.id, move.state, move.to, move.cause, move.data)
+        return True
+
+    def _add(self, add: Add, now: str) -> bool:
+        sql = _add_sql(add.entity, tuple(add.row))
+        added = self._db.execute(sql, (add.id, add.state, now, now, *add.row.values()))
+        if added.rowcount != 1:
+            return False
+        self._record(now, add.entity, add.id, None, add.state, add.cause, add.data)
+        return True
+
+    def _record(self, *row: Any) -> None:
+        data = row[-1]
+        text = None if data is None else json.dumps(data, ensure_ascii=False)
+        self._db.execute(JOURNAL_SQL, (*row[:-1], text))
+
+    # Reading. Rows are plain: names as in the tables.
+
+    def all(self, sql: str, *values: object) -> list[sqlite3.Row]:
+        with _told(self.path):
+            return self._db.execute(sql, values).fetchall()
+
+    def one(self, sql: str, *values: object) -> sqlite3.Row | None:
+        with _told(self.path):
+            row: sqlite3.Row | None = self._db.execute(sql, values).fetchone()
+            return row
+
+
+@cache
+def _move_sql(entity: str, columns: tuple[str, ...], versioned: bool) -> str:
+    sets = "".join(f", {column} = ?" for column in columns)
+    compare = " AND version = ?" if versioned else ""
+    return (
+        f"UPDATE {TABLES[entity]} SET state = ?, version = version + 1, updated_at = ?{sets}"  # noqa: S608 - names are ours
+        f" WHERE id = ? AND state = ?{compare}"
+    )
+
+
+@cache
+def _add_sql(entity: str, columns: tuple[str, ...]) -> str:
+    names = "".join(f", {column}" for column in columns)
+    marks = ", ?" * len(columns)
+    return (
+        f"INSERT INTO {TABLES[entity]} (id, state, created_at, updated_at{names})"  # noqa: S608 - names are ours
+        f" VALUES (?, ?, ?, ?{marks}) ON CONFLICT DO NOTHING"
+    )
+
+
+@cache
+def _note_sql(entity: str, columns: tuple[str, ...]) -> str:
+    sets = ", ".join(f"{column} = ?" for column in columns)
+    return f"UPDATE {TABLES[entity]} SET {sets} WHERE id = ?"  # noqa: S608 - names are ours
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri() + "?mode=ro"
+
+
+def _check_readable(path: Path) -> None:
+    """A database of a newer version, or no database at all, is told before it is touched."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    db = sqlite3.connect(_uri(path), uri=True, timeout=BUSY_TIMEOUT_S)
+    try:
+        migrate.check_not_newer(migrate.version(db), len(migrate.steps()), str(path))
+    finally:
+        db.close()
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What SQLite says of the disk, said to a person."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _in_words(error, str(path)) from error
+
+
+def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return UserError(
+                "disk_full",
+                _("the disk is full or cannot be written: {why}").format(why=error),
+                file=path,
+                hint=_("free some space and start again: nothing that was recorded is lost"),
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return UserError(
+                "read_only",
+                _("the database cannot be written: {why}").format(why=error),
+                file=path,
+                hint=_("make the folder writable for you"),
+            )
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return UserError(
+                "database_damaged",
+                _("the database is damaged: {why}").format(why=error),
+                file=path,
+                hint=_("move it away: the marks in the plan say what is done, Segue goes on from"
+                       " them"),
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return UserError(
+                "database_busy",
+                _("another program holds the database: {why}").format(why=error),
+                file=path,
+                hint=_("close the program that has it open"),
+            )
+        case _:
+            return Bug(f"{path}: {error}")

@@ -1,0 +1,106 @@
+"""The scripted agent: a real process that plays a scenario (`python -m segue.testing.script`).
+
+Where it is in the scenario is kept beside the runs under the name of its conversation,
+so that after a limit or a question it goes on with the next line, as a real agent does
+when its conversation is resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from segue.core.durations import parse_duration
+from segue.dialects.script import PREFIX
+from segue.errors import UserError
+from segue.testing.scenario import Act, parse
+
+STOPPED_AT_LIMIT = 75
+
+
+def main(argv: list[str], environ: dict[str, str]) -> int:
+    path = Path(argv[1])
+    try:
+        scenario = parse(path.read_text(encoding="utf-8"), str(path))
+    except UserError as error:
+        for problem in error.problems:
+            print(f"{problem.where}: {problem.message}", file=sys.stderr)  # noqa: T201 - its output
+        return 2
+    acts = scenario.acts(environ.get("SEGUE_TASK", ""), int(environ.get("SEGUE_ATTEMPT", "1")))
+    place = _place_file(environ)
+    begin = 0
+    if environ.get("SEGUE_RESUME") == "1" and place.exists():
+        begin = int(place.read_text(encoding="ascii"))
+    for number, act in enumerate(acts[begin:], begin + 1):
+        if act.verb in {"limit", "ask"}:
+            place.write_text(str(number), encoding="ascii")
+        code = _play(act)
+        if code is not None:
+            return code
+    place.unlink(missing_ok=True)
+    return 0
+
+
+def _place_file(environ: dict[str, str]) -> Path:
+    conversation = environ.get("SEGUE_CONVERSATION", "alone")
+    return Path(environ.get("SEGUE_PROJECT", ".")) / ".segue" / "runs" / f"{conversation}.place"
+
+
+def _play(act: Act) -> int | None:
+    """Do one line; an exit code where the agent ends with it."""
+    match act.verb:
+        case "say":
+            _say(act.rest)
+        case "wait":
+            time.sleep(parse_duration(act.words[0]) or 0)
+        case "write" | "append":
+            _write(act)
+        case "step":
+            _tell({"step": int(act.words[0])})
+        case "usage":
+            _tell({"usage": _usage(act.words)})
+        case "limit":
+            _tell({"limit": act.words[0], "wait_s": parse_duration(act.words[1])})
+            return STOPPED_AT_LIMIT
+        case "ask":
+            preset = next((w[8:] for w in act.words if w.startswith("default=")), None)
+            options = [w for w in act.words[1:] if not w.startswith("default=")]
+            _tell({"ask": act.words[0], "options": options, "default": preset})
+            return 0
+        case "fail":
+            _say(act.rest)
+            return 1
+        case "crash":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "hang":
+            while True:
+                signal.pause()
+    return None
+
+
+def _write(act: Act) -> None:
+    path = Path(act.words[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a" if act.verb == "append" else "w", encoding="utf-8") as file:
+        file.write(" ".join(act.words[1:]) + "\n")
+
+
+def _usage(words: tuple[str, ...]) -> dict[str, float | int | None]:
+    cost = float(words[2]) if len(words) == 3 else None
+    return {"input_tokens": int(words[0]), "output_tokens": int(words[1]), "cost_usd": cost}
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - speaking is what an agent does
+
+
+def _tell(what: dict[str, object]) -> None:
+    _say(PREFIX + json.dumps(what, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv, dict(os.environ)))

@@ -1,0 +1,355 @@
+"""Settings: `segue.toml` of the project, then the user's own file.
+
+Unknown keys are errors: a misspelt setting that is silently ignored is worse than
+a refusal.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from segue.core.durations import parse_duration
+from segue.core.leash import parse_clock, parse_quiet
+from segue.errors import Problem, UserError
+from segue.i18n import _
+
+KINDS = ("claude", "codex", "gemini", "opencode", "shell", "script", "command")
+PERMISSIONS = ("default", "accept-edits", "full")
+JOBS_DEFAULT, JOBS_MAX = 2, 256
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """One `[agents.NAME]` table."""
+
+    name: str
+    kind: str
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    account: str = ""
+    driver: str = "pipe"
+    interactive: bool = False
+    scenario: str | None = None
+    fallback: str | None = None
+    fallback_after_s: float | None = None
+    permissions: str = "default"
+    allow: tuple[str, ...] = ()
+
+    @property
+    def charged_to(self) -> str:
+        """The account that its limits apply to."""
+        return self.account or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class LeashSettings:
+    """How far Segue may go alone, as written; instants are worked out at the start."""
+
+    max_windows: int | None = None
+    until: str | None = None
+    quiet_hours: str | None = None
+    budget_usd: float | None = None
+    drain_at: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class RecoverySettings:
+    resume_text: str = "계속"
+    default_wait_time: float = 60
+    max_retries: int = 3
+    weekly_limit_default: float = 3600
+    context_limit_wait: float = 5
+    recheck_after: float = 3
+    wake_margin_s: float = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    agent: str = "shell"
+    jobs: int = JOBS_DEFAULT
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    leash: LeashSettings = LeashSettings()
+    recovery: RecoverySettings = RecoverySettings()
+
+
+class _Reader:
+    """Checks one file's values; every problem found is kept, with its line."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = str(path)
+        self.text = text
+        self.problems: list[Problem] = []
+
+    def problem(self, code: str, message: str, hint: str, table: str, key: str | None) -> None:
+        line = line_of(self.text, table, key)
+        self.problems.append(Problem(code, message, self.path, line, hint))
+
+    def known(self, values: Mapping[str, Any], names: tuple[str, ...], table: str) -> None:
+        for key in values:
+            if key not in names:
+                where = f"[{table}] {key}" if table else key
+                close = get_close_matches(key, names, 1)
+                hint = (
+                    _("did you mean `{name}`?").format(name=close[0])
+                    if close
+                    else _("known here: {names}").format(names=", ".join(names))
+                )
+                message = _("unknown setting `{key}`").format(key=where)
+                self.problem("unknown_key", message, hint, table, key)
+
+    def take(
+        self,
+        values: Mapping[str, Any],
+        table: str,
+        key: str,
+        read: Callable[[Any], Any],
+        wanted: str,
+    ) -> Any:
+        """One value; None where it is missing or wrong (and then the problem is kept)."""
+        if key not in values:
+            return None
+        taken = read(values[key])
+        if taken is None:
+            message = _("`{key}` cannot be {value!r}").format(key=key, value=values[key])
+            hint = _("write {wanted}").format(wanted=wanted)
+            self.problem("bad_value", message, hint, table, key)
+        return taken
+
+
+def line_of(text: str, table: str, key: str | None) -> int | None:
+    """Where a key stands in a TOML file (tomllib keeps no positions)."""
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
+        if header and not re.match(r"\s*[\w\"'.-]+\s*=", line):
+            current = re.sub(r"[\"'\s]", "", header[1])
+            if key is None and current == table:
+                return number
+            continue
+        if key is None:
+            continue
+        name = re.match(r"\s*([\w\"'.-]+)\s*=", line)
+        if name:
+            full = re.sub(r"[\"']", "", f"{current}.{name[1]}".lstrip("."))
+            if full == f"{table}.{key}".lstrip("."):
+                return number
+        if current == table and re.search(rf"[{{,]\s*{re.escape(key)}\s*=", line):
+            return number
+        if current == "" or table.startswith(current):
+            inline = re.match(rf"\s*{re.escape(table.removeprefix(current).lstrip('.'))}\s*=", line)
+            if table != current and inline and key in line:
+                return number
+    return None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int | None]:
+    return lambda v: v if type(v) is int and low <= v <= high else None
+
+
+def _number(low: float, high: float) -> Callable[[Any], float | None]:
+    def read(value: Any) -> float | None:
+        fits = isinstance(value, int | float) and type(value) is not bool and low <= value <= high
+        return float(value) if fits else None
+
+    return read
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    return None
+
+
+def _one_of(names: tuple[str, ...]) -> Callable[[Any], str | None]:
+    return lambda v: v if v in names else None
+
+
+def _table(value: Any) -> dict[str, str] | None:
+    if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
+        return value
+    return None
+
+
+def _duration(value: Any) -> float | None:
+    return parse_duration(value) if isinstance(value, str) else None
+
+
+def _readable_by(parse: Callable[[str], object]) -> Callable[[Any], str | None]:
+    def read(value: Any) -> str | None:
+        try:
+            parse(value)
+        except (ValueError, AttributeError, TypeError):
+            return None
+        return str(value)
+
+    return read
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    # key: how it is read, the field it fills, what to write
+    "kind": (_one_of(KINDS), "kind", '"' + '", "'.join(KINDS) + '"'),
+    "command": (_texts, "command", '["program", "argument"]'),
+    "env": (_table, "env", '{ NAME = "value" }'),
+    "account": (_text, "account", '"a name"'),
+    "driver": (_one_of(("pipe", "pty")), "driver", '"pipe", "pty"'),
+    "interactive": (_flag, "interactive", "true, false"),
+    "scenario": (_text, "scenario", '"path/to/file.scenario"'),
+    "fallback": (_text, "fallback", '"the name of another agent"'),
+    "fallback_after": (_duration, "fallback_after_s", '"30m"'),
+    "permissions": (_one_of(PERMISSIONS), "permissions", '"' + '", "'.join(PERMISSIONS) + '"'),
+    "allow": (_texts, "allow", '["Bash(pytest:*)"]'),
+}
+LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "max_windows": (_whole(0, 1000), "max_windows", "5"),
+    "until": (_readable_by(parse_clock), "until", '"08:00"'),
+    "quiet_hours": (_readable_by(parse_quiet), "quiet_hours", '"12:00-13:00"'),
+    "budget_usd": (_number(0, 1e9), "budget_usd", "20.0"),
+    "drain_at": (_number(0, 1), "drain_at", "0.95"),
+}
+RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "resume_text": (lambda v: v if isinstance(v, str) else None, "resume_text", '"계속"'),
+    "default_wait_time": (_number(0, 1e6), "default_wait_time", "60"),
+    "max_retries": (_whole(0, 1000), "max_retries", "3"),
+    "weekly_limit_default": (_number(0, 1e6), "weekly_limit_default", "3600"),
+    "context_limit_wait": (_number(0, 1e6), "context_limit_wait", "5"),
+    "recheck_after": (_number(0, 1e6), "recheck_after", "3"),
+    "wake_margin_s": (_number(0, 3600), "wake_margin_s", "5"),
+}
+
+
+def parse(text: str, path: Path, base: Config) -> Config:
+    """Read one file's text over the settings below it; all problems in one error."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        raise UserError(
+            "bad_toml",
+            _("this is not valid TOML: {why}").format(why=error),
+            file=str(path),
+            line=int(at[1]) if at else None,
+            hint=_("mend the line; strings need quotes"),
+        ) from error
+    reader = _Reader(path, text)
+    reader.known(values, ("agent", "jobs", "agents", "leash", "recovery"), "")
+    agent = reader.take(values, "", "agent", _text, '"the name of an agent"')
+    jobs = reader.take(values, "", "jobs", _whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
+    config = replace(
+        base,
+        agent=agent or base.agent,
+        jobs=jobs or base.jobs,
+        agents={**base.agents, **_agents(reader, values.get("agents", {}), base.agents)},
+        leash=_section(reader, values.get("leash", {}), "leash", LEASH_KEYS, base.leash),
+        recovery=_section(
+            reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
+        ),
+    )
+    if reader.problems:
+        raise UserError.of(reader.problems)
+    return config
+
+
+def _section(
+    reader: _Reader,
+    found: Any,
+    table: str,
+    keys: dict[str, tuple[Callable[[Any], Any], str, str]],
+    base: Any,
+) -> Any:
+    if not isinstance(found, dict):
+        message = _("`{key}` is a table").format(key=table)
+        reader.problem("bad_value", message, f"[{table}]", "", table)
+        return base
+    reader.known(found, tuple(keys), table)
+    taken = {
+        name: value
+        for key, (read, name, wanted) in keys.items()
+        if (value := reader.take(found, table, key, read, wanted)) is not None
+    }
+    return replace(base, **taken)
+
+
+def _agents(
+    reader: _Reader, tables: Any, base: Mapping[str, AgentSettings]
+) -> dict[str, AgentSettings]:
+    agents = {}
+    for name, table in tables.items() if isinstance(tables, dict) else ():
+        kind = table.get("kind") if isinstance(table, dict) else None
+        if name not in base and kind is None:
+            message = _("agent `{name}` does not say its kind").format(name=name)
+            hint = _('add kind = "command" (or {kinds})').format(kinds=", ".join(KINDS))
+            reader.problem("bad_value", message, hint, f"agents.{name}", None)
+            continue
+        below = base.get(name) or AgentSettings(name, str(kind))
+        agents[name] = _section(reader, table, f"agents.{name}", AGENT_KEYS, below)
+        if agents[name].kind == "command" and not agents[name].command:
+            message = _("agent `{name}` has no command").format(name=name)
+            hint = _('add command = ["program", "argument"]')
+            reader.problem("bad_value", message, hint, f"agents.{name}", None)
+    return agents
+
+
+def built_in() -> Config:
+    """What holds with no file at all: the known agents under their own names."""
+    names = ("shell", "script", "claude", "codex", "gemini", "opencode")
+    return Config(agents={name: AgentSettings(name, kind=name) for name in names})
+
+
+def load(root: Path, user_file: Path | None) -> Config:
+    """The project's settings over the user's over the built-in ones."""
+    config = built_in()
+    for path in (user_file, root / "segue.toml"):
+        if path is None or not path.exists():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(
+                "bad_toml",
+                _("the settings cannot be read: {why}").format(why=error),
+                file=str(path),
+                hint=_("they must be a UTF-8 text file that you may read"),
+            ) from error
+        config = parse(text, path, config)
+    return config
+
+
+def user_file(environ: Mapping[str, str]) -> Path | None:
+    """The user's own settings: ~/.config/segue/config.toml (or under XDG_CONFIG_HOME)."""
+    if environ.get("XDG_CONFIG_HOME"):
+        return Path(environ["XDG_CONFIG_HOME"]) / "segue" / "config.toml"
+    if environ.get("HOME"):
+        return Path(environ["HOME"]) / ".config" / "segue" / "config.toml"
+    return None
+
+
+def choose_agent(config: Config, name: str, *, file: str | None, line: int | None) -> AgentSettings:
+    """The agent of this name, or what was probably meant."""
+    if name in config.agents:
+        return config.agents[name]
+    close = get_close_matches(name, config.agents, 1)
+    raise UserError(
+        "unknown_agent",
+        _("there is no agent `{name}`").format(name=name),
+        file=file,
+        line=line,
+        hint=_("did you mean `{name}`?").format(name=close[0])
+        if close
+        else _("known: {names}; others go into segue.toml as [agents.NAME]").format(
+            names=", ".join(config.agents)
+        ),
+    )

@@ -1,0 +1,92 @@
+"""The end of a run: what came of the plan as a whole, and the exit code that says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from segue.core.machines import PlanState, Trigger
+from segue.core.plan import TaskState
+from segue.core.rules import dependency_report, is_stuck
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+ALL_DONE, SOMETHING_FAILED, BAD_INPUT, WAITS, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+OUTCOME = {
+    ALL_DONE: (PlanState.FINISHED, Trigger.FINISH),
+    SOMETHING_FAILED: (PlanState.FAILED, Trigger.FAIL),
+    WAITS: (PlanState.WAITING, Trigger.WAIT),
+    PARKED: (PlanState.PARKED, Trigger.PARK),
+    INTERRUPTED: (PlanState.INTERRUPTED, Trigger.INTERRUPT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    completed: list[str]
+    failed: list[str]
+    skipped: list[str]
+    parked: list[str]
+    waiting: list[str]
+    exit: int
+
+
+def finish(run: TaskListRun) -> Result:
+    """Judge the whole, write it down, tell it."""
+    states = run.frontier.states
+    parked = [park.task for park in run.ledger.parks.values()]
+    waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
+    by_state = {state: [id for id, s in states.items() if s is state] for state in TaskState}
+    code = _exit_code(run, parked, waiting, by_state)
+    result = Result(
+        completed=by_state[TaskState.COMPLETED],
+        failed=by_state[TaskState.FAILED],
+        skipped=by_state[TaskState.SKIPPED],
+        parked=parked,
+        waiting=waiting,
+        exit=code,
+    )
+    run.ledger.move_plan(*OUTCOME[code])
+    run.commit()
+    if code == SOMETHING_FAILED and is_stuck(states):
+        for holder, held in dependency_report(run.graph, states):
+            run.emit("dependency_problem", task=holder, holds=held)
+    run.emit(
+        "finished",
+        completed=result.completed,
+        failed=result.failed,
+        skipped=result.skipped,
+        parked=result.parked,
+        waiting=result.waiting,
+        usage=run.ledger.usage(),
+        exit=code,
+    )
+    return result
+
+
+def _exit_code(
+    run: TaskListRun,
+    parked: list[str],
+    waiting: list[str],
+    by_state: dict[TaskState, list[str]],
+) -> int:
+    if run.stopping:
+        return INTERRUPTED
+    if waiting or (run.options.on_failed == "ask" and _still_failed(run)):
+        return WAITS
+    if parked or by_state[TaskState.PENDING]:
+        return PARKED
+    if by_state[TaskState.FAILED] or by_state[TaskState.SKIPPED]:
+        return SOMETHING_FAILED
+    return ALL_DONE
+
+
+def _still_failed(run: TaskListRun) -> bool:
+    """Failed before this run, and nobody was there to be asked."""
+    return any(
+        run.ledger.tasks[task].state is TaskState.FAILED
+        for task in run.unanswered
+        if task in run.ledger.tasks
+    )

@@ -1,0 +1,356 @@
+"""What the tables know of one plan, and the changes that are about to be made to it.
+
+Changes are staged, then committed together: a run that ended and the one that takes its
+slot are one transaction. The mirror in memory is right because this plan's rows are
+written by the holder of its lock alone.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
+from segue.core.plan import Task, TaskState
+from segue.engine.clock import Clock
+from segue.errors import Bug
+from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
+from segue.store.sqlite import Store
+
+OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
+
+
+@dataclass(slots=True)
+class TaskRow:
+    id: str
+    key: str
+    state: TaskState
+    mark: str | None
+    retries_used: int
+    error: str | None
+    summary: str | None
+
+
+@dataclass(slots=True)
+class RunRow:
+    id: str
+    task: str  # its id in the plan
+    attempt: int
+    agent: str
+    account: str
+    state: RunState
+    conversation: str
+    nonce: str
+    resumes: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ParkRow:
+    id: str
+    task: str
+    run: str
+    account: str
+    kind: str
+    resets_at: datetime | None
+    wakes_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    id: str
+    task: str | None
+    run: str | None
+    kind: str
+    text: str
+    options: tuple[str, ...]
+    preset: str | None
+
+
+class Ledger:
+    """The rows of one plan."""
+
+    def __init__(self, store: Store, clock: Clock, path: Path, kind: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._staged: list[Change] = []
+        self._later: list[Change] = []
+        self.tasks: dict[str, TaskRow] = {}
+        self.runs: dict[str, RunRow] = {}  # open ones
+        self.parks: dict[str, ParkRow] = {}  # waiting ones
+        self.gates: dict[str, GateRow] = {}  # open ones
+        self._load(path, kind)
+
+    # Loading
+
+    def _load(self, path: Path, kind: str) -> None:
+        found = self._store.one("SELECT * FROM plans WHERE path = ?", str(path))
+        if found is None:
+            self.plan = secrets.token_hex(4)
+            self.state = PlanState.PENDING
+            self.windows = 0
+            row: dict[str, Value] = {"path": str(path), "kind": kind}
+            self.stage(Add("plan", self.plan, PlanState.PENDING, row))
+            return
+        self.plan = found["id"]
+        self.state = PlanState(found["state"])
+        self.windows = found["windows"]
+        for task in self._store.all("SELECT * FROM tasks WHERE plan = ?", self.plan):
+            self.tasks[task["key"]] = _task_row(task)
+        marks = ", ".join("?" * len(OPEN_RUNS))
+        sql = f"SELECT * FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
+        for run in self._store.all(sql, self.plan, *OPEN_RUNS):
+            self.runs[run["id"]] = _run_row(run, self._key(run["task"]))
+        sql = "SELECT * FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"
+        for park in self._store.all(sql, self.plan, ParkState.WAITING):
+            self.parks[park["id"]] = _park_row(park, self._key(park["task"]))
+        sql = "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at"
+        for gate in self._store.all(sql, self.plan, GateState.OPEN):
+            self.gates[gate["id"]] = _gate_row(gate, self._key(gate["task"]))
+
+    def _key(self, task_id: str | None) -> str:
+        return (task_id or "").removeprefix(f"{self.plan}/")
+
+    def run_row(self, run: str) -> RunRow | None:
+        found = self._store.one("SELECT * FROM runs WHERE id = ?", run)
+        return None if found is None else _run_row(found, self._key(found["task"]))
+
+    def answer_for(self, run: str) -> str | None:
+        """What a person said to the question at which this run stopped."""
+        sql = "SELECT answer FROM gates WHERE run = ? AND answer IS NOT NULL"
+        found = self._store.one(sql, run)
+        return None if found is None else str(found["answer"])
+
+    def usage(self, task: str | None = None) -> dict[str, float | int | None]:
+        """What the plan (or one task of it) has used, over all runs."""
+        sql = (
+            "SELECT SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,"
+            " SUM(cost_usd) AS cost_usd FROM runs WHERE plan = ?"
+        )
+        values = [self.plan]
+        if task is not None:
+            sql += " AND task = ?"
+            values.append(self._id(task))
+        row = self._store.one(sql, *values)
+        assert row is not None
+        return {
+            "input_tokens": row["input_tokens"] or 0,
+            "output_tokens": row["output_tokens"] or 0,
+            "cost_usd": row["cost_usd"],
+        }
+
+    # Changing
+
+    def stage(self, *changes: Change) -> None:
+        self._staged.extend(changes)
+
+    def later(self, *changes: Change) -> None:
+        """Facts that may be lost with this process: they go along with the next commit."""
+        self._later.extend(changes)
+
+    @property
+    def has_later(self) -> bool:
+        return bool(self._later)
+
+    def commit(self) -> None:
+        changes = [*self._later, *self._staged]
+        if not changes:
+            return
+        self._later.clear()
+        self._staged.clear()
+        if not self._store.move(*changes, at=self._clock.now()):
+            raise Bug(f"the rows of a locked plan were changed by somebody else: {changes}")
+
+    def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
+        self.stage(Move("plan", self.plan, self.state, to, cause, sets))
+        self.state = to
+
+    def add_task(self, task: Task) -> None:
+        row = TaskRow(
+            id=self._id(task.id),
+            key=task.id,
+            state=task.state,
+            mark=task.state,
+            retries_used=task.retries_used,
+            error=task.previous_error,
+            summary=None,
+        )
+        self.tasks[task.id] = row
+        values: dict[str, Value] = {
+            "plan": self.plan,
+            "key": task.id,
+            "title": task.title,
+            "mark": row.mark,
+            "retries_used": row.retries_used,
+            "error": row.error,
+        }
+        self.stage(Add("task", row.id, row.state, values))
+
+    def move_task(self, key: str, to: TaskState, cause: Trigger, **sets: Value) -> None:
+        row = self.tasks[key]
+        self.stage(Move("task", row.id, row.state, to, cause, sets))
+        row.state = to
+        for name, value in sets.items():
+            setattr(row, name, value)
+
+    def note_mark(self, key: str, mark: TaskState) -> None:
+        row = self.tasks[key]
+        if row.mark != mark:
+            row.mark = mark
+            self.later(Note("task", row.id, {"mark": mark}))
+
+    def note_task(self, key: str, **sets: Value) -> None:
+        row = self.tasks[key]
+        for name, value in sets.items():
+            setattr(row, name, value)
+        self.stage(Note("task", row.id, sets))
+
+    def add_run(
+        self, task: str, *, attempt: int, agent: str, account: str, resumes: RunRow | None = None
+    ) -> RunRow:
+        run = RunRow(
+            id=f"{_short(task)}-{attempt}-{secrets.token_hex(4)}",
+            task=task,
+            attempt=attempt,
+            agent=agent,
+            account=account,
+            state=RunState.INTENDED,
+            conversation=resumes.conversation if resumes else secrets.token_hex(8),
+            nonce=resumes.nonce if resumes else secrets.token_hex(3),
+            resumes=resumes.id if resumes else None,
+            created_at=self._clock.now(),
+        )
+        self.runs[run.id] = run
+        values: dict[str, Value] = {
+            "plan": self.plan,
+            "task": self._id(task),
+            "attempt": attempt,
+            "agent": agent,
+            "account": account,
+            "conversation": run.conversation,
+            "nonce": run.nonce,
+            "resumes": run.resumes,
+        }
+        self.stage(Add("run", run.id, RunState.INTENDED, values))
+        return run
+
+    def move_run(self, run: RunRow, to: RunState, cause: Trigger, **sets: Value) -> None:
+        self.stage(Move("run", run.id, run.state, to, cause, sets))
+        run.state = to
+        if to not in OPEN_RUNS:
+            self.runs.pop(run.id, None)
+
+    def run_started(self, run: RunRow, keeper: int, keeper_started: int) -> None:
+        facts: dict[str, Value] = {"keeper": keeper, "keeper_started": keeper_started}
+        self.later(Move("run", run.id, run.state, RunState.RUNNING, Trigger.STARTED, facts))
+        run.state = RunState.RUNNING
+
+    def note_usage(
+        self, run: RunRow, input_tokens: int | None, output_tokens: int | None, cost: float | None
+    ) -> None:
+        used: dict[str, Value] = {
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "cost_usd": cost,
+        }
+        self.stage(Note("run", run.id, used))
+
+    def count_window(self) -> None:
+        """One more limit window that this plan waits through."""
+        self.windows += 1
+        self.stage(Note("plan", self.plan, {"windows": self.windows}))
+
+    def add_park(
+        self, run: RunRow, kind: str, resets_at: datetime | None, wakes_at: datetime
+    ) -> ParkRow:
+        park = ParkRow(
+            secrets.token_hex(6), run.task, run.id, run.account, kind, resets_at, wakes_at
+        )
+        self.parks[park.id] = park
+        values: dict[str, Value] = {
+            "plan": self.plan,
+            "task": self._id(run.task),
+            "run": run.id,
+            "account": run.account,
+            "kind": kind,
+            "resets_at": stamp(resets_at) if resets_at else None,
+            "wakes_at": stamp(wakes_at),
+        }
+        self.stage(Add("park", park.id, ParkState.WAITING, values))
+        return park
+
+    def end_park(self, park: ParkRow, to: ParkState, cause: Trigger) -> None:
+        self.stage(Move("park", park.id, ParkState.WAITING, to, cause))
+        del self.parks[park.id]
+
+    def add_gate(
+        self, run: RunRow, kind: str, text: str, options: tuple[str, ...], preset: str | None
+    ) -> GateRow:
+        gate = GateRow(secrets.token_hex(6), run.task, run.id, kind, text, options, preset)
+        self.gates[gate.id] = gate
+        values: dict[str, Value] = {
+            "plan": self.plan,
+            "task": self._id(run.task),
+            "run": run.id,
+            "kind": kind,
+            "text": text,
+            "options": json.dumps(options, ensure_ascii=False),
+            "preset": preset,
+        }
+        self.stage(Add("gate", gate.id, GateState.OPEN, values))
+        return gate
+
+    def close_gate(self, gate: GateRow, answer: str | None) -> None:
+        """Answered and delivered in one step; without an answer it is withdrawn."""
+        del self.gates[gate.id]
+        if answer is None:
+            self.stage(
+                Move("gate", gate.id, GateState.OPEN, GateState.WITHDRAWN, Trigger.WITHDRAW)
+            )
+            return
+        given: dict[str, Value] = {"answer": answer}
+        self.stage(
+            Move("gate", gate.id, GateState.OPEN, GateState.ANSWERED, Trigger.ANSWER, given),
+            Move("gate", gate.id, GateState.ANSWERED, GateState.DELIVERED, Trigger.DELIVER),
+        )
+
+    def _id(self, task: str) -> str:
+        return f"{self.plan}/{task}"
+
+
+def _short(task: str) -> str:
+    """A task's id as part of a file name."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in task)[:40].strip(".-") or "task"
+
+
+def _task_row(row: sqlite3.Row) -> TaskRow:
+    return TaskRow(
+        row["id"], row["key"], TaskState(row["state"]), row["mark"], row["retries_used"],
+        row["error"], row["summary"],
+    )  # fmt: skip
+
+
+def _run_row(row: sqlite3.Row, task: str) -> RunRow:
+    return RunRow(
+        row["id"], task, row["attempt"], row["agent"], row["account"], RunState(row["state"]),
+        row["conversation"], row["nonce"], row["resumes"], instant(row["created_at"]),
+    )  # fmt: skip
+
+
+def _park_row(row: sqlite3.Row, task: str) -> ParkRow:
+    resets_at = instant(row["resets_at"]) if row["resets_at"] else None
+    return ParkRow(
+        row["id"], task, row["run"], row["account"], row["kind"], resets_at,
+        instant(row["wakes_at"]),
+    )  # fmt: skip
+
+
+def _gate_row(row: sqlite3.Row, task: str) -> GateRow:
+    return GateRow(
+        row["id"], task or None, row["run"], row["kind"], row["text"],
+        tuple(json.loads(row["options"])), row["preset"],
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""The plan's file while a plan runs: two hands write in it, Segue's and a person's.
+
+Segue's edits are kept as small functions until they are safely in the file. A write
+compares first: if a person has changed the file meanwhile, their text is taken and the
+edits are made again on top of it. So neither hand loses anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from segue.core.plan import Task, TaskState
+from segue.errors import Problem, UserError
+from segue.i18n import _
+from segue.plans.check import check
+from segue.plans.tasklist import Document
+from segue.store import files
+
+Edit = Callable[[Document], object]
+TRIES_MAX = 50
+
+
+class PlanFile:
+    """The file, what it said when last read, and Segue's edits that are not in it yet.
+
+    `check_more`: what else a plan must have to be run (its agents, its commands).
+    """
+
+    def __init__(
+        self, path: Path, shown: str, check_more: Callable[[Document], list[Problem]]
+    ) -> None:
+        self.path = path
+        self.shown = shown  # the name that people know it by
+        self._check_more = check_more
+        self._bytes = b""
+        self._seen: tuple[int, int, int] | None = None
+        self._edits: list[Edit] = []
+        self.document = Document.parse(b"", file=shown)
+        self.problems: list[Problem] = []
+
+    def read_first(self) -> None:
+        """The first look. An empty file is a plan too: one without tasks."""
+        try:
+            if not self.read():
+                self._take_whole(b"")
+        except OSError as error:
+            raise UserError(
+                "plan_unreadable",
+                _("the plan cannot be read: {why}").format(why=error.strerror),
+                file=self.shown,
+                hint=_("give yourself the right to read it: chmod u+r"),
+            ) from error
+
+    def read(self) -> bool:
+        """Look at the file; True if it is not what we last saw or wrote."""
+        status = self.path.stat()
+        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if seen == self._seen:
+            return False
+        data = self.path.read_bytes()
+        self._seen = seen
+        return self._take(data)
+
+    def _take(self, data: bytes) -> bool:
+        if data == self._bytes:
+            return False
+        self._take_whole(data)
+        return True
+
+    def _take_whole(self, data: bytes) -> None:
+        self._bytes = data
+        self.document = Document.parse(data, file=self.shown)
+        self.problems = check(self.document) or self._check_more(self.document)
+
+    @property
+    def is_broken(self) -> bool:
+        return bool(self.problems)
+
+    def edit(self, edit: Edit, task: str) -> None:
+        """Note a change of Segue's own. It is in the file after the next `write`."""
+        self._edits.append(lambda document: edit(document) if task in document else None)
+
+    def mark(self, task: str, state: TaskState) -> None:
+        self.edit(lambda document: document.set_mark(task, state), task)
+
+    def write(self, taken_in: Callable[[], None]) -> bool:
+        """Put the noted changes into the file; `taken_in` is called when a person's text
+        came in between, before the changes are made again. False: the plan is broken
+        right now; the changes wait until a person has mended it."""
+        for _try in range(TRIES_MAX):
+            if not self._edits:
+                return True
+            if self.is_broken:
+                return False
+            for edit in self._edits:
+                edit(self.document)
+            new = self.document.render()
+            try:
+                theirs = files.exchange_if(self.path, new, self._bytes)
+            except OSError as error:
+                raise files.in_words(error, self.path) from error
+            if theirs is None:
+                self._bytes = new
+                self._edits.clear()
+                self._seen = None  # what came right behind us must be seen
+                return True
+            self._seen = None
+            self._take(theirs)
+            taken_in()
+        raise files.in_words(OSError(5, "the plan changes faster than it can be written"), self.path)
+
+    def tasks(self) -> tuple[Task, ...]:
+        return self.document.tasks

@@ -1,0 +1,113 @@
+"""Where a plan belongs: its project folder, and Segue's memory in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store import files
+
+MEMORY = ".segue"
+GITIGNORE = b"# Segue's memory of this project; it can be deleted.\n*\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder with plans, and `.segue/` in it."""
+
+    root: Path
+
+    @classmethod
+    def around(cls, path: Path) -> Project:
+        """The nearest folder upwards with a segue.toml or .git; else the folder itself."""
+        folder = path if path.is_dir() else path.parent
+        for candidate in (folder, *folder.parents):
+            if (candidate / "segue.toml").exists() or (candidate / ".git").exists():
+                return cls(candidate)
+        return cls(folder)
+
+    @property
+    def memory(self) -> Path:
+        return self.root / MEMORY
+
+    @property
+    def database(self) -> Path:
+        return self.memory / "segue.db"
+
+    @property
+    def logs(self) -> Path:
+        return self.memory / "logs"
+
+    @property
+    def runs(self) -> Path:
+        return self.memory / "runs"
+
+    @property
+    def evidence(self) -> Path:
+        return self.memory / "evidence"
+
+    @property
+    def locks(self) -> Path:
+        return self.memory / "locks"
+
+    @property
+    def worktrees(self) -> Path:
+        return self.memory / "worktrees"
+
+    def relative(self, path: Path) -> str:
+        """A path as people of this project call it."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+    def prepare(self) -> None:
+        """Make the memory, with its own .gitignore; told in words where that cannot be done."""
+        try:
+            for folder in (self.memory, self.logs, self.runs, self.evidence, self.locks):
+                folder.mkdir(exist_ok=True)
+            if not (self.memory / ".gitignore").exists():
+                files.replace(self.memory / ".gitignore", GITIGNORE)
+        except OSError as error:
+            raise files.in_words(error, self.memory) from error
+
+
+def find_plan(given: Path) -> Path:
+    """The real path of a plan that can be read and written; else what is wrong with it."""
+    shown = str(given)
+    if not given.exists():
+        raise UserError(
+            "plan_not_found",
+            _("there is no such plan"),
+            file=shown,
+            hint=_("give the path of a Markdown file with tasks like `- [ ] **T-001**: …`"),
+        )
+    plan = given.resolve()
+    if not plan.is_file():
+        raise UserError(
+            "plan_unreadable",
+            _("a plan is a file, and this is none"),
+            file=shown,
+            hint=_("give the path of a Markdown file with tasks like `- [ ] **T-001**: …`"),
+        )
+    if not os.access(plan, os.R_OK):
+        raise UserError(
+            "plan_unreadable",
+            _("the plan cannot be read"),
+            file=shown,
+            hint=_("give yourself the right to read it: chmod u+r"),
+        )
+    return plan
+
+
+def check_writable(plan: Path, project: Project) -> None:
+    """Before anything is begun: marks must be writable, and so must the memory."""
+    memory = project.memory if project.memory.exists() else project.root
+    for place in (plan, plan.parent, memory):
+        if not os.access(place, os.W_OK):
+            raise UserError(
+                "read_only",
+                _("cannot write here, and Segue keeps its marks and its memory here"),
+                file=str(place),
+                hint=_("make the folder writable for you"),
+            )

@@ -1,0 +1,67 @@
+"""What an agent is told: the task, what came before it, and how to report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from segue.core.plan import Task
+from segue.i18n import _
+
+SUMMARY_CHARS_MAX = 4_000
+
+
+def first(
+    task: Task, *, produced: Sequence[tuple[str, str]], error: str | None, nonce: str
+) -> str:
+    """The prompt of a run that begins a task from its beginning.
+
+    `produced`: what each blocker left behind, as (id and title, summary).
+    """
+    parts = [f"# {task.id}: {task.title}"]
+    if task.body.strip():
+        parts.append(task.body.strip("\n"))
+    if task.steps:
+        steps = "\n".join(f"{n}. {step.text}" for n, step in enumerate(task.steps, 1))
+        parts.append(_("## Steps") + "\n" + steps)
+    if produced:
+        done = "\n\n".join(f"### {name}\n{summary.strip()}" for name, summary in produced)
+        parts.append(_("## What was done before") + "\n" + done)
+    if error:
+        parts.append(_("## The last try failed") + "\n" + error.strip())
+    if task.verify:
+        text = _("When you have finished, Segue itself runs this check; it must exit with 0:")
+        parts.append(f"{text}\n{task.verify}")
+    parts.append(_reporting(task, nonce))
+    return "\n\n".join(parts) + "\n"
+
+
+def resumed(text: str, *, answer: str | None = None) -> str:
+    """The prompt of a run that goes on in its conversation."""
+    return f"{answer if answer is not None else text}\n"
+
+
+def _reporting(task: Task, nonce: str) -> str:
+    lines = [_("## How to report")]
+    if task.steps:
+        lines.append(_("When step N is done, print this line alone (N is its number):"))
+        lines.append(f"=== STEP N DONE {nonce} ===")
+    lines.append(_("If you cannot go on without an answer, print this and end:"))
+    lines.append(f"[USER_QUESTION {nonce}]")
+    lines.append("category: choice")
+    lines.append("question: …")
+    lines.append("options:")
+    lines.append("  - …")
+    lines.append("[/USER_QUESTION]")
+    return "\n".join(lines)
+
+
+def summarise(lines: Collection[str]) -> str:
+    """What a run produced, for those that depend on it: the end of what it said."""
+    kept: list[str] = []
+    size = 0
+    for line in reversed(list(lines)):
+        size += len(line) + 1
+        if size > SUMMARY_CHARS_MAX:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept)).strip()

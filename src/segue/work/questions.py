@@ -1,0 +1,121 @@
+"""What a person is asked while a plan runs, one question after the other.
+
+On a terminal the asker shows a question and tells the answer through the engine's inbox.
+Elsewhere there is no asker: what waits for a person stays open, and the exit code says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from segue.core.machines import Trigger
+from segue.core.plan import Task, TaskState
+from segue.engine.port import Answered
+from segue.i18n import _
+from segue.work.ledger import GateRow
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+RETRY, SKIP, MEND = "1", "2", "3"
+
+
+class Asker(Protocol):
+    def ask(
+        self, text: str, options: tuple[str, ...], preset: str | None, on_answer: Callable[[str], None]
+    ) -> None:
+        """Show a question; call back with the answer that was given."""
+        ...
+
+
+class Questions:
+    def __init__(self, asker: Asker | None, tell: Callable[[Answered], None]) -> None:
+        self._asker = asker
+        self._tell = tell
+        self._open: dict[str, bool] = {}  # what it is about → nothing starts before it
+        self._gates: dict[str, GateRow] = {}
+
+    @property
+    def is_asking(self) -> bool:
+        return bool(self._open)
+
+    @property
+    def is_asking_first(self) -> bool:
+        return any(self._open.values())
+
+    def ask_gate(self, gate: GateRow) -> None:
+        if self._asker is None:
+            return
+        self._gates[gate.id] = gate
+        self._ask(gate.id, f"❓ {gate.task}: {gate.text}", gate.options, gate.preset, first=False)
+
+    def ask_failed(self, run: TaskListRun, tasks: list[str], *, first: bool) -> bool:
+        """Ask what to do about failed tasks; False where there is nobody to ask."""
+        if self._asker is None or not tasks:
+            return False
+        for key in tasks:
+            text = failed_question(run.graph.task(key), run.ledger.tasks[key].error)
+            self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first)
+        return True
+
+    def _ask(
+        self, about: str, text: str, options: tuple[str, ...], preset: str | None, *, first: bool
+    ) -> None:
+        assert self._asker is not None
+        self._open[about] = first
+        self._asker.ask(
+            text, options, preset, lambda answer: self._tell(Answered(about, answer))
+        )
+
+    def answered(self, run: TaskListRun, answered: Answered) -> None:
+        self._open.pop(answered.about, None)
+        gate = self._gates.pop(answered.about, None)
+        if gate is not None:
+            if gate.id in run.ledger.gates:
+                run.go_on_with(gate, answered.answer)
+            return
+        task = answered.about.removeprefix("failed:")
+        if task in run.graph and run.ledger.tasks[task].state is TaskState.FAILED:
+            if answered.answer == SKIP:
+                skip_failed(run, task)
+            else:
+                retry_failed(run, task)
+
+
+def failed_question(task: Task, error: str | None) -> str:
+    """The question about a failed task, as the original words it."""
+    first_line = (task.previous_error or error or _("unknown")).splitlines()[0]
+    return "\n".join(
+        [
+            _("⚠️ Found a failed task:"),
+            "",
+            f"{task.id}: {task.title}",
+            _("  - error: {error}").format(error=first_line),
+            _("  - tried: {used}/{retries}").format(used=task.retries_used, retries=task.retries),
+            "",
+            _("Choose:"),
+            _("[1] retry - run it again (the count starts anew)"),
+            _("[2] skip - pass it over (and what depends on it)"),
+            _("[3] mend and retry - repair it by hand, then go on"),
+        ]
+    )
+
+
+def retry_failed(run: TaskListRun, key: str) -> None:
+    """Run it again: the count starts anew, the error stays as a comment."""
+    run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=0)
+    run.mark(key, TaskState.PENDING)
+    retries = run.graph.task(key).retries
+    run.file.edit(lambda document: document.set_retries(key, None, retries, "en"), key)
+    run.file.edit(lambda document: document.set_all_steps(key, False), key)
+    run.tell("task_retried", task=key)
+    run.reopen_skipped()
+
+
+def skip_failed(run: TaskListRun, key: str) -> None:
+    """Pass it over, and with it what depends on it."""
+    run.move_task(key, TaskState.SKIPPED, Trigger.SKIP)
+    run.mark(key, TaskState.SKIPPED)
+    run.tell("task_skipped", task=key, because=None)
+    run.skip_dependants([key])

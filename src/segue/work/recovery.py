@@ -1,0 +1,181 @@
+"""The start of a run: where was it, what became of what ran, what is judged again.
+
+A run whose agent still lives is adopted; one that ended meanwhile is settled as if it had
+ended now; one that never started never will; one that was cut off begins again from its
+beginning, because a new agent cannot know half a step. Parks and questions stay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.core.machines import PlanState, RunState, Trigger
+from segue.core.plan import TaskState
+from segue.dialects.events import Said
+from segue.engine.port import Alive, Finished, NeverStarted
+from segue.errors import AgentError
+from segue.i18n import _, language
+from segue.work import edits, prompts
+from segue.work.attempts import VERIFY, Attempt
+from segue.work.ledger import RunRow
+from segue.work.questions import retry_failed, skip_failed
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+def recover(run: TaskListRun) -> None:
+    """Bring file, tables and processes together; then the loop can go on."""
+    is_after_death = run.ledger.state is PlanState.RUNNING
+    cause = Trigger.RECOVER if is_after_death else Trigger.START
+    run.ledger.move_plan(PlanState.RUNNING, cause)
+    edits.compare(run, is_running=False)
+    run.rebuild()
+    run.ledger.commit()
+    for row in list(run.ledger.runs.values()):
+        _recover_run(run, row)
+    edits.drop_what_is_out_of_our_hands(run)
+    for gate in run.ledger.gates.values():
+        run.open_gate(gate)
+    for park in run.ledger.parks.values():
+        run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
+    _restart_cut_off(run)
+    _forget_probes(run)
+    _past_limit(run)
+    _failed(run)
+    run.reopen_skipped()
+    stuck = (TaskState.FAILED, TaskState.SKIPPED)
+    run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
+
+def _recover_run(run: TaskListRun, row: RunRow) -> None:
+    task = run.graph.task(row.task) if row.task in run.graph else None
+    profile = run.profile_named(row.agent)
+    if task is None or profile is None:
+        _end_for_good(run, row)
+        return
+    attempt = Attempt(row, task, profile)
+    match row.state:
+        case RunState.VERIFYING:
+            _recover_verify(run, attempt)
+        case RunState.MERGING:
+            attempt.summary = _said_before(run, attempt)
+            run.merge_or_complete(attempt)
+        case _:
+            _recover_agent(run, attempt)
+
+def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
+    row = attempt.run
+    job = run.workshop.agent_job(attempt, None)
+    match run.engine.recover(job):
+        case Alive():
+            run.jobs[job.id] = attempt
+            run.tell("run_adopted", task=row.task, run=row.id)
+        case Finished():
+            run.jobs[job.id] = attempt
+        case NeverStarted():
+            run.ledger.move_run(row, *_unstarted(row))
+            _go_on_unstarted(run, row)
+        case _:
+            run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
+    if row.state is RunState.INTENDED:
+        return RunState.REVOKED, Trigger.REVOKE
+    return RunState.CUT_OFF, Trigger.CUT_OFF
+
+def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
+    """A resumption that had not begun is made again; a fresh start falls to the restart."""
+    before = run.ledger.run_row(row.resumes) if row.resumes else None
+    if before is not None:
+        answer = run.ledger.answer_for(before.id)
+        task = run.graph.task(row.task)
+        run.new_attempt(task, attempt=row.attempt, resumes=before, answer=answer)
+
+def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
+    attempt.summary = _said_before(run, attempt)
+    job = run.workshop.verify_job(attempt)
+    if isinstance(run.engine.recover(job), Alive | Finished):
+        run.jobs[attempt.run.id + VERIFY] = attempt
+    else:
+        run.verify(attempt)
+
+def _said_before(run: TaskListRun, attempt: Attempt) -> str:
+    """What the agent had said before its supervisor died, for those that depend on it."""
+    path = run.workshop.log(attempt.run)
+    data = path.read_bytes()[-65536:] if path.exists() else b""
+    dialect = attempt.profile.dialect(attempt.run.nonce)
+    events = [*dialect.feed(data), *dialect.close()]
+    return prompts.summarise([event.text for event in events if isinstance(event, Said)])
+
+def _end_for_good(run: TaskListRun, row: RunRow) -> None:
+    """Its task or its agent is no longer in the plan: nothing of it may run on."""
+    run.engine.end_unknown(row.id)
+    run.engine.end_unknown(row.id + VERIFY)
+    run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+def _restart_cut_off(run: TaskListRun) -> None:
+    held = {attempt.task.id for attempt in run.jobs.values()}
+    held |= {attempt.task.id for attempt, _make in run._begin}  # noqa: SLF001 - one mind
+    held |= {park.task for park in run.ledger.parks.values()}
+    held |= {gate.task for gate in run.ledger.gates.values() if gate.task}
+    for task in run.graph.tasks:
+        row = run.ledger.tasks[task.id]
+        if row.state is not TaskState.IN_PROGRESS or task.id in held:
+            continue
+        used = max(row.retries_used, task.retries_used)
+        run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
+        run.mark(task.id, TaskState.PENDING)
+        if task.steps:
+            run.file.edit(lambda document, id=task.id: document.set_all_steps(id, False), task.id)
+        if run.workshop.worktrees:
+            try:
+                run.workshop.worktrees.set_aside(task.id)
+            except AgentError as error:
+                run.tell("notice", text=str(error))
+        run.tell("task_restarted", task=task.id, why=_("it was cut off"))
+
+def _forget_probes(run: TaskListRun) -> None:
+    for name, account in run.accounts.view().items():
+        if account.probing and not any(a.run.account == name for a in run.jobs.values()):
+            run.accounts.open(name)
+
+def _past_limit(run: TaskListRun) -> None:
+    """Tried more often than the plan allows: not asked about, skipped, told."""
+    for task in run.graph.tasks:
+        row = run.ledger.tasks[task.id]
+        if row.state is TaskState.FAILED and task.is_past_limit:
+            run.move_task(task.id, TaskState.SKIPPED, Trigger.SKIP)
+            run.mark(task.id, TaskState.SKIPPED)
+            used, limit, lang = task.retries_used, task.retries, language()
+            run.file.edit(
+                lambda document, id=task.id, used=used, limit=limit: document.set_retries(
+                    id, used, limit, lang
+                ),
+                task.id,
+            )
+            run.tell(
+                "task_skipped",
+                task=task.id,
+                because=None,
+                why=_("tried {used} times, {limit} allowed: please see to it by hand").format(
+                    used=used, limit=limit
+                ),
+            )
+
+def _failed(run: TaskListRun) -> None:
+    """Tasks that an earlier run left failed: asked about, or as --on-failed says."""
+    failed = [
+        task.id
+        for task in run.graph.tasks
+        if run.ledger.tasks[task.id].state is TaskState.FAILED
+    ]
+    match run.options.on_failed:
+        case "retry":
+            for task in failed:
+                retry_failed(run, task)
+        case "skip":
+            for task in failed:
+                skip_failed(run, task)
+        case "ask" if run.questions.ask_failed(run, failed, first=True):
+            pass
+        case _:
+            run.unanswered.extend(failed)

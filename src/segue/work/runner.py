@@ -1,0 +1,223 @@
+"""`segue run`: from a path to a finished plan. Nothing is written before all was checked."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shlex
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+
+from segue.core.leash import Leash, next_instant, parse_quiet
+from segue.core.plan import Task, TaskState
+from segue.drivers.processes import become_subreaper
+from segue.engine.clock import Clock
+from segue.engine.local import LocalEngine
+from segue.errors import Problem, UserError
+from segue.i18n import _
+from segue.plans.tasklist import Document
+from segue.store.changes import stamp
+from segue.store.lock import Lock
+from segue.store.sqlite import Store
+from segue.work import agents, config, recovery
+from segue.work.accounts import Accounts
+from segue.work.agents import Profile
+from segue.work.attempts import Workshop
+from segue.work.finish import Result, finish
+from segue.work.ledger import Ledger
+from segue.work.planfile import PlanFile
+from segue.work.project import Project, check_writable, find_plan
+from segue.work.questions import Asker, Questions
+from segue.work.tasklist import Options, TaskListRun
+from segue.work.worktree import Worktrees
+
+Emit = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line says; None: as the settings say."""
+
+    plan: Path
+    agent: str | None = None
+    jobs: int | None = None
+    on_failed: str = "ask"
+    wait: bool = True
+    isolate: bool = False
+
+
+class Cast:
+    """The agents of a plan: who does which task."""
+
+    def __init__(
+        self, settings: config.Config, root: Path, environ: Mapping[str, str], default: str | None
+    ) -> None:
+        self._settings = settings
+        self._root = root
+        self._environ = environ
+        self._default = default
+        self._profiles: dict[str, Profile] = {}
+
+    def name_for(self, task: Task) -> str:
+        return task.agent or self._default or self._settings.agent
+
+    def profile_for(self, task: Task) -> Profile:
+        return self.profile(self.name_for(task))
+
+    def profile(self, name: str) -> Profile:
+        if name not in self._profiles:
+            chosen = config.choose_agent(self._settings, name, file=None, line=None)
+            agents.check_environment(chosen, self._environ)
+            self._profiles[name] = agents.profile(chosen, self._root, self._environ)
+        return self._profiles[name]
+
+    def profile_named(self, name: str) -> Profile | None:
+        """The agent of an earlier run, if it can still be had."""
+        try:
+            return self.profile(name)
+        except UserError:
+            return None
+
+    def check(self, document: Document) -> list[Problem]:
+        """Every task that is to run needs an agent that is there, and its command."""
+        problems = []
+        for task in document.tasks:
+            if task.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+                continue
+            try:
+                profile = self.profile_for(task)
+            except UserError as error:
+                problem = error.problem
+                if task.agent is None:  # not this line's fault
+                    return [problem]
+                problems.append(
+                    Problem(problem.code, problem.message, document.file, task.line, problem.hint)
+                )
+                continue
+            if profile.needs_command and task.run is None:
+                problems.append(_no_command(task, document.file))
+        return problems
+
+
+def _no_command(task: Task, file: str) -> Problem:
+    return Problem(
+        "no_command",
+        _("{task} has no command for the shell agent").format(task=task.id),
+        file,
+        task.line,
+        _("add `- run: COMMAND` or a fenced sh block below it, or choose an agent: --agent NAME"),
+    )
+
+
+def open_plan(wishes: Wishes, environ: Mapping[str, str]) -> tuple[Project, PlanFile, Cast, config.Config]:
+    """Read and check everything there is to check, touching nothing."""
+    path = find_plan(wishes.plan)
+    project = Project.around(path)
+    settings = config.load(project.root, config.user_file(environ))
+    cast = Cast(settings, project.root, environ, wishes.agent)
+    if wishes.agent is not None:
+        cast.profile(wishes.agent)
+    file = PlanFile(path, str(wishes.plan), cast.check)
+    file.read_first()
+    if file.problems:
+        raise UserError.of(file.problems)
+    return project, file, cast, settings
+
+
+async def run_plan(
+    wishes: Wishes,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    tz: tzinfo,
+    command: Sequence[str],
+    emit: Emit,
+    asker: Asker | None,
+    show: Callable[[TaskListRun], None] = lambda run: None,
+) -> Result:
+    """Run a task list, or go on with it."""
+    project, file, cast, settings = open_plan(wishes, environ)
+    worktrees = None
+    if wishes.isolate:
+        worktrees = Worktrees(project.root, project.worktrees, file.path)
+        worktrees.check()
+    check_writable(file.path, project)
+    project.prepare()
+    lock = Lock(project.locks / f"{lock_name(file.path)}.lock")
+    held_by = lock.take(since=stamp(clock.now()), command=shlex.join(command))
+    if held_by is not None:
+        raise UserError(
+            "plan_locked",
+            _("process {pid} is already running this plan, since {since} ({command})").format(
+                pid=held_by.pid, since=held_by.since, command=held_by.command
+            ),
+            file=str(wishes.plan),
+            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=held_by.pid),
+        )
+    store = Store.open(project.database)
+    try:
+        become_subreaper()
+        engine = LocalEngine(project.runs, clock)
+        questions = Questions(asker, engine.tell)
+        run = TaskListRun(
+            file=file,
+            ledger=Ledger(store, clock, file.path, "tasklist"),
+            accounts=Accounts(store, clock),
+            engine=engine,
+            clock=clock,
+            workshop=Workshop(project, environ, worktrees, settings.recovery.resume_text),
+            options=Options(
+                jobs=wishes.jobs or settings.jobs,
+                on_failed=wishes.on_failed,
+                wait=wishes.wait,
+                wake_margin_s=settings.recovery.wake_margin_s,
+            ),
+            leash=leash(settings.leash, clock, tz),
+            profile_for=cast.profile_for,
+            profile_named=cast.profile_named,
+            questions=questions,
+            emit=emit,
+        )
+        return await _run(run, engine, show)
+    finally:
+        store.close()
+        lock.release()
+
+
+async def _run(
+    run: TaskListRun, engine: LocalEngine, show: Callable[[TaskListRun], None]
+) -> Result:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, lambda: engine.want_stop(now=False))
+    try:
+        engine.watch_plan(run.file.path)
+        run.emit("started", path=str(run.file.path))
+        recovery.recover(run)
+        show(run)
+        await run.loop()
+        return finish(run)
+    except BaseException:
+        await engine.end_all()
+        raise
+    finally:
+        await engine.close()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:
+    return Leash(
+        max_windows=settings.max_windows,
+        until=next_instant(settings.until, clock.now(), tz) if settings.until else None,
+        quiet=parse_quiet(settings.quiet_hours) if settings.quiet_hours else None,
+        tz=tz,
+        drain_at=settings.drain_at,
+    )
+
+
+def lock_name(plan: Path) -> str:
+    return hashlib.sha256(str(plan).encode()).hexdigest()[:16]

@@ -1,0 +1,159 @@
+"""`--isolate worktree`: each task in a git worktree and branch of its own, merged in order.
+
+Nothing that is not merged is ever deleted: work that was cut off stays on a branch.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from segue.errors import AgentError, UserError
+from segue.i18n import _
+
+IDENTITY = ("-c", "user.name=Segue", "-c", "user.email=segue@localhost")
+GIT_TIMEOUT_S = 120
+
+
+class Conflict(AgentError):
+    """A merge that git could not make; the files that two tasks changed differently."""
+
+    def __init__(self, files: list[str], why: str) -> None:
+        super().__init__(why)
+        self.files = files
+
+
+@dataclass(frozen=True, slots=True)
+class Worktrees:
+    """The worktrees of one plan's tasks, in one repository."""
+
+    root: Path  # the project folder: merges go into its current branch
+    folder: Path  # where worktrees are made
+    plan: Path  # Segue alone writes in it
+
+    def check(self) -> None:
+        """Before anything is begun: a repository, with a commit, on a branch."""
+        if self._try("rev-parse", "--verify", "-q", "HEAD").returncode:
+            raise UserError(
+                "no_repository",
+                _("--isolate worktree needs a git repository with at least one commit"),
+                file=str(self.root),
+                hint="git init && git add -A && git commit -m start",
+            )
+        if self._try("symbolic-ref", "-q", "HEAD").returncode:
+            raise UserError(
+                "no_repository",
+                _("the repository is on no branch, so there is nothing to merge into"),
+                file=str(self.root),
+                hint="git switch BRANCH",
+            )
+
+    def branch(self, task: str) -> str:
+        plan = re.sub(r"[^\w.-]+", "-", self.plan.stem).strip("-.") or "plan"
+        return f"segue/{plan}/{_safe(task)}"
+
+    def path(self, task: str) -> Path:
+        return self.folder / _safe(task)
+
+    def make(self, task: str) -> Path:
+        """A fresh worktree from the current state of the project's branch."""
+        path, branch = self.path(task), self.branch(task)
+        if path.exists():
+            self.set_aside(task)
+        elif self._has_branch(branch):
+            self._put_aside(branch)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._git("worktree", "prune")
+        self._git("worktree", "add", "-q", "-b", branch, str(path), "HEAD")
+        return path
+
+    def set_aside(self, task: str) -> None:
+        """End a worktree whose work was not merged; its branch keeps what was done."""
+        path, branch = self.path(task), self.branch(task)
+        if path.exists():
+            self.commit(task, f"{task}: left unfinished")
+            self._git("worktree", "remove", "--force", str(path))
+        if self._has_branch(branch):
+            self._put_aside(branch)
+
+    def close(self, task: str) -> None:
+        """Remove the worktree; the branch stays."""
+        if self.path(task).exists():
+            self._git("worktree", "remove", "--force", str(self.path(task)))
+
+    def commit(self, task: str, message: str) -> None:
+        """What the agent did not commit is committed; the plan's file is Segue's alone."""
+        path = self.path(task)
+        if self.plan.is_relative_to(self.root):
+            plan = str(self.plan.relative_to(self.root))
+            if not self._try("cat-file", "-e", f"HEAD:{plan}", cwd=path).returncode:
+                self._git("checkout", "-q", "HEAD", "--", plan, cwd=path)
+        self._git("add", "-A", cwd=path)
+        if self._try("diff", "--cached", "--quiet", cwd=path).returncode:
+            self._git(*IDENTITY, "commit", "-q", "--no-verify", "-m", message, cwd=path)
+
+    def merge(self, task: str, message: str) -> None:
+        """Bring the branch into the project's own; done twice, it changes nothing."""
+        branch = self.branch(task)
+        if not self._has_branch(branch):
+            return  # merged and removed before
+        self._abort_leftover(branch)
+        merged = self._try(*IDENTITY, "merge", "-q", "--no-ff", "--no-edit", "-m", message, branch)
+        if merged.returncode:
+            files = self._try("diff", "--name-only", "--diff-filter=U", "-z").stdout.split("\0")
+            conflicted = [file for file in files if file] or _overwritten(merged.stderr)
+            self._abort_leftover(branch)
+            raise Conflict(conflicted, (merged.stdout + merged.stderr).strip())
+        self.close(task)
+        self._git("branch", "-q", "-D", branch)
+
+    def _abort_leftover(self, branch: str) -> None:
+        """Undo a merge of this branch that did not end. A person's own merge is not touched."""
+        under_way = self._try("rev-parse", "-q", "--verify", "MERGE_HEAD").stdout.strip()
+        if not under_way:
+            return
+        if under_way != self._git("rev-parse", branch).strip():
+            raise Conflict([], "another merge is under way in the project; end it first")
+        self._git("merge", "--abort")
+
+    def _has_branch(self, branch: str) -> bool:
+        return not self._try("rev-parse", "-q", "--verify", f"refs/heads/{branch}").returncode
+
+    def _put_aside(self, branch: str) -> None:
+        """Rename an unmerged branch; one that is merged has nothing to keep."""
+        if not self._try("merge-base", "--is-ancestor", branch, "HEAD").returncode:
+            self._git("branch", "-q", "-D", branch)
+            return
+        n = 1
+        while self._has_branch(f"{branch}-kept-{n}"):
+            n += 1
+        self._git("branch", "-m", branch, f"{branch}-kept-{n}")
+
+    def _try(self, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", *args],
+            cwd=cwd or self.root,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=GIT_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def _git(self, *args: str, cwd: Path | None = None) -> str:
+        done = self._try(*args, cwd=cwd)
+        if done.returncode:
+            raise AgentError(f"git {' '.join(args)}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+
+def _safe(task: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", task).strip("-.") or "task"
+
+
+def _overwritten(stderr: str) -> list[str]:
+    """The files that git names when local changes stand in the way."""
+    return [line.strip() for line in stderr.splitlines() if line.startswith("\t")]

@@ -1,0 +1,720 @@
+"""Runs with real processes: nursery, keepers, agents, and supervisors that are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from segue.drivers import launcher as launcher_module
+from segue.drivers import processes
+from segue.drivers.follow import Follower
+from segue.drivers.inotify import FolderWatch
+from segue.drivers.launcher import End, Launcher, Live, Lost, Order, Revoked, read_end, recover
+from segue.errors import AgentError
+
+T = TypeVar("T")
+WAIT_S = 20.0
+
+
+def until(condition: Callable[[], T], wait_s: float = WAIT_S) -> T:
+    """Wait for a condition; its value."""
+    deadline = time.monotonic() + wait_s
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.005)
+    return value
+
+
+def is_running(pid: int) -> bool:
+    stat = processes.read_stat(pid)
+    return stat is not None and stat.is_alive
+
+
+class Bench:
+    """A folder for runs, and a launcher whose loop stands still between two calls."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runner = asyncio.Runner()
+        self.launcher = Launcher()
+        self.lives: list[Live] = []
+        self.count = 0
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        async def bounded() -> T:
+            async with asyncio.timeout(WAIT_S):
+                return await work
+
+        return self.runner.run(bounded())
+
+    def order(self, *argv: str, **more: Any) -> Order:
+        self.count += 1
+        run = f"test-{os.getpid()}-{self.count}"
+        folder = more.pop("folder", self.folder)
+        facts: dict[str, Any] = {
+            "env": {"PATH": os.environ["PATH"], "SEGUE_RUN": run},
+            "cwd": self.folder,
+            "log": folder / f"{run}.log",
+            "claim": folder / f"{run}.claim",
+            "end": folder / f"{run}.end",
+        }
+        return Order(run=run, argv=argv, **(facts | more))
+
+    def shell(self, script: str, **more: Any) -> Order:
+        return self.order("/bin/sh", "-c", script, **more)
+
+    def launch(self, order: Order) -> Live:
+        live = self.do(self.launcher.launch(order))
+        self.lives.append(live)
+        return live
+
+    def wait(self, order: Order, live: Live) -> End:
+        self.do(self.launcher.ended(live))
+        end = read_end(order.end)
+        assert end is not None
+        return end
+
+    def run(self, order: Order) -> tuple[End, bytes]:
+        end = self.wait(order, self.launch(order))
+        return end, order.log.read_bytes() if order.log.is_file() else b""
+
+    def pid_in(self, name: str) -> int:
+        """The pid that an agent wrote to a file."""
+        path = self.folder / name
+        return int(until(lambda: path.exists() and path.read_text().strip()))
+
+    def agent_of(self, live: Live) -> int:
+        return until(lambda: processes.descendants(live.keeper))[0]
+
+    def close(self) -> None:
+        for live in self.lives:
+            self.do(self.launcher.end(live, now=True))
+        self.do(self.launcher.close())
+        self.runner.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.close()
+
+
+# --- how runs end by themselves ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0, 3, 255])
+def test_exit_code(bench: Bench, code: int) -> None:
+    """The end record has the agent's exit code."""
+    end, _ = bench.run(bench.shell(f"exit {code}"))
+    assert (end.code, end.signal, end.by, end.error) == (code, None, "itself", None)
+    assert abs(end.ended_at - time.time()) < 60
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
+def test_signal(bench: Bench, number: int) -> None:
+    """An agent that dies of a signal has no exit code but the signal, and did it by itself."""
+    end, _ = bench.run(bench.shell(f"kill -{int(number)} $$"))
+    assert (end.code, end.signal, end.by) == (None, number, "itself")
+
+
+def test_no_such_command(bench: Bench) -> None:
+    """A command that is not on the agent's own PATH is told by name, not as an exit code."""
+    end, _ = bench.run(bench.order("no-such-command"))
+    assert end.code is None
+    assert end.error is not None
+    assert (end.error.strerror, end.error.path) == ("No such file or directory", "no-such-command")
+    order = bench.order("true", env={"PATH": "/nowhere", "SEGUE_RUN": "r"})
+    end, _ = bench.run(order)
+    assert end.error is not None
+    assert end.error.path == "true"
+
+
+def test_what_cannot_be_started_says_which_file(bench: Bench) -> None:
+    """A missing folder, a missing stdin and a file that is no program are each told by path."""
+    plain = bench.folder / "plain"
+    plain.write_text("words\n")
+    for more, path in (
+        ({"cwd": bench.folder / "no-folder"}, bench.folder / "no-folder"),
+        ({"stdin": bench.folder / "no-stdin"}, bench.folder / "no-stdin"),
+        ({"argv": (str(plain),)}, plain),
+    ):
+        order = bench.order(*more.pop("argv", ("true",)), **more)
+        end, _ = bench.run(order)
+        assert end.error is not None
+        assert end.error.path == str(path)
+        assert end.code is None
+
+
+def test_environment_and_folder_of_an_agent(bench: Bench) -> None:
+    """An agent has the ordered environment and no other, and works in the ordered folder."""
+    _, log = bench.run(bench.order("env"))
+    assert sorted(line.split(b"=")[0] for line in log.splitlines()) == [b"PATH", b"SEGUE_RUN"]
+    _, log = bench.run(bench.order("pwd"))
+    assert log.decode().strip() == str(bench.folder)
+
+
+def test_signals_of_an_agent(bench: Bench) -> None:
+    """Signals that the supervisor ignores or blocks are as usual for its agents."""
+    before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+    try:
+        _, log = bench.run(bench.order("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR2})
+    internal = 1 << 31 | 1 << 32  # the C library's own two cannot be changed
+    assert [int(line.split()[1], 16) & ~internal for line in log.splitlines()] == [0, 0]
+
+
+def test_no_descriptor_leaks(bench: Bench) -> None:
+    """Agent, keeper and nursery have no descriptor of the supervisor, not even an inheritable."""
+    lock = bench.folder / "lock"
+    with lock.open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        order = bench.order("sleep", "1000", err=bench.folder / "err")
+        live = bench.launch(order)
+        agent = bench.agent_of(live)
+        until(lambda: (Path(f"/proc/{agent}/comm").read_text().strip()) == "sleep")
+        assert sorted(entry.name for entry in Path(f"/proc/{agent}/fd").iterdir()) == [
+            "0",
+            "1",
+            "2",
+        ]
+        for pid in (bench.launcher.nursery, live.keeper):
+            held = [str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+            assert str(lock) not in held
+            assert held.count("/dev/null") >= 3
+        keeper_fds = [str(entry.readlink()) for entry in Path(f"/proc/{live.keeper}/fd").iterdir()]
+        assert not [name for name in keeper_fds if name.startswith("socket")]
+
+
+# --- output and input ---------------------------------------------------------------------------
+
+
+def test_much_output_in_little_memory(bench: Bench) -> None:
+    """50 MB of output arrive whole while the keeper stays small."""
+    order = bench.shell("head -c 50000000 /dev/zero; sleep 1000")
+    live = bench.launch(order)
+    until(lambda: order.log.exists() and order.log.stat().st_size == 50_000_000)
+    status = Path(f"/proc/{live.keeper}/status").read_text()
+    peak_kib = int(status.split("VmHWM:")[1].split()[0])
+    assert peak_kib < 30_000
+    bench.do(bench.launcher.end(live))
+    end = read_end(order.end)
+    assert end is not None
+    assert (end.log_bytes, end.lost_bytes) == (50_000_000, 0)
+
+
+def test_stderr_in_order_or_apart(bench: Bench) -> None:
+    """Without `err` both outputs are one, in order; with it each has its own file."""
+    script = "for i in 1 2 3; do echo o$i; echo e$i >&2; done"
+    _, log = bench.run(bench.shell(script))
+    assert log.split() == [b"o1", b"e1", b"o2", b"e2", b"o3", b"e3"]
+    err = bench.folder / "err"
+    end, log = bench.run(bench.shell(script, err=err))
+    assert (log.split(), err.read_bytes().split()) == ([b"o1", b"o2", b"o3"], [b"e1", b"e2", b"e3"])
+    assert end.log_bytes == len(log)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_reopened_outputs_lose_nothing(bench: Bench, apart: bool) -> None:
+    """`> /dev/stdout` and `> /dev/stderr` add to the output and truncate nothing."""
+    script = "echo a; echo b > /dev/stdout; echo c > /dev/stderr; echo d; echo e >&2"
+    err = bench.folder / "err" if apart else None
+    _, log = bench.run(bench.shell(script, err=err))
+    if err:
+        assert (log.split(), err.read_bytes().split()) == ([b"a", b"b", b"d"], [b"c", b"e"])
+    else:
+        assert log.split() == [b"a", b"b", b"c", b"d", b"e"]
+
+
+def test_stdin_from_a_file_or_from_nothing(bench: Bench) -> None:
+    """An agent reads its prompt and then the end of the file; without a prompt the end at once."""
+    prompt = bench.folder / "prompt"
+    prompt.write_bytes(b"do it\n" * 100_000)
+    _, log = bench.run(bench.order("cat", stdin=prompt))
+    assert log == prompt.read_bytes()
+    end, log = bench.run(bench.order("cat"))
+    assert (end.code, log) == (0, b"")
+
+
+def test_interactive_stdin(bench: Bench) -> None:
+    """An interactive agent is sent one line after the other, and never sees the end of input."""
+    fifo = bench.folder / "fifo"
+    order = bench.shell('while read x; do echo "got $x"; done', stdin=fifo, interactive=True)
+    live = bench.launch(order)
+    for word in (b"one", b"two"):
+        bench.launcher.send(fifo, word + b"\n")
+        until(lambda word=word: b"got " + word in order.log.read_bytes())
+    bench.do(bench.launcher.end(live))
+    with pytest.raises(AgentError):
+        bench.launcher.send(fifo, b"three\n")
+
+
+def test_output_over_the_limit_is_drained(bench: Bench) -> None:
+    """Output past log_bytes_max is counted as lost and does not hold the agent up."""
+    end, log = bench.run(bench.shell("head -c 1000000 /dev/zero; exit 4", log_bytes_max=1000))
+    assert (end.code, len(log), end.log_bytes, end.lost_bytes) == (4, 1000, 1000, 999_000)
+
+
+def test_a_full_device_does_not_stop_an_agent(bench: Bench) -> None:
+    """A log that takes no byte loses the output, not the agent."""
+    end, _ = bench.run(bench.shell("head -c 300000 /dev/zero; exit 5", log=Path("/dev/full")))
+    assert (end.code, end.log_bytes, end.lost_bytes) == (5, 0, 300_000)
+
+
+def test_a_full_disk_keeps_the_exit_code(bench: Bench) -> None:
+    """On a disk that fills up the agent runs to its end, and the end record is still written."""
+    disk = bench.folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        end, log = bench.run(bench.shell("head -c 1000000 /dev/zero; exit 6", folder=disk))
+        assert end.code == 6
+        assert 0 < len(log) == end.log_bytes < 256 * 1024
+        assert end.lost_bytes == 1_000_000 - end.log_bytes
+        with pytest.raises(AgentError, match="No space left"):
+            bench.launch(bench.shell("touch started", folder=disk))
+        assert not (bench.folder / "started").exists()
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+# --- terminals -------------------------------------------------------------------------------
+
+
+def test_pty(bench: Bench) -> None:
+    """On a pty all three descriptors are the agent's controlling terminal, of the given size."""
+    script = "test -t 0 && test -t 1 && test -t 2 && stty size && echo mine > /dev/tty"
+    end, log = bench.run(bench.shell(script, pty=(40, 123)))
+    assert (end.code, log.split()) == (0, [b"40", b"123", b"mine"])
+
+
+def test_pty_with_stderr_apart(bench: Bench) -> None:
+    """With `err` only stderr leaves the terminal."""
+    err = bench.folder / "err"
+    end, log = bench.run(bench.shell("echo o; echo e >&2; ! test -t 2", pty=(24, 80), err=err))
+    assert (end.code, log.split(), err.read_bytes()) == (0, [b"o"], b"e\n")
+
+
+def test_all_output_of_a_pty_arrives(bench: Bench) -> None:
+    """What an agent writes to its terminal right before it ends is not lost."""
+    end, log = bench.run(bench.shell("seq 1 20000", pty=(24, 80)))
+    assert log.split() == [str(i).encode() for i in range(1, 20001)]
+    assert end.log_bytes == len(log)
+
+
+def test_prompt_typed_into_a_pty(bench: Bench) -> None:
+    """The bytes of a stdin file are typed into the terminal, however many."""
+    prompt = bench.folder / "prompt"
+    prompt.write_bytes(b"line\n" * 20_000 + b"last\n")
+    script = 'n=0; while read x; do n=$((n+1)); test "$x" = last && break; done; echo "n=$n"'
+    end, log = bench.run(bench.shell(f"stty -echo; {script}", pty=(24, 80), stdin=prompt))
+    assert end.code == 0
+    assert b"n=20001" in log
+
+
+def test_ctrl_c_over_the_fifo(bench: Bench) -> None:
+    """The byte 0x03, sent to an interactive run on a pty, interrupts the agent."""
+    fifo = bench.folder / "fifo"
+    script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.02; done"
+    order = bench.shell(script, pty=(24, 80), stdin=fifo, interactive=True)
+    live = bench.launch(order)
+    until(lambda: b"ready" in order.log.read_bytes())
+    bench.launcher.send(fifo, b"\x03")
+    end = bench.wait(order, live)
+    assert (end.code, end.by) == (7, "itself")
+    assert b"caught" in order.log.read_bytes()
+
+
+# --- nothing is left behind -------------------------------------------------------------------
+
+
+def test_a_daemon_with_another_environment_is_ended(bench: Bench) -> None:
+    """A grandchild that forked twice, has its own session and an empty environment goes too."""
+    script = """
+        (setsid env -i /bin/sh -c 'echo $$ > daemon; exec sleep 1000' &)
+        while ! test -s daemon; do :; done
+    """
+    end, _ = bench.run(bench.shell(script))
+    assert not is_running(bench.pid_in("daemon"))
+    assert (end.code, end.by, end.leftovers) == (0, "itself", 1)
+
+
+def test_a_leftover_that_holds_the_output_does_not_hang_the_run(bench: Bench) -> None:
+    """A child in the background that ignores SIGTERM and has the output open is soon killed."""
+    began = time.monotonic()
+    script = "(trap '' TERM; echo $$ > child; while :; do sleep 0.05; done) & exit 2"
+    end, _ = bench.run(bench.shell(script))
+    assert (end.code, end.by) == (2, "itself")
+    assert end.leftovers >= 1
+    assert 1.0 <= time.monotonic() - began < 4.0
+
+
+def test_a_leftover_that_is_about_to_end_may_finish(bench: Bench) -> None:
+    """What a `tee` in the background still has to write is not cut off."""
+    end, log = bench.run(bench.shell("{ sleep 0.03; echo late; } & echo early"))
+    assert (end.code, log.split()) == (0, [b"early", b"late"])
+
+
+def test_end_on_request(bench: Bench) -> None:
+    """A run that is asked to end gets SIGTERM and may end in its own way."""
+    order = bench.shell("trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.02; done")
+    live = bench.launch(order)
+    until(lambda: b"ready" in order.log.read_bytes())
+    bench.do(bench.launcher.end(live))
+    end = read_end(order.end)
+    assert end is not None
+    assert (end.code, end.by) == (9, "keeper")
+    assert b"bye" in order.log.read_bytes()
+
+
+def test_who_ignores_sigterm_is_killed_after_the_grace(bench: Bench) -> None:
+    """Agent and children that ignore SIGTERM live through the grace and no longer."""
+    script = "trap '' TERM; sh -c 'echo $$ > child; sleep 1000' & echo ready; wait"
+    order = bench.shell(script, grace_s=0.4)
+    live = bench.launch(order)
+    child = bench.pid_in("child")
+    began = time.monotonic()
+    bench.do(bench.launcher.end(live))
+    assert 0.4 <= time.monotonic() - began < 3.0
+    end = read_end(order.end)
+    assert end is not None
+    assert (end.signal, end.by) == (signal.SIGKILL, "keeper")
+    assert not is_running(child)
+
+
+def test_end_now(bench: Bench) -> None:
+    """`now` does not wait for the grace, and the end record is there nevertheless."""
+    order = bench.shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", grace_s=1000.0)
+    live = bench.launch(order)
+    until(lambda: b"ready" in order.log.read_bytes())
+    bench.do(bench.launcher.end(live, now=True))
+    end = read_end(order.end)
+    assert end is not None
+    assert (end.signal, end.by) == (signal.SIGKILL, "keeper")
+
+
+def test_a_second_sigterm_means_now(bench: Bench) -> None:
+    """Whoever asks a keeper twice need not wait for the grace."""
+    order = bench.shell("trap 'echo heard' TERM; echo ready; while :; do sleep 0.05; done")
+    live = bench.launch(order)
+    until(lambda: b"ready" in order.log.read_bytes())
+    began = time.monotonic()
+    os.kill(live.keeper, signal.SIGTERM)
+    until(lambda: b"heard" in order.log.read_bytes())
+    os.kill(live.keeper, signal.SIGTERM)
+    assert bench.wait(order, live).signal == signal.SIGKILL
+    assert time.monotonic() - began < order.grace_s
+
+
+@pytest.mark.parametrize("with_keeper", [False, True])
+def test_a_stopped_tree_is_ended(bench: Bench, with_keeper: bool) -> None:
+    """A run that was stopped with SIGSTOP, its keeper too, ends when asked."""
+    order = bench.shell("sh -c 'echo $$ > child; sleep 1000' & wait", grace_s=1000.0)
+    live = bench.launch(order)
+    child = bench.pid_in("child")
+    processes.stop_tree(live.keeper, root=with_keeper)
+    stat = processes.read_stat(child)
+    assert stat is not None
+    assert stat.state in "TD"  # D: waits for a stopped child of its own
+    bench.do(bench.launcher.end(live))
+    end = read_end(order.end)
+    assert end is not None
+    assert (end.signal, end.by) == (signal.SIGTERM, "keeper")
+    assert not is_running(child)
+
+
+def test_a_tree_that_keeps_forking_is_ended(bench: Bench) -> None:
+    """Processes that fork faster than they are listed, deaf to SIGTERM, do not escape."""
+    script = "trap '' TERM; echo ready; while :; do (setsid sleep 1000 &) ; done"
+    order = bench.shell(script, grace_s=0.1)
+    live = bench.launch(order)
+    until(lambda: b"ready" in order.log.read_bytes())
+    bench.do(bench.launcher.end(live))
+    assert processes.find_by_environ("SEGUE_RUN", order.run) == []
+    end = read_end(order.end)
+    assert end is not None
+    assert end.survivors == 0
+
+
+# --- deaths ------------------------------------------------------------------------------------
+
+SUPERVISOR = """
+    import asyncio, json, os, sys
+    from pathlib import Path
+    from segue.drivers.launcher import Launcher, Order
+
+    async def main():
+        facts = json.loads(sys.argv[1])
+        launcher = Launcher()
+        if facts.pop("held"):
+            first = dict(facts, run="first", argv=["true"], log="first.log", claim="first.claim",
+                         end="first.end", env={})
+            await launcher.launch(order(first))
+            print(launcher.nursery, flush=True)
+            sys.stdin.readline()
+        task = asyncio.ensure_future(launcher.launch(order(facts)))
+        await asyncio.sleep(0)
+        if not sys.argv[2:]:
+            live = await task
+            print(live.keeper, flush=True)
+        else:
+            print("ordered", flush=True)
+        await asyncio.sleep(1000)
+
+    def order(facts):
+        for name in ("cwd", "log", "claim", "end"):
+            facts[name] = Path(facts[name])
+        return Order(**facts)
+
+    asyncio.run(main())
+"""
+
+
+def start_supervisor(order: Order, *, held: bool) -> subprocess.Popen[str]:
+    facts = {
+        "run": order.run,
+        "argv": order.argv,
+        "env": dict(order.env),
+        "cwd": str(order.cwd),
+        "log": str(order.log),
+        "claim": str(order.claim),
+        "end": str(order.end),
+        "held": held,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SUPERVISOR), json.dumps(facts)]
+        + (["held"] if held else []),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=order.cwd,
+    )
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def test_an_agent_outlives_its_supervisor(bench: Bench) -> None:
+    """After kill -9 of the supervisor the run is adopted, read on from its offset, and its exit
+    code is known."""
+    script = "echo before; while ! test -e go; do sleep 0.01; done; echo after; exit 11"
+    order = bench.shell(script)
+    supervisor = start_supervisor(order, held=False)
+    assert supervisor.stdout is not None
+    keeper = int(supervisor.stdout.readline())
+    until(lambda: order.log.exists() and order.log.read_bytes())
+    offset = order.log.stat().st_size
+    kill(supervisor)
+
+    outcome = recover(order.claim, order.end, order.run)
+    assert isinstance(outcome, Live)
+    assert (outcome.run, outcome.keeper) == (order.run, keeper)
+
+    async def follow() -> bytes:
+        got = bytearray()
+        watch = FolderWatch()
+        follower = Follower(watch, order.log, got.extend, offset)
+        follower.start()
+        (bench.folder / "go").touch()
+        await bench.launcher.ended(outcome)
+        follower.drain()
+        follower.stop()
+        watch.close()
+        return bytes(got)
+
+    assert bench.do(follow()) == b"after\n"
+    end = recover(order.claim, order.end, order.run)
+    assert isinstance(end, End)
+    assert (end.code, end.by) == (11, "itself")
+
+
+def test_a_run_that_was_not_claimed_is_revoked(bench: Bench) -> None:
+    """A supervisor that dies before the keeper is born: the next one revokes the run for good."""
+    order = bench.shell("touch started")
+    supervisor = start_supervisor(order, held=True)
+    assert supervisor.stdout is not None
+    assert supervisor.stdin is not None
+    nursery = int(supervisor.stdout.readline())
+    started = processes.start_time(nursery)
+    assert started is not None
+    os.kill(nursery, signal.SIGSTOP)
+    supervisor.stdin.write("\n")
+    supervisor.stdin.flush()
+    assert supervisor.stdout.readline() == "ordered\n"
+    kill(supervisor)
+    assert recover(order.claim, order.end, order.run) == Revoked()
+    os.kill(nursery, signal.SIGCONT)
+    until(lambda: not processes.is_alive(nursery, started))
+    # The keeper that found the claim taken leaves nothing but the claim.
+    own = f"{order.run}."
+    until(
+        lambda: (
+            [p.name for p in bench.folder.iterdir() if p.name.startswith(own)] == [order.claim.name]
+        )
+    )
+    assert not (bench.folder / "started").exists()
+    assert recover(order.claim, order.end, order.run) == Revoked()
+
+
+def test_a_run_that_was_ordered_but_not_claimed_starts_without_its_supervisor(
+    bench: Bench,
+) -> None:
+    """The twin of the revoked run: without the revocation the held order does start."""
+    order = bench.shell("touch started")
+    supervisor = start_supervisor(order, held=True)
+    assert supervisor.stdout is not None
+    assert supervisor.stdin is not None
+    nursery = int(supervisor.stdout.readline())
+    os.kill(nursery, signal.SIGSTOP)
+    supervisor.stdin.write("\n")
+    supervisor.stdin.flush()
+    assert supervisor.stdout.readline() == "ordered\n"
+    kill(supervisor)
+    os.kill(nursery, signal.SIGCONT)
+    until((bench.folder / "started").exists)
+    until(lambda: read_end(order.end))
+
+
+def test_a_killed_keeper_means_lost(bench: Bench) -> None:
+    """When the keeper was killed, its agent and all below it are ended and the run is lost."""
+    order = bench.shell("(env -i sleep 1000 & echo $! > child; wait) & echo $$ > agent; wait")
+    live = bench.launch(order)
+    agent, child = bench.pid_in("agent"), bench.pid_in("child")
+    os.kill(live.keeper, signal.SIGKILL)
+    bench.do(bench.launcher.ended(live))
+    assert is_running(agent)
+    assert recover(order.claim, order.end, order.run) == Lost()
+    assert not is_running(agent)
+    assert not is_running(child)
+    assert processes.find_by_environ("SEGUE_RUN", order.run) == []
+
+
+def test_end_of_a_run_whose_keeper_was_killed(bench: Bench) -> None:
+    """Ending such a run ends what the keeper left behind."""
+    order = bench.order("sleep", "1000")
+    live = bench.launch(order)
+    agent = bench.agent_of(live)
+    until(lambda: processes.find_by_environ("SEGUE_RUN", order.run) == [agent])
+    os.kill(live.keeper, signal.SIGKILL)
+    bench.do(bench.launcher.end(live))
+    assert not is_running(agent)
+
+
+def test_a_killed_nursery_is_replaced(bench: Bench) -> None:
+    """The nursery's death harms no run, and the next launch works."""
+    first = bench.shell("while ! test -e go; do sleep 0.01; done; exit 12")
+    live = bench.launch(first)
+    nursery = bench.launcher.nursery
+    assert nursery is not None
+    os.kill(nursery, signal.SIGKILL)
+    end, _ = bench.run(bench.shell("exit 13"))
+    assert end.code == 13
+    assert bench.launcher.nursery != nursery
+    (bench.folder / "go").touch()
+    assert bench.wait(first, live).code == 12
+
+
+def test_a_nursery_that_hangs_is_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nursery that does not answer is killed, and the run starts once, by the next one."""
+    bench.run(bench.order("true"))
+    assert bench.launcher.nursery is not None
+    os.kill(bench.launcher.nursery, signal.SIGSTOP)
+    monkeypatch.setattr(launcher_module, "ANSWER_S", 0.5)
+    end, log = bench.run(bench.shell("echo once"))
+    assert (end.code, log) == (0, b"once\n")
+
+
+def test_a_revoked_run_cannot_be_launched(bench: Bench) -> None:
+    """Who launches a run that was revoked is told, and nothing starts."""
+    order = bench.shell("touch started")
+    assert recover(order.claim, order.end, order.run) == Revoked()
+    with pytest.raises(AgentError, match=order.run):
+        bench.launch(order)
+    assert not (bench.folder / "started").exists()
+
+
+def test_a_run_starts_once(bench: Bench) -> None:
+    """An order that is given twice gives the same keeper, and one agent."""
+    order = bench.shell("echo started; sleep 1000")
+    live = bench.launch(order)
+    assert bench.launch(order) == live
+    until(order.log.read_bytes)
+    assert order.log.read_bytes() == b"started\n"
+
+
+def test_many_launches_at_once(bench: Bench) -> None:
+    """Launches under way at the same time each get their own answer, also with long orders."""
+
+    async def launch_all() -> list[Live]:
+        return await asyncio.gather(*(bench.launcher.launch(order) for order in orders))
+
+    orders = [
+        bench.shell(f"exit {code}", env={"PATH": "/bin:/usr/bin", "BIG": "x" * 100_000})
+        for code in range(20)
+    ]
+    lives = bench.do(launch_all())
+    assert [live.run for live in lives] == [order.run for order in orders]
+    ends = [bench.wait(order, live) for order, live in zip(orders, lives, strict=True)]
+    assert [end.code for end in ends] == list(range(20))
+
+
+def test_a_cancelled_launch_does_not_harm_the_next(bench: Bench) -> None:
+    """A launch that is cancelled half-way leaves the nursery usable and the run recoverable."""
+
+    async def cancel() -> None:
+        task = asyncio.ensure_future(bench.launcher.launch(order))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    bench.run(bench.order("true"))
+    order = bench.order("sleep", "1000", "x" * 100_000)
+    bench.do(cancel())
+    end, _ = bench.run(bench.shell("exit 14"))
+    assert end.code == 14
+    match recover(order.claim, order.end, order.run):
+        case Live() as live:
+            bench.do(bench.launcher.end(live, now=True))
+        case outcome:
+            assert isinstance(outcome, Revoked | End)
+
+
+def test_closing_leaves_runs_alone(bench: Bench) -> None:
+    """When the launcher is closed the nursery goes, the run stays."""
+    order = bench.shell("while ! test -e go; do sleep 0.01; done; exit 15")
+    live = bench.launch(order)
+    nursery = bench.launcher.nursery
+    assert nursery is not None
+    bench.do(bench.launcher.close())
+    assert not is_running(nursery)
+    assert recover(order.claim, order.end, order.run) == live
+    (bench.folder / "go").touch()
+    assert bench.wait(order, live).code == 15
+
+
+def test_paths_keep_their_bytes(bench: Bench) -> None:
+    """A folder whose name is not text is as good as any."""
+    folder = Path(os.fsdecode(os.fsencode(bench.folder) + b"/\xff\xec\x97\xb0"))
+    folder.mkdir()
+    end, log = bench.run(bench.order("pwd", cwd=folder, folder=folder))
+    assert end.code == 0
+    assert log.rstrip(b"\n") == os.fsencode(folder)
