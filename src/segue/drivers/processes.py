@@ -199,24 +199,27 @@ def continue_tree(pid: int, *, root: bool = True) -> None:
         send_signals(process, signal.SIGCONT)
 
 
-def _still_alive(known: set[Process]) -> set[Process]:
-    """Those of them that live, with what they have started meanwhile."""
-    alive = {process for process in known if is_alive(*process)}
-    return alive.union(*(living_below(pid) for pid, _ in alive))
+def _still_alive(known: list[Process]) -> list[Process]:
+    """Those of them that live, with what they have started meanwhile, in order."""
+    alive = [process for process in known if is_alive(*process)]
+    return list(dict.fromkeys(alive + [new for pid, _ in alive for new in living_below(pid)]))
+
+
+def _kill_round(known: list[Process]) -> list[Process]:
+    left = _still_alive(known)
+    for process in left:
+        send_signals(process, signal.SIGKILL)
+    return left
 
 
 def kill_tree(pid: int, *, timeout_s: float = KILL_S) -> list[int]:
     """SIGKILL a process and all below it; returns those that would not die in time."""
-    stop_tree(pid)  # nothing forks while it is being listed
-    left = set(tree(pid))
+    stop_tree(pid)  # nothing forks, or sees its child die and goes on
+    left = tree(pid)
     until = time.monotonic() + timeout_s
-    while left := _still_alive(left):
-        for process in left:
-            send_signals(process, signal.SIGKILL)
-        if time.monotonic() > until:
-            break
+    while (left := _kill_round(left)) and time.monotonic() < until:
         time.sleep(0.001)
-    return sorted(pid for pid, _ in left)
+    return [pid for pid, _ in left]
 
 
 async def end_tree(pid: int, grace_s: float) -> list[int]:
@@ -226,13 +229,18 @@ async def end_tree(pid: int, grace_s: float) -> list[int]:
     """
     import asyncio  # noqa: PLC0415 - keepers import this file and must start fast
 
-    left = set(tree(pid))
+    left = tree(pid)
     for process in left:
         send_signals(process, signal.SIGTERM, signal.SIGCONT)
     until = time.monotonic() + grace_s
     while (left := _still_alive(left)) and time.monotonic() < until:
         await asyncio.sleep(ROUND_S)
-    return sorted({survivor for pid, _ in left for survivor in kill_tree(pid)})
+    for survivor, _ in left:
+        stop_tree(survivor)
+    until = time.monotonic() + KILL_S
+    while (left := _kill_round(left)) and time.monotonic() < until:
+        await asyncio.sleep(ROUND_S)
+    return [pid for pid, _ in left]
 
 
 def kill_by_environ(name: str, value: str) -> bool:

@@ -21,6 +21,8 @@ from segue.plans.found import Fault
 from segue.plans.grammar import BOM, decode
 
 _END = (b"---", b"...")
+_QUOTED = re.compile(r"(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)')(?:\s+#.*)?")
+_ESCAPED = re.compile(r"\\([\"\\])")
 _PAIR = re.compile(r"([^\s#:：][^:：]*)[:：](.*)")
 
 
@@ -63,7 +65,7 @@ def _pairs(lines: Sequence[bytes]) -> Iterator[tuple[int, str, str]]:
         text = decode(line)
         bare = text.strip()
         if listed and bare.startswith("- "):
-            yield index, listed, f"`{_unquoted(bare[2:].strip())}`"
+            yield index, listed, f"`{_value_of(listed, bare[2:].strip())}`"
             continue
         match = _PAIR.match(text)
         if match is None:
@@ -82,17 +84,11 @@ def _pairs(lines: Sequence[bytes]) -> Iterator[tuple[int, str, str]]:
 
 def _value_of(name: str, value: str) -> str:
     """The value without what YAML would take off: quotes, brackets of a list, a comment."""
-    quoted = _unquoted(value)
-    if quoted != value:
-        return quoted
+    if match := _QUOTED.fullmatch(value):
+        double, single = match.groups()
+        return single.replace("''", "'") if double is None else _ESCAPED.sub(r"\1", double)
     if name not in (RUN, VERIFY):  # there a # is the shell's
         value = "" if value.startswith("#") else value.split(" #", 1)[0].rstrip()
     if name == FILES and value.startswith("[") and value.endswith("]"):
-        return value[1:-1]
-    return value
-
-
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return value

@@ -14,13 +14,13 @@ INLINE_FIELDS_MAX = 50
 
 # A letter of any script first, parts joined by - _ or ., a number at the end: T-003, T039,
 # API-AUTH-01, 작업-1, T-003a.
-_ID = r"[^\W\d_][^\W_]*(?:[-_.][^\W_]+)*"
+_ID = r"(?>[^\W\d_][^\W_]*(?:[-_.][^\W_]+)*)"
 _HEAD = re.compile(rf"(\*{{1,3}}|_{{1,3}})?(`?)({_ID})\2")
 _NUMBERED = re.compile(r"[0-9][A-Za-z]?$")
 _SEPARATOR = re.compile(r"\s*[:：]\s*|\s+-+(?:\s+|$)|\s*[–—]+\s*")
 _SPECKIT_ID = re.compile(r"T[0-9]{3,}$")
 _SPECKIT_TAG = re.compile(r"\[(P|US[0-9]+)\]\s*")
-_IN_PARENTHESES = re.compile(r"\(([^()\s]+(?:,\s*[^()\s]+)*)\)")
+_IN_PARENTHESES = re.compile(r"\(([^()\s,]+(?:,\s*[^()\s,]+)*)\)")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 # Without a separator, bold or back-ticks, only an upper-case word can be an id
@@ -104,10 +104,11 @@ def _with_id(word: str, rest: _Rest, fields: list[tuple[str, str]]) -> Head:
     title = rest.title
     if rest.is_separated or not title or not _SPECKIT_ID.match(word):
         return Head(word, title or word, tuple(fields))
-    is_parallel = False
-    while tag := _SPECKIT_TAG.match(title):
+    is_parallel, at = False, 0
+    while tag := _SPECKIT_TAG.match(title, at):
         is_parallel = is_parallel or tag[1] == "P"
-        title = title[tag.end() :]
+        at = tag.end()
+    title = title[at:]
     for match in _IN_PARENTHESES.finditer(title):
         tokens = [token.strip("`") for token in re.split(r",\s*", match[1])]
         if all(_is_path(token) for token in tokens):

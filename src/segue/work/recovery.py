@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.machines import PlanState, RunState, Trigger
+from segue.core.machines import ParkState, PlanState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Said
 from segue.engine.port import Alive, Finished, NeverStarted
@@ -23,8 +23,11 @@ from segue.work.questions import retry_failed, skip_failed
 if TYPE_CHECKING:
     from segue.work.tasklist import TaskListRun
 
-def recover(run: TaskListRun) -> None:
-    """Bring file, tables and processes together; then the loop can go on."""
+def recover(run: TaskListRun, *, restart: bool = False) -> None:
+    """Bring file, tables and processes together; then the loop can go on.
+
+    `restart`: what is in progress begins again, whether it runs, is parked or has asked.
+    """
     is_after_death = run.ledger.state is PlanState.RUNNING
     cause = Trigger.RECOVER if is_after_death else Trigger.START
     run.ledger.move_plan(PlanState.RUNNING, cause)
@@ -32,7 +35,12 @@ def recover(run: TaskListRun) -> None:
     run.rebuild()
     run.ledger.commit()
     for row in list(run.ledger.runs.values()):
-        _recover_run(run, row)
+        if restart:
+            _end_for_good(run, row)
+        else:
+            _recover_run(run, row)
+    if restart:
+        _give_up_waits(run)
     edits.drop_what_is_out_of_our_hands(run)
     for gate in run.ledger.gates.values():
         run.open_gate(gate)
@@ -111,6 +119,13 @@ def _end_for_good(run: TaskListRun, row: RunRow) -> None:
     run.engine.end_unknown(row.id)
     run.engine.end_unknown(row.id + VERIFY)
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+def _give_up_waits(run: TaskListRun) -> None:
+    for park in list(run.ledger.parks.values()):
+        run.ledger.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
+    for gate in list(run.ledger.gates.values()):
+        run.ledger.close_gate(gate, None)
+
 
 def _restart_cut_off(run: TaskListRun) -> None:
     held = {attempt.task.id for attempt in run.jobs.values()}

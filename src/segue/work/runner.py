@@ -20,7 +20,7 @@ from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.tasklist import Document
 from segue.store.changes import stamp
-from segue.store.lock import Lock
+from segue.store.lock import Holder, Lock
 from segue.store.sqlite import Store
 from segue.work import agents, config, recovery
 from segue.work.accounts import Accounts
@@ -47,6 +47,7 @@ class Wishes:
     on_failed: str = "ask"
     wait: bool = True
     isolate: bool = False
+    restart: bool = False
 
 
 class Cast:
@@ -146,17 +147,8 @@ async def run_plan(
         worktrees.check()
     check_writable(file.path, project)
     project.prepare()
-    lock = Lock(project.locks / f"{lock_name(file.path)}.lock")
-    held_by = lock.take(since=stamp(clock.now()), command=shlex.join(command))
-    if held_by is not None:
-        raise UserError(
-            "plan_locked",
-            _("process {pid} is already running this plan, since {since} ({command})").format(
-                pid=held_by.pid, since=held_by.since, command=held_by.command
-            ),
-            file=str(wishes.plan),
-            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=held_by.pid),
-        )
+    lock = Lock(lock_path(project, file.path))
+    check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
     store = Store.open(project.database)
     try:
         become_subreaper()
@@ -181,14 +173,18 @@ async def run_plan(
             questions=questions,
             emit=emit,
         )
-        return await _run(run, engine, show)
+        return await _run(run, engine, show, restart=wishes.restart)
     finally:
         store.close()
         lock.release()
 
 
 async def _run(
-    run: TaskListRun, engine: LocalEngine, show: Callable[[TaskListRun], None]
+    run: TaskListRun,
+    engine: LocalEngine,
+    show: Callable[[TaskListRun], None],
+    *,
+    restart: bool,
 ) -> Result:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -196,7 +192,7 @@ async def _run(
     try:
         engine.watch_plan(run.file.path)
         run.emit("started", path=str(run.file.path))
-        recovery.recover(run)
+        recovery.recover(run, restart=restart)
         show(run)
         await run.loop()
         return finish(run)
@@ -219,5 +215,19 @@ def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:
     )
 
 
-def lock_name(plan: Path) -> str:
-    return hashlib.sha256(str(plan).encode()).hexdigest()[:16]
+def lock_path(project: Project, plan: Path) -> Path:
+    """One lock for each plan file, by its real path."""
+    name = hashlib.sha256(str(plan).encode()).hexdigest()[:16]
+    return project.locks / f"{name}.lock"
+
+
+def check_held(holder: Holder | None, shown: str) -> None:
+    if holder is not None:
+        raise UserError(
+            "plan_locked",
+            _("process {pid} is already running this plan, since {since} ({command})").format(
+                pid=holder.pid, since=holder.since, command=holder.command
+            ),
+            file=shown,
+            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=holder.pid),
+        )

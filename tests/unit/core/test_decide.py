@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import pytest
 
+from segue.core import decide as decide_module
 from segue.core.decide import (
     AccountView,
     Candidate,
@@ -18,6 +19,7 @@ from segue.core.decide import (
     Snapshot,
     decide,
 )
+from segue.core.globs import overlaps
 
 NOW = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
 
@@ -201,6 +203,19 @@ def test_a_park_that_would_wake_in_quiet_hours_wakes_after_them() -> None:
     assert decided(parks=[park("P", 45)], leash=leash).next_at == soon(90)
 
 
+def test_ready_tasks_alone_wait_for_the_end_of_quiet_hours() -> None:
+    """Their end is an instant at which something starts."""
+    decision = decided(ready=[task("A")], leash=Leash(quiet=(time(12), time(13))))
+    assert decision.next_at == soon(30)
+
+
+def test_a_due_park_waits_for_its_account() -> None:
+    """Its own instant is past: that of its account is the next."""
+    decision = decided(parks=[park("P", -1)], accounts={"work": AccountView(parked_until=soon(20))})
+    assert decision.held == {"P": Reason.ACCOUNT}
+    assert decision.next_at == soon(20)
+
+
 def test_quiet_hours_with_nothing_to_do_need_no_wakeup() -> None:
     """Without tasks and parks there is no instant to wait for."""
     assert decided(leash=Leash(quiet=(time(12), time(13)))).next_at is None
@@ -262,6 +277,20 @@ def test_a_hold_stops_everything() -> None:
     assert (decision.start, decision.wake, decision.next_at) == ((), (), None)
     assert decision.stopped is Reason.HELD
     assert decision.held == {"P": Reason.HELD, "Q": Reason.HELD}
+
+
+def test_the_same_files_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long queue of tasks with the same files costs one comparison."""
+    compared: list[object] = []
+
+    def counting(a: Sequence[str], b: Sequence[str]) -> bool:
+        compared.append(a)
+        return overlaps(a, b)
+
+    monkeypatch.setattr(decide_module, "overlaps", counting)
+    ready = [task(f"T-{n}", "", "src/") for n in range(1000)]
+    assert decided(ready=ready).start == ("T-0",)
+    assert len(compared) == 1
 
 
 class Counted(Sequence[Candidate]):

@@ -142,6 +142,16 @@ def test_the_report_says_which_task_holds_which() -> None:
     assert dependency_report(graph, states) == [("A", ["B", "C", "D"]), ("P", ["D"])]
 
 
+def test_a_failed_task_is_held_by_none() -> None:
+    """It had its run; what waits for it waits for the one above it as well."""
+    graph, _, states = plan("""
+        [!] A
+        [!] B A
+        [-] C B
+    """)
+    assert dependency_report(graph, states) == [("A", ["C"]), ("B", ["C"])]
+
+
 @pytest.mark.parametrize(
     ("marks", "expected"),
     [("x!-", True), ("-", True), ("x!", False), ("x- ", False), ("-~", False), ("", False)],

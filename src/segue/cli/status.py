@@ -1,0 +1,112 @@
+"""`segue status`: where everything stands."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.words import limit_name, local_time, state_name
+from segue.i18n import _
+from segue.work.overview import Standing, look
+
+WATCH_S = 1.0
+SIGNS = {
+    "pending": "○",
+    "running": "▶",
+    "parked": "⏳",
+    "waiting": "❓",
+    "interrupted": "⏸",
+    "failed": "✘",
+    "finished": "✔",
+}
+
+
+@click.command(
+    "status",
+    help=_("Where everything stands, under PATH (here, if none is given)."),
+    epilog=output.example("segue status --watch"),
+)
+@click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
+@click.option("--watch", is_flag=True, help=_("keep it live until Ctrl-C"))
+@output.json_option()
+@output.lang_option()
+def command(path: Path, watch: bool, as_json: bool) -> int:
+    while True:
+        standings = look(path)
+        if as_json:
+            output.print_json({"plans": [standing.to_json() for standing in standings]})
+        else:
+            if watch:
+                click.clear()
+            click.echo(in_words(standings))
+        if not watch:
+            return 0
+        time.sleep(WATCH_S)
+
+
+def in_words(standings: list[Standing]) -> str:
+    if not standings:
+        return _("Nothing was begun here. Begin: segue run PLAN.md")
+    return "\n\n".join(one(standing) for standing in standings)
+
+
+def one(standing: Standing) -> str:
+    shown = _shown(standing.path)
+    counts = standing.counts
+    total = sum(counts.values())
+    line = f"{SIGNS[standing.state]} {shown}  {state_name(standing.state)}"
+    lines = [f"{line}  {counts['completed']}/{total}"]
+    rest = [
+        f"{n} {state_name(name)}" for name, n in counts.items() if n and name != "completed"
+    ]
+    if rest:
+        lines.append("  " + ", ".join(rest))
+    if standing.holder:
+        since = standing.holder.since and local_time(standing.holder.since)
+        text = _("process {pid}, since {since}")
+        lines.append("  " + text.format(pid=standing.holder.pid, since=since))
+    for park in standing.parks:
+        left = datetime.fromisoformat(park["wakes_at"]) - datetime.now().astimezone()
+        text = _("⏳ {task}: {kind}, goes on at {time} (in {left})")
+        lines.append(
+            "  "
+            + text.format(
+                task=park["task"],
+                kind=limit_name(park["kind"]),
+                time=local_time(park["wakes_at"]),
+                left=_span(left.total_seconds()),
+            )
+        )
+    for gate in standing.gates:
+        lines.append(f"  ❓ {gate['task']}: {gate['text']}")
+    for failed in standing.failed:
+        lines.append(f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": "))
+    if standing.usage.get("input_tokens"):
+        cost = standing.usage["cost_usd"]
+        price = "" if cost is None else f", ${cost:.2f}"
+        text = _("{read} tokens read, {written} written{cost}")
+        used = standing.usage
+        lines.append(
+            "  ¤ "
+            + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=price)
+        )
+    if standing.problem:
+        lines.append(f"  ✋ {standing.problem}")
+    if standing.is_interrupted:
+        lines.append("  " + _("go on: segue run {plan}").format(plan=shown))
+    return "\n".join(lines)
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _span(seconds: float) -> str:
+    from segue.core.durations import format_duration  # noqa: PLC0415
+
+    return format_duration(max(0, round(seconds)))

@@ -1,0 +1,235 @@
+"""Where everything stands under a folder, found from the tables and the files alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import GateState, ParkState, PlanState
+from segue.core.plan import TaskState
+from segue.plans.check import check
+from segue.plans.tasklist import Document
+from segue.store import lock
+from segue.store.sqlite import Store
+from segue.work.project import MEMORY, Project
+from segue.work.runner import lock_path
+
+FOLDERS_MAX = 2_000
+NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})
+PLAN_BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one plan stands."""
+
+    path: Path
+    kind: str
+    state: PlanState
+    counts: dict[str, int]
+    parks: list[dict[str, Any]] = field(default_factory=list)
+    gates: list[dict[str, Any]] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    holder: lock.Holder | None = None
+    problem: str | None = None
+    is_known: bool = False  # Segue has run it before
+
+    @property
+    def is_interrupted(self) -> bool:
+        """There is something to go on with, and nobody is at it."""
+        return self.holder is None and self.state in {
+            PlanState.INTERRUPTED,
+            PlanState.PARKED,
+            PlanState.WAITING,
+            PlanState.FAILED,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "kind": self.kind,
+            "state": self.state,
+            "counts": self.counts,
+            "parks": self.parks,
+            "gates": self.gates,
+            "usage": self.usage,
+            "failed": self.failed,
+            "running": self.running,
+            "holder": None if self.holder is None else self.holder.pid,
+            "problem": self.problem,
+        }
+
+
+def look(path: Path) -> list[Standing]:
+    """Every plan of the project around this path (or the plan itself)."""
+    path = path.resolve()
+    project = Project.around(path)
+    store = Store.open_readonly(project.database)
+    try:
+        known = _known(store) if store else {}
+        plans = [path] if path.is_file() else _plans(path, project, known)
+        return [_standing(plan, project, store, known.get(str(plan))) for plan in plans]
+    finally:
+        if store:
+            store.close()
+
+
+def _known(store: Store) -> dict[str, dict[str, Any]]:
+    return {row["path"]: dict(row) for row in store.all("SELECT * FROM plans")}
+
+
+def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> list[Path]:
+    """Plans that were run, then Markdown files with interrupted marks in them."""
+    found = [
+        path
+        for text in known
+        if (path := Path(text)).is_file() and (path.is_relative_to(folder) or folder == project.root)
+    ]
+    for path in markdown_below(folder):
+        if path not in found and _looks_interrupted(path):
+            found.append(path)
+    return found
+
+
+def markdown_below(folder: Path) -> list[Path]:
+    """Markdown files below a folder, breadth first, bounded."""
+    found: list[Path] = []
+    todo = [folder]
+    for number, current in enumerate(todo):
+        if number >= FOLDERS_MAX:
+            break
+        try:
+            entries = sorted(current.iterdir())
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_symlink():
+                continue
+            if entry.is_dir() and entry.name not in NOT_LOOKED_INTO:
+                todo.append(entry)
+            elif entry.suffix.lower() == ".md" and entry.is_file():
+                found.append(entry)
+    return found
+
+
+def _looks_interrupted(path: Path) -> bool:
+    try:
+        if path.stat().st_size > PLAN_BYTES_MAX:
+            return False
+        data = path.read_bytes()
+    except OSError:
+        return False
+    if b"[~]" not in data and b"[!]" not in data:
+        return False
+    tasks = Document.parse(data, file=str(path)).tasks
+    return any(task.state in (TaskState.IN_PROGRESS, TaskState.FAILED) for task in tasks)
+
+
+def _standing(
+    path: Path, project: Project, store: Store | None, row: dict[str, Any] | None
+) -> Standing:
+    document = Document.parse(path.read_bytes(), file=str(path))
+    problems = check(document)
+    counts = Counter(str(task.state) for task in document.tasks)
+    held_by = lock.holder(lock_path(project, path))
+    parks, gates, usage = _waits(store, row["id"]) if store and row else ([], [], _no_usage())
+    return Standing(
+        path=path,
+        kind="tasklist",
+        state=_state(row, counts, held_by, parks, gates),
+        counts={str(state): counts[state] for state in TaskState},
+        parks=parks,
+        gates=gates,
+        usage=usage,
+        failed=[
+            {"task": task.id, "title": task.title, "error": task.previous_error}
+            for task in document.tasks
+            if task.state is TaskState.FAILED
+        ],
+        running=[task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS],
+        holder=held_by,
+        problem=f"{problems[0].where}: {problems[0].message}" if problems else None,
+        is_known=row is not None,
+    )
+
+
+def _state(
+    row: dict[str, Any] | None,
+    counts: Counter[str],
+    held_by: lock.Holder | None,
+    parks: list[dict[str, Any]],
+    gates: list[dict[str, Any]],
+) -> PlanState:
+    """The marks are the truth; the tables add what the file has no place for."""
+    if held_by is not None:
+        return PlanState.RUNNING
+    if gates:
+        return PlanState.WAITING
+    if parks:
+        return PlanState.PARKED
+    if counts[TaskState.IN_PROGRESS]:
+        return PlanState.INTERRUPTED
+    left = counts[TaskState.PENDING]
+    began = left != counts.total()
+    if left and (began or row is not None):
+        return PlanState.INTERRUPTED
+    if left:
+        return PlanState.PENDING
+    if counts[TaskState.FAILED] or counts[TaskState.SKIPPED]:
+        return PlanState.FAILED
+    return PlanState.FINISHED if counts.total() else PlanState.PENDING
+
+
+def _waits(
+    store: Store, plan: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+    prefix = f"{plan}/"
+    parks = [
+        {
+            "task": row["task"].removeprefix(prefix),
+            "account": row["account"],
+            "kind": row["kind"],
+            "resets_at": row["resets_at"],
+            "wakes_at": row["wakes_at"],
+        }
+        for row in store.all(
+            "SELECT * FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at",
+            plan,
+            ParkState.WAITING,
+        )
+    ]
+    gates = [
+        {
+            "id": row["id"],
+            "kind": row["kind"],
+            "task": (row["task"] or "").removeprefix(prefix) or None,
+            "text": row["text"],
+            "options": json.loads(row["options"]),
+        }
+        for row in store.all(
+            "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at",
+            plan,
+            GateState.OPEN,
+        )
+    ]
+    used = store.one(
+        "SELECT SUM(input_tokens) AS i, SUM(output_tokens) AS o, SUM(cost_usd) AS c"
+        " FROM runs WHERE plan = ?",
+        plan,
+    )
+    assert used is not None
+    usage = {
+        "input_tokens": used["i"] or 0,
+        "output_tokens": used["o"] or 0,
+        "cost_usd": used["c"],
+    }
+    return parks, gates, usage
+
+
+def _no_usage() -> dict[str, Any]:
+    return {"input_tokens": 0, "output_tokens": 0, "cost_usd": None}

@@ -1,0 +1,135 @@
+"""Interrupted work of any kind: each kind says what is its own, what continuing would do,
+what would be redone and what was lost. One registry; `segue resume` and `segue` ask it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import PlanState
+from segue.core.plan import TaskState
+from segue.i18n import _, ngettext
+from segue.plans.tasklist import Document
+from segue.work.overview import Standing, look
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One piece of work that was begun, and what can be done about it."""
+
+    path: Path
+    kind: str
+    resumable: bool
+    why: str
+    next: str
+    redone: str
+    lost: str
+    cost: str
+    state: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "kind": self.kind,
+            "resumable": self.resumable,
+            "why": self.why,
+            "next": self.next,
+            "redone": self.redone,
+            "lost": self.lost,
+            "cost": self.cost,
+        }
+
+
+Finder = Callable[[Path], list[Found]]
+
+
+def tasklists(path: Path) -> list[Found]:
+    return [_tasklist(standing) for standing in look(path) if standing.state is not PlanState.PENDING]
+
+
+KINDS: dict[str, Finder] = {"tasklist": tasklists}
+
+
+def find(path: Path) -> list[Found]:
+    """Everything that was begun under this path, of every kind."""
+    return [found for finder in KINDS.values() for found in finder(path)]
+
+
+def _tasklist(standing: Standing) -> Found:
+    tasks = Document.parse(standing.path.read_bytes(), file=str(standing.path)).tasks
+    parked = {park["task"] for park in standing.parks}
+    asked = {gate["task"] for gate in standing.gates}
+    again = [id for id in standing.running if id not in parked and id not in asked]
+    left = [task for task in tasks if task.state is TaskState.PENDING]
+    return Found(
+        path=standing.path,
+        kind="tasklist",
+        resumable=standing.is_interrupted and standing.problem is None,
+        why=_why(standing, again),
+        next=_next(standing, again, len(left)),
+        redone=", ".join(again) if again else _("nothing"),
+        lost=_lost(standing),
+        cost=_cost(standing),
+        state=standing.to_json(),
+    )
+
+
+def _why(standing: Standing, again: list[str]) -> str:
+    if standing.problem:
+        return _("the plan has an error: {problem}").format(problem=standing.problem)
+    match standing.state:
+        case PlanState.RUNNING:
+            pid = standing.holder.pid if standing.holder else 0
+            return _("it is being run by process {pid}").format(pid=pid)
+        case PlanState.FINISHED:
+            return _("everything is done")
+        case PlanState.PARKED:
+            return _("a limit stopped it: {tasks}").format(
+                tasks=", ".join(park["task"] for park in standing.parks)
+            )
+        case PlanState.WAITING:
+            return _("it waits for an answer: {text}").format(text=standing.gates[0]["text"])
+        case PlanState.FAILED:
+            names = ", ".join(failed["task"] for failed in standing.failed) or _("skipped tasks")
+            return _("it ended with failed tasks: {tasks}").format(tasks=names)
+        case _:
+            if again:
+                return _("it was cut off during {tasks}").format(tasks=", ".join(again))
+            return _("it was stopped before its end")
+
+
+def _next(standing: Standing, again: list[str], left: int) -> str:
+    parts = []
+    if again:
+        text = _("start {tasks} again from the beginning (or follow what still runs)")
+        parts.append(text.format(tasks=", ".join(again)))
+    if standing.parks:
+        tasks = ", ".join(park["task"] for park in standing.parks)
+        parts.append(_("go on with {tasks} in the same conversation").format(tasks=tasks))
+    if standing.gates:
+        parts.append(_("ask again what was asked"))
+    if standing.failed:
+        tasks = ", ".join(failed["task"] for failed in standing.failed)
+        parts.append(_("ask about the failed {tasks}").format(tasks=tasks))
+    if left:
+        text = ngettext("run the {n} task that is left", "run the {n} tasks that are left", left)
+        parts.append(text.format(n=left))
+    return "; ".join(parts) or _("nothing is left to do")
+
+
+def _lost(standing: Standing) -> str:
+    if standing.is_known or standing.state is PlanState.PENDING:
+        return _("nothing")
+    return _("Segue's memory of it (.segue/): what the marks do not say, such as summaries")
+
+
+def _cost(standing: Standing) -> str:
+    used = standing.usage
+    if not used.get("input_tokens"):
+        return _("unknown; nothing was reported so far")
+    tokens = used["input_tokens"] + used["output_tokens"]
+    price = "" if used["cost_usd"] is None else f" (${used['cost_usd']:.2f})"
+    return _("so far {n} tokens{price}").format(n=tokens, price=price)

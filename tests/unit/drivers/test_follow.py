@@ -1,0 +1,135 @@
+"""Files that are followed while they grow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from segue.drivers.follow import CHUNK_BYTES, Follower
+from segue.drivers.inotify import FolderWatch
+
+both_ways = pytest.mark.parametrize("poll", [False, True], ids=["inotify", "poll"])
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def play(scene: Callable[[FolderWatch], Awaitable[None]], *, poll: bool = False) -> None:
+    async def main() -> None:
+        watch = FolderWatch(poll=poll)
+        try:
+            await scene(watch)
+        finally:
+            watch.close()
+
+    asyncio.run(main())
+
+
+@both_ways
+def test_bytes_come_as_they_are_written(tmp_path: Path, poll: bool) -> None:
+    """A file that does not exist yet is followed from its first byte on."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got = bytearray()
+        follower = Follower(watch, path, got.extend)
+        follower.start()
+        with path.open("ab", buffering=0) as file:
+            for word in (b"one", b"two"):
+                file.write(word)
+                await until(lambda word=word: got.endswith(word))
+        assert (bytes(got), follower.offset) == (b"onetwo", 6)
+        follower.stop()
+
+    path = tmp_path / "log"
+    play(scene, poll=poll)
+
+
+def test_from_an_offset(tmp_path: Path) -> None:
+    """What was read before is not handed over again."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got = bytearray()
+        follower = Follower(watch, path, got.extend, 6)
+        follower.start()
+        await until(lambda: got)
+        assert (bytes(got), follower.offset) == (b"after", 11)
+        follower.stop()
+
+    path = tmp_path / "log"
+    path.write_bytes(b"beforeafter")
+    play(scene)
+
+
+def test_chunks_leave_the_loop_its_turns(tmp_path: Path) -> None:
+    """A big file comes in bounded chunks, and others get their turn between two of them."""
+
+    async def scene(watch: FolderWatch) -> None:
+        sizes: list[int] = []
+        turns: list[int] = []
+        follower = Follower(watch, path, lambda data: sizes.append(len(data)))
+        follower.start()
+        while sum(sizes) < 10 * CHUNK_BYTES + 1:
+            turns.append(len(sizes))
+            await asyncio.sleep(0)
+        assert max(sizes) == CHUNK_BYTES
+        assert max(b - a for a, b in pairwise(turns)) <= 1
+        follower.stop()
+
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (10 * CHUNK_BYTES + 1))
+    play(scene)
+
+
+def test_drain(tmp_path: Path) -> None:
+    """Everything up to the end of the file comes at once, and nothing twice."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got = bytearray()
+        follower = Follower(watch, path, got.extend)
+        follower.start()
+        follower.drain()
+        assert bytes(got) == content
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert bytes(got) == content
+        follower.stop()
+        Follower(watch, tmp_path / "nothing", got.extend).drain()
+        assert bytes(got) == content
+
+    path = tmp_path / "log"
+    content = bytes(range(256)) * 1000
+    path.write_bytes(content)
+    play(scene)
+
+
+def test_nothing_comes_after_stop(tmp_path: Path) -> None:
+    """A follower that was stopped, also by its own callback, hands over nothing more."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got: list[int] = []
+
+        def take(data: bytes) -> None:
+            got.append(len(data))
+            follower.stop()
+
+        follower = Follower(watch, path, take)
+        follower.start()
+        await until(lambda: got)
+        with path.open("ab") as file:
+            file.write(b"more")
+        other: list[str] = []
+        watch.watch(tmp_path, other.append)
+        (tmp_path / "other").touch()
+        await until(lambda: "other" in other)
+        assert got == [CHUNK_BYTES]
+
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (2 * CHUNK_BYTES))
+    play(scene)

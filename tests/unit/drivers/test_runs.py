@@ -1,0 +1,234 @@
+"""Runs by their files: recovery, end records, and bytes sent to interactive agents."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segue.drivers import processes, records, runs
+from segue.drivers.runs import End, Failure, Live, Lost, Order, Revoked, read_end, recover, send
+from segue.errors import AgentError, Bug
+
+RECORD = {
+    "code": 3,
+    "signal": None,
+    "ended_at": 1.5,
+    "by": "itself",
+    "leftovers": 0,
+    "survivors": 0,
+    "log_bytes": 7,
+    "lost_bytes": 0,
+    "error": None,
+}
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "1000"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def write_claim(path: Path, pid: int, *, later: int = 0, boot: str | None = None) -> int:
+    started = processes.start_time(pid)
+    assert started is not None
+    content = {"pid": pid, "started": started + later, "boot": boot or processes.boot_id()}
+    records.claim(str(path), content)
+    return started
+
+
+def test_a_claim_is_taken_once(tmp_path: Path) -> None:
+    """The second to claim a run is refused, and no temporary file stays."""
+    claim = tmp_path / "claim"
+    records.claim(str(claim), {"pid": 1})
+    with pytest.raises(FileExistsError):
+        records.claim(str(claim), {"pid": 2})
+    with pytest.raises(FileExistsError):
+        records.revoke(str(claim))
+    assert json.loads(claim.read_bytes()) == {"pid": 1}
+    assert list(tmp_path.iterdir()) == [claim]
+
+
+def test_a_revoked_run_cannot_be_claimed(tmp_path: Path) -> None:
+    """Where no keeper claimed the run it is revoked, for good, however often one asks."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    assert recover(claim, end, "r") == Revoked()
+    with pytest.raises(FileExistsError):
+        records.claim(str(claim), {"pid": 1})
+    assert recover(claim, end, "r") == Revoked()
+
+
+def test_a_living_keeper_is_adopted(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """A claim by a process that lives gives that process."""
+    claim = tmp_path / "claim"
+    started = write_claim(claim, sleeper.pid)
+    assert recover(claim, tmp_path / "end", "r") == Live("r", sleeper.pid, started)
+
+
+def test_a_recycled_pid_is_not_adopted(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """A process with the keeper's pid and another start time is not the keeper, and unharmed."""
+    claim = tmp_path / "claim"
+    write_claim(claim, sleeper.pid, later=1)
+    assert recover(claim, tmp_path / "end", "r") == Lost()
+    assert sleeper.poll() is None
+
+
+def test_a_claim_of_another_boot_is_lost(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """After a reboot no keeper lives, whatever has its pid and start time now."""
+    claim = tmp_path / "claim"
+    write_claim(claim, sleeper.pid, boot="another")
+    assert recover(claim, tmp_path / "end", "r") == Lost()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"pid": '])
+def test_a_spoiled_claim_is_lost(tmp_path: Path, text: str) -> None:
+    """A claim that says nothing still shows that the run was started."""
+    claim = tmp_path / "claim"
+    claim.write_text(text)
+    assert recover(claim, tmp_path / "end", "r") == Lost()
+
+
+def test_an_end_record_is_the_last_word(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    """The end counts as soon as it is on record, even while the keeper is still there."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    write_claim(claim, sleeper.pid)
+    records.reserve(str(end))
+    assert isinstance(recover(claim, end, "r"), Live)
+    records.leave(str(end), RECORD)
+    assert recover(claim, end, "r") == End(3, None, "itself", 1.5, log_bytes=7)
+    assert sorted(tmp_path.iterdir()) == [claim, end]
+
+
+def test_an_end_record_left_between_two_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keeper that leaves its record and exits during recovery is not taken for lost."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    records.claim(str(claim), {"pid": os.getpid(), "started": 0, "boot": processes.boot_id()})
+
+    def ends_now(pid: int, started: int) -> bool:
+        records.leave(str(end), RECORD)
+        return False
+
+    monkeypatch.setattr(processes, "is_alive", ends_now)
+    assert recover(claim, end, "r") == End(3, None, "itself", 1.5, log_bytes=7)
+
+
+def test_read_end(tmp_path: Path) -> None:
+    """A record gives all its facts, no record gives None, a spoiled one an error."""
+    end = tmp_path / "end"
+    assert read_end(end) is None
+    error = {"errno": 2, "strerror": "No such file", "path": "x"}
+    records.leave(str(end), RECORD | {"code": None, "error": error})
+    record = read_end(end)
+    assert record is not None
+    assert record.error == Failure(2, "No such file", "x")
+    for text in ("", "[]", "{}", '{"error": null}', '{"error": null, "surprise": 1}'):
+        end.write_text(text)
+        with pytest.raises(AgentError, match="end record"):
+            read_end(end)
+
+
+def test_a_spoiled_end_record_is_no_record(tmp_path: Path) -> None:
+    """A run whose end cannot be read is lost, not an error of the recovery."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    claim.write_text("{}")
+    end.write_text("nonsense")
+    assert recover(claim, end, "r") == Lost()
+
+
+def test_orders_that_make_no_sense(tmp_path: Path) -> None:
+    """An order without a command, or interactive without a place for its input, is a bug."""
+    paths = {"cwd": tmp_path, "log": tmp_path, "claim": tmp_path, "end": tmp_path}
+    with pytest.raises(Bug):
+        Order(run="r", argv=(), env={}, **paths)
+    with pytest.raises(Bug):
+        Order(run="r", argv=("true",), env={}, interactive=True, **paths)
+
+
+# --- sending -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    yield path, fd
+    os.close(fd)
+
+
+def test_send_without_a_reader(tmp_path: Path) -> None:
+    """A run that has ended, its FIFO there or not, cannot be sent anything."""
+    path = tmp_path / "fifo"
+    with pytest.raises(AgentError, match="listen"):
+        send(path, b"x")
+    os.mkfifo(path)
+    with pytest.raises(AgentError, match="listen"):
+        send(path, b"x")
+
+
+def test_send_to_a_full_pipe(fifo: tuple[Path, int]) -> None:
+    """An agent that does not read is told apart, and what it was sent before stays whole."""
+    path, fd = fifo
+    sent = b""
+    with pytest.raises(AgentError, match="read"):
+        for _ in range(1000):
+            send(path, b"x" * 1000)
+            sent += b"x" * 1000
+    assert len(sent) >= 20_000
+    assert os.read(fd, 1 << 20) == sent
+    send(path, b"again")
+    assert os.read(fd, 100) == b"again"
+
+
+def test_send_more_than_a_pipe_holds(fifo: tuple[Path, int]) -> None:
+    """What can never fit is refused whole."""
+    path, fd = fifo
+    with pytest.raises(AgentError):
+        send(path, b"x" * (1 << 21))
+    with pytest.raises(BlockingIOError):
+        os.read(fd, 1)
+
+
+STEPS = st.lists(
+    st.tuples(st.booleans(), st.one_of(st.integers(1, 9000), st.integers(1, 70_000))), max_size=60
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps=STEPS)
+def test_send_is_all_or_nothing(steps: list[tuple[bool, int]]) -> None:
+    """Whatever is sent and read in whatever sizes, a message arrives whole or not at all."""
+    with pytest.MonkeyPatch.context() as patch:
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        os.set_blocking(writer, False)
+        patch.setattr(runs.os, "open", lambda *_: os.dup(writer))
+        sent, got = bytearray(), bytearray()
+        for number, (is_send, size) in enumerate(steps):
+            if is_send:
+                message = bytes([number]) * size
+                try:
+                    send(Path("fifo"), message)
+                except AgentError:
+                    continue
+                sent += message
+            else:
+                try:
+                    got += os.read(reader, size)
+                except BlockingIOError:
+                    continue
+        os.close(writer)
+        while data := os.read(reader, 1 << 20):
+            got += data
+        os.close(reader)
+    assert got == sent
