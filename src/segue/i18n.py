@@ -10,29 +10,32 @@ from __future__ import annotations
 import gettext
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 DOMAIN = "segue"
 LOCALE_DIR = Path(__file__).parent / "locale"
-LANGUAGES = ("en", "ko")
+Language = Literal["en", "ko"]
+LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
 _in_use: gettext.NullTranslations = gettext.NullTranslations()
-_language = "en"
+_language: Language = "en"
 
 
-def choose(option: str | None, environ: Mapping[str, str]) -> str:
+def choose(option: str | None, environ: Mapping[str, str]) -> Language:
     """The language to speak: option, SEGUE_LANG, locale; English where none fits."""
     wishes = [option, environ.get("SEGUE_LANG")]
     locale = next(
         (environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), None
     )
     for wish in [*wishes, locale]:
-        language = (wish or "").replace("-", "_").split("_")[0].split(".")[0].lower()
-        if language in LANGUAGES:
-            return language
+        name = (wish or "").replace("-", "_").split("_")[0].split(".")[0].lower()
+        for known in LANGUAGES:
+            if name == known:
+                return known
     return "en"
 
 
-def use(language: str) -> None:
+def use(language: Language) -> None:
     """Speak this language from now on, in this process."""
     global _in_use, _language  # noqa: PLW0603 - a process speaks one language at a time
     _language = language
@@ -42,8 +45,8 @@ def use(language: str) -> None:
         _in_use = gettext.translation(DOMAIN, LOCALE_DIR, languages=[language])
 
 
-def language() -> str:
-    """The language in use: "en" or "ko"."""
+def language() -> Language:
+    """The language in use."""
     return _language
 
 
@@ -53,3 +56,8 @@ def _(text: str) -> str:
 
 def ngettext(one: str, many: str, n: int) -> str:
     return _in_use.ngettext(one, many, n)
+
+
+def N_(text: str) -> str:  # noqa: N802 - the name that gettext users know
+    """Marks a text that is looked up later, when it is shown."""
+    return text

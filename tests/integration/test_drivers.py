@@ -49,6 +49,7 @@ class Bench:
         self.runner = asyncio.Runner()
         self.launcher = Launcher()
         self.lives: list[Live] = []
+        self.supervisors: list[subprocess.Popen[str]] = []
         self.count = 0
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -98,6 +99,8 @@ class Bench:
         return until(lambda: processes.descendants(live.keeper))[0]
 
     def close(self) -> None:
+        for supervisor in self.supervisors:
+            kill(supervisor)
         for live in self.lives:
             self.do(self.launcher.end(live, now=True))
         self.do(self.launcher.close())
@@ -195,6 +198,7 @@ def test_no_descriptor_leaks(bench: Bench) -> None:
             assert held.count("/dev/null") >= 3
         keeper_fds = [str(entry.readlink()) for entry in Path(f"/proc/{live.keeper}/fd").iterdir()]
         assert not [name for name in keeper_fds if name.startswith("socket")]
+        assert str(Path(f"/proc/{live.keeper}/cwd").readlink()) == "/"
 
 
 # --- output and input ---------------------------------------------------------------------------
@@ -212,6 +216,23 @@ def test_much_output_in_little_memory(bench: Bench) -> None:
     end = read_end(order.end)
     assert end is not None
     assert (end.log_bytes, end.lost_bytes) == (50_000_000, 0)
+
+
+def test_output_of_an_agent_that_ended_before_it_was_read(bench: Bench) -> None:
+    """What a full pipe still holds when the agent has ended is all copied."""
+    code = (
+        "import fcntl, os, time; fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20);"
+        "[time.sleep(0.005) for _ in iter(lambda: os.path.exists('go'), True)];"
+        "os.write(1, b'x' * 500_000)"
+    )
+    order = bench.order(sys.executable, "-c", code)
+    live = bench.launch(order)
+    agent = bench.agent_of(live)
+    os.kill(live.keeper, signal.SIGSTOP)
+    (bench.folder / "go").touch()
+    until(lambda: not is_running(agent))
+    os.kill(live.keeper, signal.SIGCONT)
+    assert bench.wait(order, live).log_bytes == 500_000
 
 
 def test_stderr_in_order_or_apart(bench: Bench) -> None:
@@ -483,7 +504,7 @@ SUPERVISOR = """
 """
 
 
-def start_supervisor(order: Order, *, held: bool) -> subprocess.Popen[str]:
+def start_supervisor(bench: Bench, order: Order, *, held: bool) -> subprocess.Popen[str]:
     facts = {
         "run": order.run,
         "argv": order.argv,
@@ -494,7 +515,7 @@ def start_supervisor(order: Order, *, held: bool) -> subprocess.Popen[str]:
         "end": str(order.end),
         "held": held,
     }
-    return subprocess.Popen(
+    supervisor = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SUPERVISOR), json.dumps(facts)]
         + (["held"] if held else []),
         stdin=subprocess.PIPE,
@@ -502,11 +523,14 @@ def start_supervisor(order: Order, *, held: bool) -> subprocess.Popen[str]:
         text=True,
         cwd=order.cwd,
     )
+    bench.supervisors.append(supervisor)
+    return supervisor
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.communicate()
+    if process.returncode is None:
+        process.kill()
+        process.communicate()
 
 
 def test_an_agent_outlives_its_supervisor(bench: Bench) -> None:
@@ -514,7 +538,7 @@ def test_an_agent_outlives_its_supervisor(bench: Bench) -> None:
     code is known."""
     script = "echo before; while ! test -e go; do sleep 0.01; done; echo after; exit 11"
     order = bench.shell(script)
-    supervisor = start_supervisor(order, held=False)
+    supervisor = start_supervisor(bench, order, held=False)
     assert supervisor.stdout is not None
     keeper = int(supervisor.stdout.readline())
     until(lambda: order.log.exists() and order.log.read_bytes())
@@ -546,7 +570,7 @@ def test_an_agent_outlives_its_supervisor(bench: Bench) -> None:
 def test_a_run_that_was_not_claimed_is_revoked(bench: Bench) -> None:
     """A supervisor that dies before the keeper is born: the next one revokes the run for good."""
     order = bench.shell("touch started")
-    supervisor = start_supervisor(order, held=True)
+    supervisor = start_supervisor(bench, order, held=True)
     assert supervisor.stdout is not None
     assert supervisor.stdin is not None
     nursery = int(supervisor.stdout.readline())
@@ -576,7 +600,7 @@ def test_a_run_that_was_ordered_but_not_claimed_starts_without_its_supervisor(
 ) -> None:
     """The twin of the revoked run: without the revocation the held order does start."""
     order = bench.shell("touch started")
-    supervisor = start_supervisor(order, held=True)
+    supervisor = start_supervisor(bench, order, held=True)
     assert supervisor.stdout is not None
     assert supervisor.stdin is not None
     nursery = int(supervisor.stdout.readline())

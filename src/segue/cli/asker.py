@@ -36,7 +36,11 @@ class TerminalAsker:
         self._typed = b""
 
     def ask(
-        self, text: str, options: tuple[str, ...], preset: str | None, on_answer: Callable[[str], None]
+        self,
+        text: str,
+        options: tuple[str, ...],
+        preset: str | None,
+        on_answer: Callable[[str], None],
     ) -> None:
         self._waiting.append(Question(text, options, preset, on_answer))
         if self._current is None:

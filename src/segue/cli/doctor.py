@@ -14,18 +14,18 @@ import click
 
 from segue import __version__
 from segue.cli import output
-from segue.i18n import _
+from segue.i18n import N_, _
 from segue.work import agents, config
 from segue.work.config import AgentSettings
 from segue.work.project import Project
 
 VERSION_TIMEOUT_S = 15
 ABILITIES = {
-    "shell": ("runs the task's own command",),
-    "script": ("plays a scenario", "limits", "questions", "resume"),
-    "command": ("prompt on standard input", "markers", "questions", "resume"),
+    "shell": (N_("runs the task's own command"),),
+    "script": (N_("plays a scenario"), N_("limits"), N_("questions"), N_("resumes")),
+    "command": (N_("prompt on standard input"), N_("markers"), N_("questions"), N_("resumes")),
 }
-TEXT_ABILITIES = ("prompt on standard input", "markers")
+TEXT_ABILITIES = (N_("prompt on standard input"), N_("markers"))
 
 
 @dataclass(frozen=True, slots=True)

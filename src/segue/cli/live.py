@@ -109,7 +109,9 @@ class LiveReporter:
         total = len(run.graph)
         elapsed = format_duration(int((datetime.now(UTC) - self._since).total_seconds()))
         head = Text.assemble(
-            (f"{run.file.shown}  ", "bold"), (bar(done, total), "green"), f"  {done}/{total}  {elapsed}"
+            (f"{run.file.shown}  ", "bold"),
+            (bar(done, total), "green"),
+            f"  {done}/{total}  {elapsed}",
         )
         return Group(head, self._tree(run, self._console.height - 4))
 
@@ -158,7 +160,9 @@ class LiveReporter:
         for park in run.ledger.parks.values():
             if park.task == id:
                 left = format_duration(max(0, int((park.wakes_at - now).total_seconds())))
-                return _("⏳ {kind}, goes on in {time}").format(kind=limit_name(park.kind), time=left)
+                return _("⏳ {kind}, goes on in {time}").format(
+                    kind=limit_name(park.kind), time=left
+                )
         for attempt in run.jobs.values():
             if attempt.task.id == id:
                 spent = format_duration(int((now - attempt.run.created_at).total_seconds()))

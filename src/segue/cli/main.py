@@ -18,15 +18,15 @@ import click
 from segue import __version__, i18n
 from segue.cli import output
 from segue.errors import UserError
-from segue.i18n import _
+from segue.i18n import N_, _
 
 COMMANDS = {
     # name: what it does (looked up in the catalogue when it is shown)
-    "run": "run a task list, or go on with it",
-    "resume": "find interrupted work here and go on with it",
-    "status": "where everything stands",
-    "plan": "dry run: waves, critical path, conflicts; touches nothing",
-    "doctor": "what is installed, what is missing, what each agent can do",
+    "run": N_("run a task list, or go on with it"),
+    "resume": N_("find interrupted work here and go on with it"),
+    "status": N_("where everything stands"),
+    "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
+    "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 
 
@@ -65,7 +65,9 @@ def make() -> click.Group:
         name="segue",
         help=_("Runs AI agents unattended and never loses its place."),
         params=[
-            click.Option(["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("language to speak")),
+            click.Option(
+                ["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("language to speak")
+            ),
             click.Option(
                 ["--version"],
                 is_flag=True,
@@ -116,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def speak(language: str) -> None:
+def speak(language: i18n.Language) -> None:
     """Segue's own texts, and those of the libraries that look words up by themselves."""
     i18n.use(language)
     if language != "en":

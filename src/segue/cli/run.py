@@ -35,7 +35,9 @@ from segue.work.runner import Wishes, run_plan
     show_default=True,
     help=_("what to do with tasks that failed before"),
 )
-@click.option("--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit"))
+@click.option(
+    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
+)
 @click.option(
     "--isolate",
     type=click.Choice(["none", "worktree"]),

@@ -60,9 +60,7 @@ def one(standing: Standing) -> str:
     total = sum(counts.values())
     line = f"{SIGNS[standing.state]} {shown}  {state_name(standing.state)}"
     lines = [f"{line}  {counts['completed']}/{total}"]
-    rest = [
-        f"{n} {state_name(name)}" for name, n in counts.items() if n and name != "completed"
-    ]
+    rest = [f"{n} {state_name(name)}" for name, n in counts.items() if n and name != "completed"]
     if rest:
         lines.append("  " + ", ".join(rest))
     if standing.holder:
@@ -84,7 +82,9 @@ def one(standing: Standing) -> str:
     for gate in standing.gates:
         lines.append(f"  ❓ {gate['task']}: {gate['text']}")
     for failed in standing.failed:
-        lines.append(f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": "))
+        lines.append(
+            f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")
+        )
     if standing.usage.get("input_tokens"):
         cost = standing.usage["cost_usd"]
         price = "" if cost is None else f", ${cost:.2f}"

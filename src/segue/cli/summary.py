@@ -63,16 +63,16 @@ def _usage(facts: Mapping[str, Any]) -> list[str]:
         return []
     cost = "" if used["cost_usd"] is None else f", ${used['cost_usd']:.2f}"
     text = _("{read} tokens read, {written} written{cost}")
-    return [
-        "¤ " + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=cost)
-    ]
+    return ["¤ " + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=cost)]
 
 
 def _unfinished(run: TaskListRun, facts: Mapping[str, Any]) -> list[str]:
     lines = []
     for task in facts["failed"]:
         error = (run.ledger.tasks[task].error or "").splitlines()
-        why = " ".join(part.strip() for part in (error[:1] + error[-1:] if len(error) > 1 else error))
+        why = " ".join(
+            part.strip() for part in (error[:1] + error[-1:] if len(error) > 1 else error)
+        )
         lines.append(f"  ✘ {task} {run.graph.task(task).title}: {why[:ERROR_CHARS_MAX]}")
     if facts["skipped"]:
         lines.append("  ⊘ " + _("skipped: {tasks}").format(tasks=", ".join(facts["skipped"])))

@@ -43,11 +43,14 @@ def _event(text: str) -> Event:
         case {"limit": str(kind), "wait_s": int() | float() as wait_s}:
             return LimitHit(kind, wait_s=float(wait_s), text=kind)
         case {"ask": str(asked), **more}:
-            return Asked(asked, tuple(_texts(more.get("options"))), more.get("default"))
+            preset = more.get("default")
+            options = tuple(_texts(more.get("options")))
+            return Asked(asked, options, preset if isinstance(preset, str) else None)
         case {"step": int(n)}:
             return StepDone(n)
-        case {"usage": {**usage}}:
-            return Used(usage.get("input_tokens"), usage.get("output_tokens"), usage.get("cost_usd"))
+        case {"usage": {"input_tokens": int(read), "output_tokens": int(written), **more}}:
+            cost = more.get("cost_usd")
+            return Used(read, written, float(cost) if isinstance(cost, int | float) else None)
         case _:
             return Garbled(len(text))
 

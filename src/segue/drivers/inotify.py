@@ -154,7 +154,7 @@ class FolderWatch:
             self._timer = self._loop.call_later(POLL_S, self._on_timer)
 
     def _on_events(self) -> None:
-        assert self._inotify  # noqa: S101 - its descriptor has just become readable
+        assert self._inotify
         for watch, mask, name in self._inotify.read():
             if mask & IN_Q_OVERFLOW:
                 for folder in self._callbacks:

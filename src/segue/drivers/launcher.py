@@ -70,7 +70,7 @@ class _Nursery(asyncio.Protocol):
     is_gone: bool = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
+        assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
@@ -96,7 +96,7 @@ class _Nursery(asyncio.Protocol):
     async def launch(self, order: Order) -> Live:
         if order.run in self.waiting:
             raise Bug(f"run {order.run} is being launched already")
-        assert self.transport  # noqa: S101 - set before anybody gets hold of a nursery
+        assert self.transport
         future: asyncio.Future[Live] = asyncio.get_running_loop().create_future()
         self.waiting[order.run] = future
         try:

@@ -72,8 +72,7 @@ class LocalEngine:
                 self._attend_by(job.id, self._settle_found(job))
                 return Finished()
             case drivers.Revoked():
-                self._clean(job.id)
-                return NeverStarted()
+                return NeverStarted()  # the revocation stays: a late keeper must find it
             case _:
                 self._clean(job.id)
                 return Gone()
@@ -141,7 +140,9 @@ class LocalEngine:
         self._inbox.put_nowait(Started(job.id, live.keeper, live.started, is_adopted))
         if job.id in self._wanted_end:  # it was to end before it had begun
             await self._launcher.end(live)
-        follower = Follower(self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data))
+        follower = Follower(
+            self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data)
+        )
         follower.start()
         timed_out = False
         try:
@@ -166,7 +167,9 @@ class LocalEngine:
                 return True
 
     async def _settle_found(self, job: Job) -> None:
-        follower = Follower(self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data))
+        follower = Follower(
+            self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data)
+        )
         follower.drain()
         self._finish(job, False)
 

@@ -210,8 +210,9 @@ def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
                 "database_damaged",
                 _("the database is damaged: {why}").format(why=error),
                 file=path,
-                hint=_("move it away: the marks in the plan say what is done, Segue goes on from"
-                       " them"),
+                hint=_(
+                    "move it away: the marks in the plan say what is done, Segue goes on from them"
+                ),
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return UserError(

@@ -95,8 +95,8 @@ def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> 
             return Profile(settings, False, lambda task: (*shell, task.run or ""), Text)
         case "script":
             scenario = _scenario(settings, root)
-            argv = (sys.executable, "-m", "segue.testing.script", str(scenario))
-            return Profile(settings, False, lambda task: argv, lambda nonce: Script())
+            player = (sys.executable, "-m", "segue.testing.script", str(scenario))
+            return Profile(settings, False, lambda task: player, lambda nonce: Script())
         case kind:
             argv = settings.command or TEXT_MODE[kind]
             if settings.command and kind in TEXT_MODE:

@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from segue.core.durations import format_duration
@@ -78,7 +78,7 @@ class Workshop:
             deadline=run.created_at + timeout if timeout else None,
         )
 
-    def verify_job(self, attempt: Attempt) -> Job:
+    def verify_job(self, attempt: Attempt, deadline: datetime | None) -> Job:
         """Segue's own check of the work, kept as evidence where the agent does not write."""
         run, task = attempt.run, attempt.task
         return Job(
@@ -88,6 +88,7 @@ class Workshop:
             cwd=self.folder(task.id),
             log=self.evidence(run),
             dialect=Text(run.nonce),
+            deadline=deadline,
         )
 
     def keep_evidence(self, attempt: Attempt, ended: Ended, at: str) -> None:

@@ -62,9 +62,11 @@ def _is_stale(known: TaskState, shown: TaskState) -> bool:
 def _edited(run: TaskListRun, task: Task) -> None:
     row = run.ledger.tasks[task.id]
     run.tell("mark_edited", task=task.id, was=row.state, now=task.state)
-    run.ledger.move_task(
-        task.id, task.state, Trigger.EDIT, retries_used=task.retries_used, mark=task.state
-    )
+    is_retry = row.state is TaskState.FAILED and task.state is TaskState.PENDING
+    used = 0 if is_retry else task.retries_used
+    run.ledger.move_task(task.id, task.state, Trigger.EDIT, retries_used=used, mark=task.state)
+    if is_retry:
+        run.file.edit(lambda document: document.set_retries(task.id, None, task.retries), task.id)
 
 
 def drop_what_is_out_of_our_hands(run: TaskListRun) -> None:
@@ -76,7 +78,9 @@ def drop_what_is_out_of_our_hands(run: TaskListRun) -> None:
             run.emit("run_dropped", task=attempt.task.id, why=_("a person changed its mark"))
             run.engine.end_soon(job)
     for park in list(run.ledger.parks.values()):
-        if run.ledger.tasks[park.task].state is not TaskState.IN_PROGRESS or not _has(run, park.task):
+        if run.ledger.tasks[park.task].state is not TaskState.IN_PROGRESS or not _has(
+            run, park.task
+        ):
             run.ledger.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
     for gate in list(run.ledger.gates.values()):
         task = gate.task

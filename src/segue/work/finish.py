@@ -76,7 +76,8 @@ def _exit_code(
         return INTERRUPTED
     if waiting or (run.options.on_failed == "ask" and _still_failed(run)):
         return WAITS
-    if parked or by_state[TaskState.PENDING]:
+    is_stopped = run.options.on_failed == "stop" and bool(by_state[TaskState.FAILED])
+    if not is_stopped and (parked or by_state[TaskState.PENDING]):
         return PARKED
     if by_state[TaskState.FAILED] or by_state[TaskState.SKIPPED]:
         return SOMETHING_FAILED

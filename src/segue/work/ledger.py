@@ -308,9 +308,7 @@ class Ledger:
         """Answered and delivered in one step; without an answer it is withdrawn."""
         del self.gates[gate.id]
         if answer is None:
-            self.stage(
-                Move("gate", gate.id, GateState.OPEN, GateState.WITHDRAWN, Trigger.WITHDRAW)
-            )
+            self.stage(Move("gate", gate.id, GateState.OPEN, GateState.WITHDRAWN, Trigger.WITHDRAW))
             return
         given: dict[str, Value] = {"answer": answer}
         self.stage(

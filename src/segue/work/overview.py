@@ -88,7 +88,8 @@ def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> 
     found = [
         path
         for text in known
-        if (path := Path(text)).is_file() and (path.is_relative_to(folder) or folder == project.root)
+        if (path := Path(text)).is_file()
+        and (path.is_relative_to(folder) or folder == project.root)
     ]
     for path in markdown_below(folder):
         if path not in found and _looks_interrupted(path):

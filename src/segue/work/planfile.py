@@ -108,7 +108,9 @@ class PlanFile:
             self._seen = None
             self._take(theirs)
             taken_in()
-        raise files.in_words(OSError(5, "the plan changes faster than it can be written"), self.path)
+        raise files.in_words(
+            OSError(5, "the plan changes faster than it can be written"), self.path
+        )
 
     def tasks(self) -> tuple[Task, ...]:
         return self.document.tasks

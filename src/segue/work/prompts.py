@@ -10,9 +10,7 @@ from segue.i18n import _
 SUMMARY_CHARS_MAX = 4_000
 
 
-def first(
-    task: Task, *, produced: Sequence[tuple[str, str]], error: str | None, nonce: str
-) -> str:
+def first(task: Task, *, produced: Sequence[tuple[str, str]], error: str | None, nonce: str) -> str:
     """The prompt of a run that begins a task from its beginning.
 
     `produced`: what each blocker left behind, as (id and title, summary).

@@ -23,7 +23,11 @@ RETRY, SKIP, MEND = "1", "2", "3"
 
 class Asker(Protocol):
     def ask(
-        self, text: str, options: tuple[str, ...], preset: str | None, on_answer: Callable[[str], None]
+        self,
+        text: str,
+        options: tuple[str, ...],
+        preset: str | None,
+        on_answer: Callable[[str], None],
     ) -> None:
         """Show a question; call back with the answer that was given."""
         ...
@@ -64,9 +68,7 @@ class Questions:
     ) -> None:
         assert self._asker is not None
         self._open[about] = first
-        self._asker.ask(
-            text, options, preset, lambda answer: self._tell(Answered(about, answer))
-        )
+        self._asker.ask(text, options, preset, lambda answer: self._tell(Answered(about, answer)))
 
     def answered(self, run: TaskListRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
@@ -108,7 +110,7 @@ def retry_failed(run: TaskListRun, key: str) -> None:
     run.mark(key, TaskState.PENDING)
     retries = run.graph.task(key).retries
     run.file.edit(lambda document: document.set_retries(key, None, retries, "en"), key)
-    run.file.edit(lambda document: document.set_all_steps(key, False), key)
+    run.clear_steps(key)
     run.tell("task_retried", task=key)
     run.reopen_skipped()
 

@@ -15,13 +15,15 @@ from segue.dialects.events import Said
 from segue.engine.port import Alive, Finished, NeverStarted
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import edits, prompts
+from segue.work import edits, outcomes, prompts
 from segue.work.attempts import VERIFY, Attempt
 from segue.work.ledger import RunRow
+from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
 
 if TYPE_CHECKING:
     from segue.work.tasklist import TaskListRun
+
 
 def recover(run: TaskListRun, *, restart: bool = False) -> None:
     """Bring file, tables and processes together; then the loop can go on.
@@ -45,6 +47,8 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     for gate in run.ledger.gates.values():
         run.open_gate(gate)
     for park in run.ledger.parks.values():
+        if park.wakes_at > run.clock.now():
+            run.accounts.park(park.account, park.kind, park.wakes_at)
         run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
     _restart_cut_off(run)
     _forget_probes(run)
@@ -53,6 +57,7 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     run.reopen_skipped()
     stuck = (TaskState.FAILED, TaskState.SKIPPED)
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
+
 
 def _recover_run(run: TaskListRun, row: RunRow) -> None:
     task = run.graph.task(row.task) if row.task in run.graph else None
@@ -66,9 +71,10 @@ def _recover_run(run: TaskListRun, row: RunRow) -> None:
             _recover_verify(run, attempt)
         case RunState.MERGING:
             attempt.summary = _said_before(run, attempt)
-            run.merge_or_complete(attempt)
+            outcomes.merge_or_complete(run, attempt)
         case _:
             _recover_agent(run, attempt)
+
 
 def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
     row = attempt.run
@@ -85,10 +91,12 @@ def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
         case _:
             run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
 
+
 def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
     if row.state is RunState.INTENDED:
         return RunState.REVOKED, Trigger.REVOKE
     return RunState.CUT_OFF, Trigger.CUT_OFF
+
 
 def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
     """A resumption that had not begun is made again; a fresh start falls to the restart."""
@@ -98,13 +106,15 @@ def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
         task = run.graph.task(row.task)
         run.new_attempt(task, attempt=row.attempt, resumes=before, answer=answer)
 
+
 def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
     attempt.summary = _said_before(run, attempt)
-    job = run.workshop.verify_job(attempt)
+    job = run.workshop.verify_job(attempt, None)
     if isinstance(run.engine.recover(job), Alive | Finished):
         run.jobs[attempt.run.id + VERIFY] = attempt
     else:
-        run.verify(attempt)
+        outcomes.verify(run, attempt)
+
 
 def _said_before(run: TaskListRun, attempt: Attempt) -> str:
     """What the agent had said before its supervisor died, for those that depend on it."""
@@ -114,11 +124,13 @@ def _said_before(run: TaskListRun, attempt: Attempt) -> str:
     events = [*dialect.feed(data), *dialect.close()]
     return prompts.summarise([event.text for event in events if isinstance(event, Said)])
 
+
 def _end_for_good(run: TaskListRun, row: RunRow) -> None:
     """Its task or its agent is no longer in the plan: nothing of it may run on."""
     run.engine.end_unknown(row.id)
     run.engine.end_unknown(row.id + VERIFY)
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
 
 def _give_up_waits(run: TaskListRun) -> None:
     for park in list(run.ledger.parks.values()):
@@ -129,7 +141,7 @@ def _give_up_waits(run: TaskListRun) -> None:
 
 def _restart_cut_off(run: TaskListRun) -> None:
     held = {attempt.task.id for attempt in run.jobs.values()}
-    held |= {attempt.task.id for attempt, _make in run._begin}  # noqa: SLF001 - one mind
+    held |= {attempt.task.id for attempt, _make in run._begin}
     held |= {park.task for park in run.ledger.parks.values()}
     held |= {gate.task for gate in run.ledger.gates.values() if gate.task}
     for task in run.graph.tasks:
@@ -140,7 +152,7 @@ def _restart_cut_off(run: TaskListRun) -> None:
         run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
         run.mark(task.id, TaskState.PENDING)
         if task.steps:
-            run.file.edit(lambda document, id=task.id: document.set_all_steps(id, False), task.id)
+            run.clear_steps(task.id)
         if run.workshop.worktrees:
             try:
                 run.workshop.worktrees.set_aside(task.id)
@@ -148,10 +160,12 @@ def _restart_cut_off(run: TaskListRun) -> None:
                 run.tell("notice", text=str(error))
         run.tell("task_restarted", task=task.id, why=_("it was cut off"))
 
+
 def _forget_probes(run: TaskListRun) -> None:
     for name, account in run.accounts.view().items():
         if account.probing and not any(a.run.account == name for a in run.jobs.values()):
             run.accounts.open(name)
+
 
 def _past_limit(run: TaskListRun) -> None:
     """Tried more often than the plan allows: not asked about, skipped, told."""
@@ -160,13 +174,8 @@ def _past_limit(run: TaskListRun) -> None:
         if row.state is TaskState.FAILED and task.is_past_limit:
             run.move_task(task.id, TaskState.SKIPPED, Trigger.SKIP)
             run.mark(task.id, TaskState.SKIPPED)
-            used, limit, lang = task.retries_used, task.retries, language()
-            run.file.edit(
-                lambda document, id=task.id, used=used, limit=limit: document.set_retries(
-                    id, used, limit, lang
-                ),
-                task.id,
-            )
+            used, limit = task.retries_used, task.retries
+            run.file.edit(_count_comment(task.id, used, limit), task.id)
             run.tell(
                 "task_skipped",
                 task=task.id,
@@ -176,12 +185,15 @@ def _past_limit(run: TaskListRun) -> None:
                 ),
             )
 
+
+def _count_comment(task: str, used: int, limit: int) -> Edit:
+    return lambda document: document.set_retries(task, used, limit, language())
+
+
 def _failed(run: TaskListRun) -> None:
     """Tasks that an earlier run left failed: asked about, or as --on-failed says."""
     failed = [
-        task.id
-        for task in run.graph.tasks
-        if run.ledger.tasks[task.id].state is TaskState.FAILED
+        task.id for task in run.graph.tasks if run.ledger.tasks[task.id].state is TaskState.FAILED
     ]
     match run.options.on_failed:
         case "retry":

@@ -47,7 +47,9 @@ Finder = Callable[[Path], list[Found]]
 
 
 def tasklists(path: Path) -> list[Found]:
-    return [_tasklist(standing) for standing in look(path) if standing.state is not PlanState.PENDING]
+    return [
+        _tasklist(standing) for standing in look(path) if standing.state is not PlanState.PENDING
+    ]
 
 
 KINDS: dict[str, Finder] = {"tasklist": tasklists}

@@ -113,7 +113,9 @@ def _no_command(task: Task, file: str) -> Problem:
     )
 
 
-def open_plan(wishes: Wishes, environ: Mapping[str, str]) -> tuple[Project, PlanFile, Cast, config.Config]:
+def open_plan(
+    wishes: Wishes, environ: Mapping[str, str]
+) -> tuple[Project, PlanFile, Cast, config.Config]:
     """Read and check everything there is to check, touching nothing."""
     path = find_plan(wishes.plan)
     project = Project.around(path)

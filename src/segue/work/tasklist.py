@@ -7,14 +7,12 @@ and the next start goes on from there (`recovery.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from segue.core.decide import Candidate, Decisions, Leash, ParkView, Snapshot, decide
-from segue.core.graph import Graph
 from segue.core.frontier import Frontier
-from segue.core.limits import needs_person, wakes_at
+from segue.core.graph import Graph
 from segue.core.machines import ParkState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
@@ -32,15 +30,13 @@ from segue.engine.port import (
     StopWanted,
 )
 from segue.errors import AgentError
-from segue.i18n import _, language
-from segue.work import edits, prompts
+from segue.work import edits, outcomes
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
-from segue.work.attempts import VERIFY, Attempt, Workshop, in_full, one_line, why
+from segue.work.attempts import VERIFY, Attempt, Workshop
 from segue.work.ledger import GateRow, Ledger, ParkRow, RunRow
 from segue.work.planfile import PlanFile
 from segue.work.questions import Questions
-from segue.work.worktree import Conflict
 
 LATER_S = 0.05  # facts that may be lost wait this long for a commit to go along with
 
@@ -79,6 +75,7 @@ class TaskListRun:
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
+    _settled: list[str] = field(default_factory=list)
     _events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     _marked: dict[str, TaskState] = field(default_factory=dict)
 
@@ -158,7 +155,11 @@ class TaskListRun:
         self.write_marks()
         begin, self._begin = self._begin, []
         for attempt, make_job in begin:
-            self._begin_one(attempt, make_job)
+            if not self.stopping:  # else the next start finds that it never began
+                self._begin_one(attempt, make_job)
+        settled, self._settled = self._settled, []
+        for job in settled:
+            self.engine.forget(job)
         events, self._events = self._events, []
         for name, facts in events:
             self.emit(name, **facts)
@@ -172,6 +173,17 @@ class TaskListRun:
             return
         self.jobs[job.id] = attempt
         self.engine.begin(job)
+
+    def begin_after_commit(self, attempt: Attempt, make_job: Callable[[], Job]) -> None:
+        self._begin.append((attempt, make_job))
+
+    def forget_after_commit(self, job: str) -> None:
+        """What the job left for a next supervisor goes only when its end is in the tables."""
+        self._settled.append(job)
+
+    @property
+    def about_to_begin(self) -> set[str]:
+        return {attempt.task.id for attempt, _make in self._begin}
 
     def tell(self, event: str, **facts: object) -> None:
         """An event for whoever watches; it is told once what it says is committed."""
@@ -240,19 +252,21 @@ class TaskListRun:
             task.id, attempt=attempt, agent=profile.name, account=profile.account, resumes=resumes
         )
         new = Attempt(run, task, profile, answer=answer)
-        self._begin.append((new, lambda: self._first_job(new)))
+        self.begin_after_commit(new, lambda: self._first_job(new))
         return new
 
     def _first_job(self, attempt: Attempt) -> Job:
         shop = self.workshop
         if attempt.run.resumes is not None:
             return shop.agent_job(attempt, shop.resume_prompt(attempt.answer))
-        if shop.worktrees and attempt.run.attempt == 1:
-            shop.worktrees.make(attempt.task.id)
-        elif shop.worktrees and not shop.folder(attempt.task.id).exists():
+        if (shop.worktrees and attempt.run.attempt == 1) or (
+            shop.worktrees and not shop.folder(attempt.task.id).exists()
+        ):
             shop.worktrees.make(attempt.task.id)
         row = self.ledger.tasks[attempt.task.id]
-        return shop.agent_job(attempt, shop.first_prompt(attempt, self._produced(attempt), row.error))
+        return shop.agent_job(
+            attempt, shop.first_prompt(attempt, self._produced(attempt), row.error)
+        )
 
     def _produced(self, attempt: Attempt) -> list[tuple[str, str]]:
         found = []
@@ -269,9 +283,7 @@ class TaskListRun:
         task = self.graph.task(park.task)
         self.ledger.end_park(park, ParkState.WOKEN, Trigger.WAKE)
         self.move_task(park.task, TaskState.IN_PROGRESS, Trigger.WAKE)
-        attempt = self.new_attempt(
-            task, attempt=before.attempt if before else 1, resumes=before
-        )
+        attempt = self.new_attempt(task, attempt=before.attempt if before else 1, resumes=before)
         self.tell("task_resumed", task=park.task, run=attempt.run.id, after="park")
 
     # What happens
@@ -284,7 +296,7 @@ class TaskListRun:
                 if job in self.jobs:
                     self.heard(self.jobs[job], event)
             case Ended():
-                self.ended(happening)
+                outcomes.ended(self, happening)
             case StopWanted():
                 self.stop(happening)
             case Answered():
@@ -343,162 +355,10 @@ class TaskListRun:
         for job in self.jobs:
             self.engine.end_soon(job, now=is_second or wanted.now)
 
-    # Ending
+    # Consequences
 
-    def ended(self, ended: Ended) -> None:
-        attempt = self.jobs.pop(ended.job, None)
-        if attempt is None:
-            return
-        if ended.job.endswith(VERIFY):
-            self.verified(attempt, ended)
-        else:
-            self.agent_ended(attempt, ended)
-        self.engine.forget(ended.job)
-
-    def agent_ended(self, attempt: Attempt, ended: Ended) -> None:
-        if attempt.used is not None:
-            self._note_usage(attempt, attempt.used)
-        if attempt.run.state is RunState.INTENDED:  # it ended before it was seen to start
-            self.ledger.run_started(attempt.run, 0, 0)
-        if attempt.is_dropped:
-            self.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
-        elif attempt.asked is not None:
-            self.ask(attempt, attempt.asked)
-        elif self.stopping and ended.is_ours:
-            self.cut_off(attempt)
-        elif ended.code == 0 and not ended.timed_out:
-            self.agent_ended_well(attempt)
-        elif attempt.limit is not None and not ended.timed_out:
-            self.park(attempt, attempt.limit)
-        else:
-            self.attempt_failed(attempt, why(ended, attempt.task.timeout_s), ended)
-        self.seen_at_work(attempt.run.account)
-
-    def agent_ended_well(self, attempt: Attempt) -> None:
-        attempt.summary = prompts.summarise(attempt.lines)
-        if attempt.task.verify:
-            attempt.lines.clear()
-            self.verify(attempt)
-        else:
-            self.merge_or_complete(attempt)
-
-    def verify(self, attempt: Attempt) -> None:
-        if attempt.run.state is not RunState.VERIFYING:
-            self.ledger.move_run(attempt.run, RunState.VERIFYING, Trigger.VERIFY)
-        if self.stopping:
-            return  # the next start verifies it
-        self.tell("task_verifying", task=attempt.task.id, command=attempt.task.verify)
-        self._begin.append((attempt, lambda: self.workshop.verify_job(attempt)))
-
-    def verified(self, attempt: Attempt, ended: Ended) -> None:
-        if self.stopping and ended.is_ours:
-            return  # the next start verifies it again
-        self.workshop.keep_evidence(attempt, ended, self.clock.now().isoformat())
-        if ended.code == 0:
-            self.merge_or_complete(attempt)
-        else:
-            reason = _("verify failed ({why})").format(why=why(ended, None))
-            self.attempt_failed(attempt, reason, ended)
-
-    def merge_or_complete(self, attempt: Attempt) -> None:
-        worktrees = self.workshop.worktrees
-        if worktrees is None:
-            self.complete(attempt)
-            return
-        if attempt.run.state is not RunState.MERGING:
-            self.ledger.move_run(attempt.run, RunState.MERGING, Trigger.MERGE)
-        self.ledger.commit()  # from here on a next start finishes the merge
-        task = attempt.task
-        try:
-            if worktrees.path(task.id).exists():
-                worktrees.commit(task.id, f"{task.id}: {task.title}")
-            worktrees.merge(task.id, f"{task.id}: {task.title}")
-        except Conflict as conflict:
-            files = ", ".join(conflict.files) or str(conflict)
-            self._close_worktree(task.id)
-            reason = _("merge conflict in {files}; the work is on branch {branch}").format(
-                files=files, branch=worktrees.branch(task.id)
-            )
-            self.fail(attempt, reason, reason)
-        except AgentError as error:
-            self.fail(attempt, str(error), str(error))
-        else:
-            self.complete(attempt)
-
-    def _close_worktree(self, task: str) -> None:
-        if self.workshop.worktrees:
-            self.workshop.worktrees.close(task)
-
-    def complete(self, attempt: Attempt) -> None:
-        task = attempt.task
-        self.ledger.move_run(attempt.run, RunState.COMPLETED, Trigger.COMPLETE, exit_code=0)
-        self.move_task(task.id, TaskState.COMPLETED, Trigger.COMPLETE, summary=attempt.summary)
-        self.mark(task.id, TaskState.COMPLETED)
-        if task.steps:
-            self.file.edit(lambda document: document.set_all_steps(task.id, True), task.id)
-        self.tell(
-            "task_completed",
-            task=task.id,
-            title=task.title,
-            attempt=attempt.run.attempt,
-            seconds=self._seconds(attempt),
-            usage=_usage(attempt.used),
-        )
-
-    def attempt_failed(self, attempt: Attempt, reason: str, ended: Ended) -> None:
-        """One try failed: another one while the plan allows it, else the task has failed."""
-        task = attempt.task
-        row = self.ledger.tasks[task.id]
-        short, full = one_line(reason, attempt.lines), in_full(reason, attempt.lines)
-        if row.retries_used >= task.retries:
-            self.fail(attempt, short, full, ended)
-            return
-        if self.stopping:
-            self.cut_off(attempt)
-            return
-        used = row.retries_used + 1
-        self.ledger.move_run(
-            attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=ended.code, error=short
-        )
-        self.move_task(
-            task.id, TaskState.IN_PROGRESS, Trigger.TRY_AGAIN, retries_used=used, error=full
-        )
-        self._comment(task, short, used)
-        if task.steps:
-            self.file.edit(lambda document: document.set_all_steps(task.id, False), task.id)
-        again = self.new_attempt(task, attempt=used + 1)
-        self.tell(
-            "task_retrying",
-            task=task.id,
-            error=short,
-            retry=used,
-            retries=task.retries,
-            run=again.run.id,
-        )
-
-    def fail(
-        self, attempt: Attempt, short: str, full: str, ended: Ended | None = None
-    ) -> None:
-        task = attempt.task
-        code = ended.code if ended else None
-        self.ledger.move_run(
-            attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=code, error=short
-        )
-        self.move_task(task.id, TaskState.FAILED, Trigger.FAIL, error=full)
-        self.mark(task.id, TaskState.FAILED)
-        self._comment(task, short, self.ledger.tasks[task.id].retries_used)
-        self.failed_here.append(task.id)
-        self.tell(
-            "task_failed",
-            task=task.id,
-            title=task.title,
-            error=short,
-            attempts=attempt.run.attempt,
-            exit_code=code,
-            log=str(self.workshop.log(attempt.run)),
-        )
-        if task.id in self.graph:
-            self.skip_dependants([task.id])
+    def clear_steps(self, task: str) -> None:
+        self.file.edit(lambda document: document.set_all_steps(task, False), task)
 
     def skip_dependants(self, roots: list[str]) -> None:
         for skip in cascade(self.graph, self.frontier.states, roots):
@@ -513,58 +373,6 @@ class TaskListRun:
                 self.move_task(verdict.task, TaskState.PENDING, Trigger.REOPEN)
                 self.mark(verdict.task, TaskState.PENDING)
                 self.tell("task_reopened", task=verdict.task, waits_for=list(verdict.waits_for))
-
-    def _comment(self, task: Task, error: str, used: int) -> None:
-        lang = language()
-        self.file.edit(lambda document: document.set_error(task.id, error, lang), task.id)
-        self.file.edit(
-            lambda document: document.set_retries(task.id, used, task.retries, lang), task.id
-        )
-
-    def cut_off(self, attempt: Attempt) -> None:
-        """Segue stops: the mark stays, and the task begins again at the next start."""
-        self.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
-
-    def park(self, attempt: Attempt, limit: LimitHit) -> None:
-        if needs_person(limit.kind):
-            self.ask(attempt, Asked(limit.text or limit.kind, category=limit.kind))
-            return
-        most = self.leash.max_windows
-        if most is not None and self.ledger.windows >= most:
-            text = _("this plan has waited through {n} limit windows, as many as it may; go on?")
-            self.ask(attempt, Asked(text.format(n=most), category="confirmation"))
-            return
-        resets_at, at = wakes_at(
-            limit.kind,
-            self.clock.now(),
-            resets_at=limit.resets_at,
-            wait_s=limit.wait_s,
-            margin_s=self.options.wake_margin_s,
-        )
-        self.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
-        self.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
-        self.ledger.add_park(attempt.run, limit.kind, resets_at, at)
-        self.ledger.count_window()
-        self.ledger.commit()
-        self.accounts.park(attempt.run.account, limit.kind, at)
-        self.probing.discard(attempt.run.account)
-        self.tell(
-            "task_parked",
-            task=attempt.task.id,
-            kind=limit.kind,
-            account=attempt.run.account,
-            resets_at=_text(resets_at),
-            wakes_at=_text(at),
-        )
-
-    def ask(self, attempt: Attempt, asked: Asked) -> None:
-        """The agent waits for a person; nothing sits in memory for it."""
-        self.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
-        self.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)
-        gate = self.ledger.add_gate(
-            attempt.run, "question", asked.question, asked.options, asked.preset
-        )
-        self.open_gate(gate)
 
     def open_gate(self, gate: GateRow) -> None:
         self.tell(
@@ -598,26 +406,6 @@ class TaskListRun:
         self.failed_here = told
         return False
 
-    def _note_usage(self, attempt: Attempt, used: Used) -> None:
-        self.ledger.note_usage(
-            attempt.run, used.input_tokens, used.output_tokens, used.cost_usd
-        )
-
-    def _seconds(self, attempt: Attempt) -> float:
-        return round((self.clock.now() - attempt.run.created_at).total_seconds(), 3)
-
 
 def _park_view(park: ParkRow) -> ParkView:
     return ParkView(park.id, park.task, park.account, park.wakes_at)
-
-
-def _text(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
-
-
-def _usage(used: Used | None) -> Mapping[str, object]:
-    return {
-        "input_tokens": (used.input_tokens if used else None) or 0,
-        "output_tokens": (used.output_tokens if used else None) or 0,
-        "cost_usd": used.cost_usd if used else None,
-    }

@@ -17,7 +17,7 @@ IDENTITY = ("-c", "user.name=Segue", "-c", "user.email=segue@localhost")
 GIT_TIMEOUT_S = 120
 
 
-class Conflict(AgentError):
+class Conflict(AgentError):  # noqa: N818 - what git calls it
     """A merge that git could not make; the files that two tasks changed differently."""
 
     def __init__(self, files: list[str], why: str) -> None:

@@ -1,0 +1,52 @@
+# Everything a newcomer needs: `make demo` and `make test` set themselves up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: demo test check format bench translate diagrams clean
+
+# The main job, with no key and no model: a plan of ten tasks with the shell agent.
+demo: $(VENV)/.base
+	@sh examples/demo.sh $(abspath $(BIN))/segue
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Segue needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Installing Segue into $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(STAMP): $(VENV)/.base
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+test: check
+	$(BIN)/pytest -n 4 tests
+
+check: $(STAMP)
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/diagrams.py --check
+	$(BIN)/python scripts/translate.py --check
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix -q src tests benchmarks scripts
+	$(BIN)/ruff format -q src tests benchmarks scripts
+
+# The state diagrams in docs/architecture.md, drawn from the tables.
+diagrams: $(STAMP)
+	$(BIN)/python scripts/diagrams.py
+
+# Collect the texts of the code into the catalogues, and compile them.
+translate: $(STAMP)
+	$(BIN)/python scripts/translate.py
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .cache build dist
