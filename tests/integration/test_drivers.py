@@ -198,7 +198,7 @@ def test_no_descriptor_leaks(bench: Bench) -> None:
             assert held.count("/dev/null") >= 3
         keeper_fds = [str(entry.readlink()) for entry in Path(f"/proc/{live.keeper}/fd").iterdir()]
         assert not [name for name in keeper_fds if name.startswith("socket")]
-        assert str(Path(f"/proc/{live.keeper}/cwd").readlink()) == "/"
+        until(lambda: str(Path(f"/proc/{live.keeper}/cwd").readlink()) == "/")
 
 
 # --- output and input ---------------------------------------------------------------------------
@@ -438,6 +438,27 @@ def test_a_second_sigterm_means_now(bench: Bench) -> None:
     os.kill(live.keeper, signal.SIGTERM)
     assert bench.wait(order, live).signal == signal.SIGKILL
     assert time.monotonic() - began < order.grace_s
+
+
+def test_a_run_that_is_ended_before_its_agent_starts(bench: Bench) -> None:
+    """A keeper that is asked to end between claim and start does not start the agent."""
+    order = bench.shell("touch started", log=bench.folder / "log")
+    os.mkfifo(order.log)  # the keeper waits in open() until somebody reads
+
+    async def end_early() -> Live:
+        task = asyncio.ensure_future(bench.launcher.launch(order))
+        while not order.claim.exists():
+            await asyncio.sleep(0.005)
+        os.kill(json.loads(order.claim.read_bytes())["pid"], signal.SIGTERM)
+        reader = os.open(order.log, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            return await task
+        finally:
+            os.close(reader)
+
+    end = bench.wait(order, bench.do(end_early()))
+    assert (end.code, end.signal, end.by, end.error) == (None, None, "keeper", None)
+    assert not (bench.folder / "started").exists()
 
 
 @pytest.mark.parametrize("with_keeper", [False, True])

@@ -25,15 +25,14 @@ EXAMPLE = """\
 def show(environ: Mapping[str, str]) -> None:
     here = Path()
     standings = look(here)
-    open_ones = [standing for standing in standings if standing.state != "finished"]
-    if open_ones:
-        click.echo(in_words(open_ones))
+    if standings:
+        click.echo(in_words(standings))
     fresh = _fresh_plans(here, standings)
     if fresh:
-        click.echo(("\n" if open_ones else "") + _("Plans here:"))
+        click.echo(("\n" if standings else "") + _("Plans here:"))
         for path, n in fresh[:SHOWN_MAX]:
             click.echo(f"  segue run {path}   ({_count(n)})")
-    if not open_ones and not fresh:
+    if not standings and not fresh:
         _welcome()
     click.echo("\n" + _("All commands: segue --help"))
 

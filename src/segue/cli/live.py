@@ -10,6 +10,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from segue.work.tasklist import TaskListRun
 
 REFRESH_S = 0.25
+TITLE_CELLS_MIN = 24
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LOOKS = {
     TaskState.PENDING: ("○", "dim"),
@@ -142,13 +144,15 @@ class LiveReporter:
     def _row(self, run: TaskListRun, id: str) -> Text:
         state = run.frontier.states[id]
         icon, style = LOOKS[state]
-        if state is TaskState.IN_PROGRESS:
-            icon = SPINNER[int(datetime.now(UTC).timestamp() / REFRESH_S) % len(SPINNER)]
-        row = Text.assemble((f"{icon} {id}", style), f" {run.graph.task(id).title}")
-        row.no_wrap, row.overflow = True, "ellipsis"
         note = self._note(run, id, state)
-        if note:
-            row.append(f"  {note}", style="dim")
+        if state is TaskState.IN_PROGRESS and not note.startswith(("⏳", "❓")):
+            icon = SPINNER[int(datetime.now(UTC).timestamp() / REFRESH_S) % len(SPINNER)]
+        title = run.graph.task(id).title
+        room = max(TITLE_CELLS_MIN, self._console.width - cell_len(id + note) - 12)
+        if cell_len(title) > room:
+            title = set_cell_size(title, room - 1).rstrip() + "…"
+        row = Text.assemble((f"{icon} {id}", style), f" {title}", (f"  {note}", "dim"))
+        row.no_wrap, row.overflow = True, "ellipsis"
         return row
 
     def _note(self, run: TaskListRun, id: str, state: TaskState) -> str:
@@ -168,4 +172,6 @@ class LiveReporter:
                 spent = format_duration(int((now - attempt.run.created_at).total_seconds()))
                 again = f" ×{attempt.run.attempt}" if attempt.run.attempt > 1 else ""
                 return f"{spent}{again}  {self._said.get(id, '')}"
-        return _("waits for you")
+        if any(gate.task == id for gate in run.ledger.gates.values()):
+            return "❓ " + _("waits for you")
+        return ""

@@ -39,6 +39,7 @@ from segue.engine.port import (
 from segue.errors import AgentError
 
 PTY_SIZE = (40, 120)
+SWEEP_AFTER_S = 7 * 86_400.0
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
 
@@ -199,6 +200,13 @@ class LocalEngine:
         """Its end was recorded: what was kept for a next supervisor can go."""
         self._wanted_end.discard(job)
         self._clean(job)
+
+    def sweep(self) -> None:
+        """Remove what was left by runs that ended long ago (revocations, places)."""
+        before = self._clock.now().timestamp() - SWEEP_AFTER_S
+        for path in self._runs.iterdir():
+            if path.lstat().st_mtime < before:
+                path.unlink(missing_ok=True)
 
     def _path(self, job: str, what: str) -> Path:
         return self._runs / f"{job}.{what}"

@@ -50,6 +50,8 @@ def finish(run: TaskListRun) -> Result:
     )
     run.ledger.move_plan(*OUTCOME[code])
     run.commit()
+    if code in (ALL_DONE, SOMETHING_FAILED):
+        run.engine.sweep()
     if code == SOMETHING_FAILED and is_stuck(states):
         for holder, held in dependency_report(run.graph, states):
             run.emit("dependency_problem", task=holder, holds=held)

@@ -6,6 +6,7 @@ Elsewhere there is no asker: what waits for a person stays open, and the exit co
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -68,7 +69,10 @@ class Questions:
     ) -> None:
         assert self._asker is not None
         self._open[about] = first
-        self._asker.ask(text, options, preset, lambda answer: self._tell(Answered(about, answer)))
+        # Behind everything that is told now: a question is the last thing on the screen.
+        asyncio.get_running_loop().call_soon(
+            self._asker.ask, text, options, preset, lambda a: self._tell(Answered(about, a))
+        )
 
     def answered(self, run: TaskListRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
