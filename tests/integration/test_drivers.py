@@ -279,6 +279,7 @@ def test_interactive_stdin(bench: Bench) -> None:
     bench.do(bench.launcher.end(live))
     with pytest.raises(AgentError):
         bench.launcher.send(fifo, b"three\n")
+    assert not fifo.exists()
 
 
 def test_output_over_the_limit_is_drained(bench: Bench) -> None:
@@ -344,6 +345,32 @@ def test_prompt_typed_into_a_pty(bench: Bench) -> None:
     end, log = bench.run(bench.shell(f"stty -echo; {script}", pty=(24, 80), stdin=prompt))
     assert end.code == 0
     assert b"n=20001" in log
+
+
+def test_a_keeper_sleeps_when_there_is_nothing_to_do(bench: Bench) -> None:
+    """Once the prompt is typed the keeper waits without using the processor."""
+    prompt = bench.folder / "prompt"
+    prompt.write_bytes(b"word\n")
+    order = bench.shell("read x; echo got; sleep 1000", pty=(24, 80), stdin=prompt)
+    live = bench.launch(order)
+    until(lambda: b"got" in order.log.read_bytes())
+
+    def sleeps() -> bool:
+        stats = [processes.read_stat(live.keeper) for _ in range(300)]
+        return all(stat is not None and stat.state == "S" for stat in stats)
+
+    until(sleeps, wait_s=3.0)  # one that spins is running most of the time
+
+
+def test_a_keeper_is_deaf_to_the_terminal(bench: Bench) -> None:
+    """SIGINT and SIGHUP, as a terminal or a logout may send them, do not end a run."""
+    order = bench.shell("while ! test -e go; do sleep 0.01; done; exit 16")
+    live = bench.launch(order)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        os.kill(live.keeper, number)
+    (bench.folder / "go").touch()
+    end = bench.wait(order, live)
+    assert (end.code, end.by) == (16, "itself")
 
 
 def test_ctrl_c_over_the_fifo(bench: Bench) -> None:
@@ -716,6 +743,10 @@ def test_many_launches_at_once(bench: Bench) -> None:
     assert [live.run for live in lives] == [order.run for order in orders]
     ends = [bench.wait(order, live) for order, live in zip(orders, lives, strict=True)]
     assert [end.code for end in ends] == list(range(20))
+    nursery = bench.launcher.nursery
+    children = Path(f"/proc/{nursery}/task/{nursery}/children")
+    if children.exists():
+        assert children.read_text() == ""  # keepers that ended leave no zombies
 
 
 def test_a_cancelled_launch_does_not_harm_the_next(bench: Bench) -> None:

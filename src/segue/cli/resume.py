@@ -11,10 +11,10 @@ from segue.cli import output
 from segue.cli.status import in_words
 from segue.i18n import _
 from segue.work import reset
-from segue.work.finish import WAITS
 from segue.work.overview import look
 from segue.work.resume import Found, find
-from segue.work.runner import Wishes
+
+WAITS = 3  # the exit code: a person must choose
 
 
 @click.command(
@@ -106,6 +106,7 @@ def _choose(resumable: list[Found]) -> tuple[list[Found], str]:
 
 def _do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
+    from segue.work.runner import Wishes  # noqa: PLC0415
 
     match choice:
         case "status":

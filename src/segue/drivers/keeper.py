@@ -61,6 +61,8 @@ GIVE_UP_S = 1.0  # how long those are tried that we may not signal
 
 
 class Keeper:
+    """One run from its claim to its end record."""
+
     def __init__(self, order: Order, signals: set[signal.Signals]) -> None:
         self.order = order
         self.signals = signals  # that the agent gets with their defaults
@@ -185,7 +187,7 @@ class Keeper:
         if feed:  # ask for room in the pty or for bytes to type, whichever is lacking
             is_hungry = feed.open and not feed.pending
             self.poll.register(feed.source, select.POLLIN if is_hungry else 0)
-            self.poll.register(feed.master, select.POLLIN | (0 if is_hungry else select.POLLOUT))
+            self.poll.register(feed.master, select.POLLIN | (select.POLLOUT if feed.pending else 0))
         ready = dict(self.poll.poll(None if wait_s is None else wait_s * 1000))
         for output in self.outputs:
             if ready.get(output.source, 0) & ~select.POLLOUT and output.copy() is None:

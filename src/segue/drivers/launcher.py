@@ -52,7 +52,7 @@ __all__ = [
 
 ANSWER_S = 30.0
 CLOSE_S = 5.0
-AT_ONCE_S = 2.0
+AT_ONCE_S = 5.0
 
 
 class _NurseryGone(Exception):  # noqa: N818 - an event rather than an error

@@ -14,7 +14,6 @@ import struct
 import termios
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,8 +133,13 @@ def read_end(path: Path) -> End | None:
 def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
     """What became of a run that an earlier supervisor ordered; safe at any moment, any number of
     times. Afterwards either its keeper lives, or nothing of it does and nothing ever will."""
-    with suppress(FileExistsError):
+    try:
         records.revoke(str(claim.absolute()))
+    except FileExistsError:
+        pass  # by a keeper, or by whoever revoked it before
+    except FileNotFoundError:  # the whole folder was removed
+        _kill_orphans(run)
+        return Lost()
     if records.is_revoked(str(claim)):
         return Revoked()
     held = _read_claim(claim)

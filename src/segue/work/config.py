@@ -34,7 +34,6 @@ class AgentSettings:
     env: Mapping[str, str] = field(default_factory=dict)
     account: str = ""
     driver: str = "pipe"
-    interactive: bool = False
     scenario: str | None = None
     fallback: str | None = None
     fallback_after_s: float | None = None
@@ -195,10 +194,6 @@ def _readable_by(parse: Callable[[str], object]) -> Callable[[Any], str | None]:
     return read
 
 
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
 AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     # key: how it is read, the field it fills, what to write
     "kind": (_one_of(KINDS), "kind", '"' + '", "'.join(KINDS) + '"'),
@@ -206,7 +201,6 @@ AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "env": (_table, "env", '{ NAME = "value" }'),
     "account": (_text, "account", '"a name"'),
     "driver": (_one_of(("pipe", "pty")), "driver", '"pipe", "pty"'),
-    "interactive": (_flag, "interactive", "true, false"),
     "scenario": (_text, "scenario", '"path/to/file.scenario"'),
     "fallback": (_text, "fallback", '"the name of another agent"'),
     "fallback_after": (_duration, "fallback_after_s", '"30m"'),

@@ -14,8 +14,8 @@ from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
 from segue.store.sqlite import Store
+from segue.work.locks import lock_path
 from segue.work.project import MEMORY, Project
-from segue.work.runner import lock_path
 
 FOLDERS_MAX = 2_000
 NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})

@@ -12,8 +12,8 @@ from segue.plans.tasklist import Document
 from segue.store import files
 from segue.store.changes import stamp
 from segue.store.lock import Lock
+from segue.work.locks import check_held, lock_path
 from segue.work.project import Project, check_writable
-from segue.work.runner import check_held, lock_path
 
 
 def reset_plan(path: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,7 @@ from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.tasklist import Document
 from segue.store.changes import stamp
-from segue.store.lock import Holder, Lock
+from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work import agents, config, recovery
 from segue.work.accounts import Accounts
@@ -28,6 +27,7 @@ from segue.work.agents import Profile
 from segue.work.attempts import Workshop
 from segue.work.finish import Result, finish
 from segue.work.ledger import Ledger
+from segue.work.locks import check_held, lock_path
 from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
 from segue.work.questions import Asker, Questions
@@ -215,21 +215,3 @@ def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:
         tz=tz,
         drain_at=settings.drain_at,
     )
-
-
-def lock_path(project: Project, plan: Path) -> Path:
-    """One lock for each plan file, by its real path."""
-    name = hashlib.sha256(str(plan).encode()).hexdigest()[:16]
-    return project.locks / f"{name}.lock"
-
-
-def check_held(holder: Holder | None, shown: str) -> None:
-    if holder is not None:
-        raise UserError(
-            "plan_locked",
-            _("process {pid} is already running this plan, since {since} ({command})").format(
-                pid=holder.pid, since=holder.since, command=holder.command
-            ),
-            file=shown,
-            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=holder.pid),
-        )

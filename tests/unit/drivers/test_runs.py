@@ -145,6 +145,15 @@ def test_a_spoiled_end_record_is_no_record(tmp_path: Path) -> None:
     assert recover(claim, end, "r") == Lost()
 
 
+def test_a_run_whose_folder_was_removed_is_lost(tmp_path: Path) -> None:
+    """Without its files nothing of a run may live on, and nothing is left to adopt."""
+    run = f"removed-{os.getpid()}"
+    agent = subprocess.Popen(["sleep", "1000"], env={"SEGUE_RUN": run})
+    folder = tmp_path / "removed"
+    assert recover(folder / "claim", folder / "end", run) == Lost()
+    assert agent.wait() == -9
+
+
 def test_orders_that_make_no_sense(tmp_path: Path) -> None:
     """An order without a command, or interactive without a place for its input, is a bug."""
     paths = {"cwd": tmp_path, "log": tmp_path, "claim": tmp_path, "end": tmp_path}

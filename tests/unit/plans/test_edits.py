@@ -214,3 +214,39 @@ def test_many_marks_in_a_long_plan_are_cheap() -> None:
     second = document.tasks
     assert sum(a is not b for a, b in zip(first, second, strict=True)) == 1
     assert document.tasks is second
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("- [ ] T-1: one\n\n", "words\n    - [ ] T-2: code, as the words closed the list\n"),
+        ("- [ ] T-1: one\n  - sub\n    ```\n    x\n", "    - [ ] still in the fence\n"),
+        ("- [ ] T-1: one\n  - blocked by:\n", "    - T-2\n- [ ] T-2: two\n"),
+        ("- [ ] T-1: one\n  words\n", "lazy words\n  - [ ] a step\n"),
+    ],
+)
+def test_a_comment_is_as_if_it_were_not_there(above: str, below: str) -> None:
+    """Taking Segue's comment out of any place changes nothing else in the plan."""
+    plain = Document.parse((above + below).encode())
+    document = Document.parse((above + "  <!-- previous error: x -->\n" + below).encode())
+    assert document.task("T-1").previous_error == "x"
+    document.set_error("T-1", None, "en")
+    assert document.render() == plain.render()
+    assert document.tasks == plain.tasks
+
+
+def test_a_new_comment_keeps_the_blank_line_behind_it() -> None:
+    """A lone carriage return is not written where a newline follows: the two would be one end."""
+    document = Document.parse(b"- [ ] T-1: one\r  words\n\nmore\n    - [ ] code\n")
+    document.set_error("T-1", "x", "en")
+    assert document.render() == (
+        b"- [ ] T-1: one\r  words\n  <!-- previous error: x -->\n\nmore\n    - [ ] code\n"
+    )
+    assert Document.parse(document.render()).tasks == document.tasks
+
+
+def test_a_new_comment_comes_behind_the_other() -> None:
+    """With one of the two comments there already, the second stands below it."""
+    document = Document.parse(b"- [ ] T-1: one\n  words\n\n  <!-- retries: 1/2 -->\n")
+    document.set_error("T-1", "x", "en")
+    assert document.render().endswith(b"1/2 -->\n  <!-- previous error: x -->\n")

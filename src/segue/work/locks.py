@@ -1,0 +1,29 @@
+"""One lock for each plan file: whoever runs a plan holds it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.lock import Holder
+from segue.work.project import Project
+
+
+def lock_path(project: Project, plan: Path) -> Path:
+    """One lock for each plan file, by its real path."""
+    name = hashlib.sha256(str(plan).encode()).hexdigest()[:16]
+    return project.locks / f"{name}.lock"
+
+
+def check_held(holder: Holder | None, shown: str) -> None:
+    if holder is not None:
+        raise UserError(
+            "plan_locked",
+            _("process {pid} is already running this plan, since {since} ({command})").format(
+                pid=holder.pid, since=holder.since, command=holder.command
+            ),
+            file=shown,
+            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=holder.pid),
+        )
