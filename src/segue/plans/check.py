@@ -38,14 +38,14 @@ def _no_tasks(document: Document) -> Iterator[Problem]:
     if document.tasks:
         return
     line = 1
-    hint = _("Write one line for each task: - [ ] **T-001**: what to do")
+    hint = _("write one line for each task: - [ ] **T-001**: what to do")
     if document.unclosed_line is not None:
         line = document.unclosed_line
-        hint = _("The fence or comment that opens in line {line} is never closed: close it.")
+        hint = _("the fence or comment that opens in line {line} is never closed: close it")
     elif document.nameless_line is not None:
         line = document.nameless_line
-        hint = _("Line {line} is nested: give it an id (T-001), or move it to the top level.")
-    message = _("The plan has no tasks.")
+        hint = _("line {line} is nested: give it an id (T-001), or move it to the top level")
+    message = _("no tasks: the plan has no line with a mark and a title")
     yield Problem("no_tasks", message, document.file, line, hint.format(line=line))
 
 
@@ -53,13 +53,13 @@ def _duplicates(document: Document, firsts: Mapping[str, Task]) -> Iterator[Prob
     for task in document.tasks:
         first = firsts[task.id]
         if first is not task:
-            message = _("The id {id} stands twice; the first is in line {line}.")
+            message = _("duplicate id {id}: the first one is in line {line}")
             yield Problem(
                 "duplicate_id",
                 message.format(id=task.id, line=first.line),
                 document.file,
                 task.line,
-                _("Give this task an id of its own."),
+                _("give this task an id of its own"),
             )
 
 
@@ -72,10 +72,10 @@ def _unknown_blockers(document: Document, firsts: Mapping[str, Task]) -> Iterato
             guesses += 1
             guess = _guess(blocker, firsts) if guesses <= GUESSES_MAX else None
             if guess is None:
-                hint = _("Write the id of a task of this plan, or delete it.")
+                hint = _("write the id of a task of this plan, or delete it")
             else:
-                hint = _("Did you mean {id}?").format(id=guess)
-            message = _("{id} is blocked by {blocker}, which is not in the plan.")
+                hint = _("did you mean {id}?").format(id=guess)
+            message = _("unknown blocker: {id} is blocked by {blocker}, which is not in the plan")
             yield Problem(
                 "unknown_blocker",
                 message.format(id=task.id, blocker=shortened(blocker)),
@@ -104,13 +104,13 @@ def _later_waves(document: Document, firsts: Mapping[str, Task]) -> Iterator[Pro
             blocker = firsts.get(name)
             if blocker is None or (blocker.wave or 0) <= (task.wave or 0):
                 continue
-            message = _("{id} in wave {wave} is blocked by {blocker} in wave {later}.")
+            message = _("{id} in wave {wave} is blocked by {blocker} in the later wave {later}")
             yield Problem(
                 "later_wave_blocker",
                 message.format(id=task.id, wave=task.wave, blocker=name, later=blocker.wave),
                 document.file,
                 document.blocker_line(task.order, name),
-                _("A wave starts when the one before is finished: move one of the two tasks."),
+                _("a wave starts when the one before is finished: move one of the two tasks"),
             )
 
 
@@ -119,13 +119,13 @@ def _cycles(document: Document, firsts: Mapping[str, Task]) -> Iterator[Problem]
         chain = [task.id for task in cycle]
         if len(chain) > CHAIN_TASKS_MAX:
             chain[CHAIN_TASKS_MAX // 2 : -CHAIN_TASKS_MAX // 2] = ["…"]
-        message = _("These tasks wait for each other: {chain}")
+        message = _("dependency cycle: {chain}")
         yield Problem(
             "cycle",
             message.format(chain=" → ".join([*chain, chain[0]])),
             document.file,
             cycle[0].line,
-            _("Delete one “blocked by” of the chain."),
+            _("they wait for each other: delete one `blocked by` of the chain"),
         )
 
 

@@ -155,8 +155,8 @@ def _given(name: str, value: str) -> str:
     value = value.strip()
     if not value.strip("`* "):
         raise BadValue(
-            _("The field “{name}” is empty.").format(name=name),
-            _("Give it a value, or delete the line."),
+            _("the field `{name}` is empty").format(name=name),
+            _("give it a value, or delete the line"),
         )
     return value
 
@@ -196,8 +196,8 @@ def duration_s(value: str) -> float:
     )
     if total <= 0:
         raise BadValue(
-            _("The timeout “{value}” is not a duration.").format(value=shortened(value)),
-            _("Write a number with its unit: 90s, 5m, 2h or 1h30m."),
+            _("timeout: `{value}` is not a duration").format(value=shortened(value)),
+            _("write a number with its unit: 90s, 5m, 2h or 1h30m"),
         )
     return total
 
@@ -206,8 +206,8 @@ def retries(value: str) -> int:
     bare = value.strip("`* ")
     if not re.fullmatch(r"[0-9]{1,9}", bare) or int(bare) > RETRIES_MAX:
         raise BadValue(
-            _("The retries “{value}” are not a number of tries.").format(value=shortened(value)),
-            _("Write a whole number from 0 to {max}.").format(max=RETRIES_MAX),
+            _("retries: `{value}` is not a number of tries").format(value=shortened(value)),
+            _("write a whole number from 0 to {max}").format(max=RETRIES_MAX),
         )
     return int(bare)
 
@@ -216,8 +216,8 @@ def priority(value: str) -> Priority:
     found = _PRIORITIES.get(value.strip("`* ").lower())
     if found is None:
         raise BadValue(
-            _("The priority “{value}” is unknown.").format(value=shortened(value)),
-            _("Write critical, high, normal or low."),
+            _("priority: `{value}` is unknown").format(value=shortened(value)),
+            _("write critical, high, normal or low"),
         )
     return found
 

@@ -39,8 +39,8 @@ def read_front_matter(lines: Sequence[bytes]) -> FrontMatter:
         try:
             if name == BLOCKED_BY:
                 raise BadValue(
-                    _("The front matter cannot hold “blocked by”."),
-                    _("Write it under the tasks that wait."),
+                    _("the front matter cannot hold `blocked by`"),
+                    _("write it under the tasks that wait"),
                 )
             defaults.put(name, value)
         except BadValue as bad:

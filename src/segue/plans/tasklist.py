@@ -196,5 +196,5 @@ def _state_of(done: bool) -> TaskState:
 def _encoding_faults(data: bytes) -> list[Fault]:
     if not data.startswith(_UTF_16):
         return []
-    message = _("The file is UTF-16, not UTF-8.")
-    return [Fault(0, "not_utf8", message, _("Save the file as UTF-8."))]
+    message = _("the file is UTF-16, not UTF-8")
+    return [Fault(0, "not_utf8", message, _("save the file as UTF-8"))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import os
 import stat
 from pathlib import Path
@@ -49,6 +50,12 @@ def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
     return None
+
+
+def remove_leftovers(path: Path) -> None:
+    """Temporary files of a writer that was killed. Call it while nobody else writes here."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.segue-*"):
+        leftover.unlink(missing_ok=True)
 
 
 def in_words(error: OSError, path: Path) -> UserError:

@@ -66,9 +66,10 @@ class Store:
             _check_readable(path)
             db = sqlite3.connect(_uri(path), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             db.row_factory = sqlite3.Row
-            if migrate.version(db) == 0:
+            found = migrate.version(db)
+            if found < len(migrate.steps()):
                 db.close()
-                return None
+                return cls.open(path) if found else None
         return cls(db, path)
 
     def close(self) -> None:

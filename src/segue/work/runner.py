@@ -18,6 +18,7 @@ from segue.engine.local import LocalEngine
 from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.tasklist import Document
+from segue.store import files
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
@@ -151,6 +152,7 @@ async def run_plan(
     project.prepare()
     lock = Lock(lock_path(project, file.path))
     check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
+    files.remove_leftovers(file.path)
     store = Store.open(project.database)
     try:
         become_subreaper()

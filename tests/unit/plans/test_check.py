@@ -30,7 +30,7 @@ def test_a_good_plan_has_no_problems() -> None:
     [
         ("", 1, "- [ ] **T-001**"),
         ("# Title\n\nwords\n- plain\n", 1, "- [ ] **T-001**"),
-        ("# Title\n- plain\n  - [ ] nested\n", 3, "Line 3 is nested"),
+        ("# Title\n- plain\n  - [ ] nested\n", 3, "line 3 is nested"),
         ("words\n```\n- [ ] T-1: a\n", 2, "line 2"),
         ("words\n\n<!--\n- [ ] T-1: a\n", 3, "line 3"),
         ("---\nagent: x\n- [ ]\n---\n", 1, "- [ ] **T-001**"),
@@ -47,14 +47,14 @@ def test_an_unknown_blocker_is_named_with_the_nearest_id() -> None:
     """The line is that of the field; the hint asks whether the like-sounding id was meant."""
     problem = only("- [ ] API-01: a\n- [ ] T-2: b\n  - blocked by: API-1\n")
     assert (problem.code, problem.line) == ("unknown_blocker", 3)
-    assert problem.hint == "Did you mean API-01?"
+    assert problem.hint == "did you mean API-01?"
 
 
 def test_an_unknown_blocker_that_is_like_nothing_gets_another_hint() -> None:
     """Where no id is near, none is guessed."""
     problem = only("- [ ] T-1: a (deps: something-else)\n")
     assert problem.code == "unknown_blocker"
-    assert "Did you mean" not in (problem.hint or "")
+    assert "did you mean" not in (problem.hint or "")
 
 
 def test_a_duplicate_names_the_first_line() -> None:
