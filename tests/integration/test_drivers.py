@@ -687,6 +687,15 @@ def test_end_of_a_run_whose_keeper_was_killed(bench: Bench) -> None:
     assert not is_running(agent)
 
 
+def test_a_recycled_pid_is_not_waited_for(bench: Bench) -> None:
+    """A keeper whose pid belongs to another process by now has ended; that one is not signalled."""
+    live = bench.launch(bench.order("sleep", "1000"))
+    earlier = Live("earlier", live.keeper, live.started - 1)
+    bench.do(bench.launcher.ended(earlier))
+    bench.do(bench.launcher.end(earlier))
+    assert processes.is_alive(live.keeper, live.started)
+
+
 def test_a_killed_nursery_is_replaced(bench: Bench) -> None:
     """The nursery's death harms no run, and the next launch works."""
     first = bench.shell("while ! test -e go; do sleep 0.01; done; exit 12")

@@ -1,7 +1,8 @@
 """The two small files that a run leaves beside its log: the claim and the end record.
 
-Both are there whole or not at all, and stay there after a power cut. Keepers use this file too,
-without the rest of Segue: standard library only.
+Both are there whole or not at all. They are not synced to the disk: they say what became of
+processes, and after a power cut no process is left; a run without its records then counts as
+cut off. Keepers use this file too, without the rest of Segue: standard library only.
 """
 
 from __future__ import annotations
@@ -17,23 +18,13 @@ if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are neve
 RECORD_BYTES = 4096
 
 
-def _sync_folder_of(path: str) -> None:
-    fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)  # noqa: PTH120 - no pathlib
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _write(path: str, text: str, *, sync: bool) -> None:
+def _write(path: str, text: str) -> None:
     """Write over a file from its first byte; what is behind stays."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         data = text.encode()
         while data:
             data = data[os.write(fd, data) :]
-        if sync:
-            os.fsync(fd)
     finally:
         os.close(fd)
 
@@ -52,10 +43,8 @@ def claim(path: str, content: dict[str, Any]) -> None:
     """Take the right to decide about a run; FileExistsError: somebody else has it."""
     part = _part(path)
     try:
-        # After a power cut nothing of a run lives: that there is a claim then says it all.
-        _write(part, json.dumps(content), sync=False)
+        _write(part, json.dumps(content))
         os.link(part, path)
-        _sync_folder_of(path)
     finally:
         _remove(part)
 
@@ -64,7 +53,6 @@ def revoke(path: str) -> None:
     """Claim a run so that nobody ever starts it. A symbolic link: it takes no space of a full
     disk, and is never mistaken for a keeper's claim."""
     os.symlink("revoked", path)  # noqa: PTH211 - no pathlib here
-    _sync_folder_of(path)
 
 
 def is_revoked(path: str) -> bool:
@@ -73,7 +61,7 @@ def is_revoked(path: str) -> bool:
 
 def reserve(path: str) -> None:
     """Take the disk's space for the end record now: at the end the disk may be full."""
-    _write(_part(path), " " * RECORD_BYTES, sync=False)
+    _write(_part(path), " " * RECORD_BYTES)
 
 
 def release(path: str) -> None:
@@ -83,9 +71,8 @@ def release(path: str) -> None:
 
 def leave(path: str, content: dict[str, Any]) -> None:
     """Write the end record over the reserved bytes (JSON may have blanks behind), show it."""
-    _write(_part(path), json.dumps(content), sync=True)
+    _write(_part(path), json.dumps(content))
     os.rename(_part(path), path)  # noqa: PTH104 - no pathlib here
-    _sync_folder_of(path)
 
 
 def describe(error: Exception) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class LocalEngine:
         self._live: dict[str, Live] = {}
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._wanted_end: set[str] = set()
+        self._watched: set[Path] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     # Jobs
@@ -138,6 +139,7 @@ class LocalEngine:
 
     async def _attend(self, job: Job, live: Live, is_adopted: bool) -> None:
         self._live[job.id] = live
+        self._keep_watching(job.log.parent)
         self._inbox.put_nowait(Started(job.id, live.keeper, live.started, is_adopted))
         if job.id in self._wanted_end:  # it was to end before it had begun
             await self._launcher.end(live)
@@ -229,6 +231,12 @@ class LocalEngine:
                 self.tell(PlanTouched())
 
         self._watch.watch(plan.parent, touched)
+
+    def _keep_watching(self, folder: Path) -> None:
+        """One watch for all logs, kept while they come and go."""
+        if folder not in self._watched:
+            self._watched.add(folder)
+            self._watch.watch(folder, lambda name: None)
 
     def wake_at(self, at: datetime | None) -> None:
         if self._timer is not None:

@@ -24,7 +24,6 @@ from segue.work.worktree import Worktrees
 
 LINES_KEPT = 200
 TAIL_LINES = 40
-VERIFY = ".verify"
 
 
 @dataclass(slots=True)
@@ -82,9 +81,9 @@ class Workshop:
         """Segue's own check of the work, kept as evidence where the agent does not write."""
         run, task = attempt.run, attempt.task
         return Job(
-            id=run.id + VERIFY,
+            id=run.verify_job or "",
             argv=("/bin/sh", "-c", task.verify or ""),
-            env={**self._environment(attempt), "SEGUE_RUN": run.id + VERIFY},
+            env={**self._environment(attempt), "SEGUE_RUN": run.verify_job or ""},
             cwd=self.folder(task.id),
             log=self.evidence(run),
             dialect=Text(run.nonce),

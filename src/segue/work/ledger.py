@@ -47,6 +47,7 @@ class RunRow:
     nonce: str
     resumes: str | None
     created_at: datetime
+    verify_job: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +245,16 @@ class Ledger:
         if to not in OPEN_RUNS:
             self.runs.pop(run.id, None)
 
+    def verify_run(self, run: RunRow) -> str:
+        """The run's work is to be checked, by a job with an id of its own each time."""
+        run.verify_job = f"{run.id}.verify-{secrets.token_hex(2)}"
+        job: dict[str, Value] = {"verify_job": run.verify_job}
+        if run.state is RunState.VERIFYING:  # the check before was cut off
+            self.stage(Note("run", run.id, job))
+        else:
+            self.move_run(run, RunState.VERIFYING, Trigger.VERIFY, **job)
+        return run.verify_job
+
     def run_started(self, run: RunRow, keeper: int, keeper_started: int) -> None:
         facts: dict[str, Value] = {"keeper": keeper, "keeper_started": keeper_started}
         self.later(Move("run", run.id, run.state, RunState.RUNNING, Trigger.STARTED, facts))
@@ -336,6 +347,7 @@ def _run_row(row: sqlite3.Row, task: str) -> RunRow:
     return RunRow(
         row["id"], task, row["attempt"], row["agent"], row["account"], RunState(row["state"]),
         row["conversation"], row["nonce"], row["resumes"], instant(row["created_at"]),
+        row["verify_job"],
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from segue.engine.port import Ended
 from segue.errors import AgentError
 from segue.i18n import _, language
 from segue.work import prompts
-from segue.work.attempts import VERIFY, Attempt, in_full, one_line, why
+from segue.work.attempts import Attempt, in_full, one_line, why
 from segue.work.worktree import Conflict
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ended(run: TaskListRun, ended: Ended) -> None:
         run.ledger.run_started(attempt.run, 0, 0)
     if attempt.is_dropped:
         run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
-    elif ended.job.endswith(VERIFY):
+    elif ended.job == attempt.run.verify_job:
         verified(run, attempt, ended)
     else:
         agent_ended(run, attempt, ended)
@@ -66,8 +66,7 @@ def agent_ended_well(run: TaskListRun, attempt: Attempt) -> None:
 
 
 def verify(run: TaskListRun, attempt: Attempt) -> None:
-    if attempt.run.state is not RunState.VERIFYING:
-        run.ledger.move_run(attempt.run, RunState.VERIFYING, Trigger.VERIFY)
+    run.ledger.verify_run(attempt.run)
     run.tell("task_verifying", task=attempt.task.id, command=attempt.task.verify)
     run.begin_after_commit(
         attempt, lambda: run.workshop.verify_job(attempt, _deadline(run, attempt))

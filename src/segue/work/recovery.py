@@ -16,7 +16,7 @@ from segue.engine.port import Alive, Finished, NeverStarted
 from segue.errors import AgentError
 from segue.i18n import _, language
 from segue.work import edits, outcomes, prompts
-from segue.work.attempts import VERIFY, Attempt
+from segue.work.attempts import Attempt
 from segue.work.ledger import RunRow
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
@@ -111,7 +111,7 @@ def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
     attempt.summary = _said_before(run, attempt)
     job = run.workshop.verify_job(attempt, None)
     if isinstance(run.engine.recover(job), Alive | Finished):
-        run.jobs[attempt.run.id + VERIFY] = attempt
+        run.jobs[job.id] = attempt
     else:
         outcomes.verify(run, attempt)
 
@@ -128,7 +128,8 @@ def _said_before(run: TaskListRun, attempt: Attempt) -> str:
 def _end_for_good(run: TaskListRun, row: RunRow) -> None:
     """Its task or its agent is no longer in the plan: nothing of it may run on."""
     run.engine.end_unknown(row.id)
-    run.engine.end_unknown(row.id + VERIFY)
+    if row.verify_job:
+        run.engine.end_unknown(row.verify_job)
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 

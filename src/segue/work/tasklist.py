@@ -33,7 +33,7 @@ from segue.errors import AgentError
 from segue.work import edits, outcomes
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
-from segue.work.attempts import VERIFY, Attempt, Workshop
+from segue.work.attempts import Attempt, Workshop
 from segue.work.ledger import GateRow, Ledger, ParkRow, RunRow
 from segue.work.planfile import PlanFile
 from segue.work.questions import Questions
@@ -308,7 +308,7 @@ class TaskListRun:
 
     def _started(self, job: str, pid: int, pid_started: int, is_adopted: bool) -> None:
         attempt = self.jobs.get(job)
-        if attempt is None or job.endswith(VERIFY):
+        if attempt is None or job != attempt.run.id:
             return
         if attempt.run.state is RunState.INTENDED:
             self.ledger.run_started(attempt.run, pid, pid_started)

@@ -67,6 +67,21 @@ def test_from_an_offset(tmp_path: Path) -> None:
     play(scene)
 
 
+def test_offset_within_the_callback(tmp_path: Path) -> None:
+    """While bytes are handed over the offset is behind them, so it can be kept with them."""
+
+    async def scene(watch: FolderWatch) -> None:
+        offsets: list[int] = []
+        follower = Follower(watch, path, lambda _: offsets.append(follower.offset))
+        follower.drain()
+        follower.stop()
+        assert offsets == [CHUNK_BYTES, CHUNK_BYTES + 5]
+
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (CHUNK_BYTES + 5))
+    play(scene)
+
+
 def test_chunks_leave_the_loop_its_turns(tmp_path: Path) -> None:
     """A big file comes in bounded chunks, and others get their turn between two of them."""
 

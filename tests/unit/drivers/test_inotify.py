@@ -44,6 +44,8 @@ def test_every_kind_of_change_is_told(tmp_path: Path, poll: bool) -> None:
         file, other = tmp_path / "plan.md", elsewhere / "other"
 
         async def told(change: Callable[[], object]) -> None:
+            (tmp_path / "mark").write_text(f"{len(names)}")  # all that went before is told first
+            await until(lambda: "mark" in names)
             names.clear()
             change()
             await until(lambda: "plan.md" in names)
@@ -84,6 +86,28 @@ def test_callbacks_of_one_folder_are_apart(tmp_path: Path, poll: bool) -> None:
         assert "b" not in first
 
     play(scene, poll=poll)
+
+
+def test_a_callback_that_was_taken_away_is_not_told(tmp_path: Path) -> None:
+    """Not even of a change that was already on its way."""
+
+    async def scene(watch: FolderWatch) -> None:
+        second: list[str] = []
+        third: list[str] = []
+
+        def first(name: str) -> None:
+            if not third:
+                watch.unwatch(tmp_path, second.append)
+                third.append(name)
+
+        watch.watch(tmp_path, first)
+        watch.watch(tmp_path, second.append)
+        watch.watch(tmp_path, third.append)
+        (tmp_path / "a").touch()
+        await until(lambda: len(third) > 1)
+        assert second == []
+
+    play(scene)
 
 
 @both_ways

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from segue.drivers import processes, records, runs
@@ -215,6 +215,7 @@ STEPS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(steps=STEPS)
+@example(steps=[(True, 2100)] * 15 + [(True, 20_000)])  # as many half-filled pages as can be
 def test_send_is_all_or_nothing(steps: list[tuple[bool, int]]) -> None:
     """Whatever is sent and read in whatever sizes, a message arrives whole or not at all."""
     with pytest.MonkeyPatch.context() as patch:

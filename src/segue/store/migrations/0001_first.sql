@@ -41,6 +41,7 @@ CREATE TABLE runs (
     conversation TEXT NOT NULL,
     nonce        TEXT NOT NULL,
     resumes      TEXT,                          -- the run whose conversation it goes on with
+    verify_job   TEXT,                          -- the check of its work, while it is verifying
     keeper       INTEGER,                       -- process that holds the agent, and its start time
     keeper_started INTEGER,
     branch       TEXT,                          -- with --isolate worktree

@@ -1,0 +1,117 @@
+"""Bringing a database forward, one step after the other."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from segue.errors import UserError
+from segue.store import migrate
+from segue.store.sqlite import Store
+
+TWO_STEPS = [
+    "CREATE TABLE a (x TEXT);\n-- a remark; with a semicolon\nCREATE INDEX a_x ON a (x);\n",
+    "ALTER TABLE a ADD COLUMN y TEXT DEFAULT 'one;two';\nINSERT INTO a (x) VALUES ('-- no remark');\n",
+]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(tmp_path / "some.db", isolation_level=None)) as opened:
+        yield opened
+
+
+def schema(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    return db.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
+
+
+@pytest.mark.parametrize("released", range(len(migrate.steps()) + 1))
+def test_every_earlier_schema_becomes_the_newest(
+    db: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: int
+) -> None:
+    """A database of any earlier release, migrated, is what a new one is."""
+    Store.open(tmp_path / "fresh.db").close()
+    whole = migrate.steps()
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "steps", lambda: whole[:released])
+        migrate.migrate(db, "some.db")
+        assert migrate.version(db) == released
+    migrate.migrate(db, "some.db")
+    with closing(sqlite3.connect(tmp_path / "fresh.db")) as fresh:
+        assert schema(db) == schema(fresh)
+        assert migrate.version(db) == migrate.version(fresh) == len(whole)
+
+
+def test_rows_of_a_released_schema_are_kept(
+    db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step is applied to what is there; statements are cut at their ends, not at semicolons."""
+    monkeypatch.setattr(migrate, "steps", lambda: TWO_STEPS[:1])
+    migrate.migrate(db, "some.db")
+    db.execute("INSERT INTO a VALUES ('kept')")
+    monkeypatch.setattr(migrate, "steps", lambda: TWO_STEPS)
+    migrate.migrate(db, "some.db")
+    found = db.execute("SELECT x, y FROM a ORDER BY rowid").fetchall()
+    assert found == [("kept", "one;two"), ("-- no remark", "one;two")]
+
+
+def test_migrating_twice_changes_nothing(db: sqlite3.Connection) -> None:
+    """What is up to date is left alone."""
+    migrate.migrate(db, "some.db")
+    changes = db.total_changes
+    before = schema(db)
+    migrate.migrate(db, "some.db")
+    assert (schema(db), db.total_changes) == (before, changes)
+
+
+def test_a_step_that_fails_leaves_the_schema_before_it(
+    db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step and its number are one transaction: half of it never stays."""
+    broken = "CREATE TABLE b (x TEXT);\nCREATE TABLE a (x TEXT);\n"  # the second one is there
+    monkeypatch.setattr(migrate, "steps", lambda: [TWO_STEPS[0], broken])
+    with pytest.raises(sqlite3.OperationalError):
+        migrate.migrate(db, "some.db")
+    assert migrate.version(db) == 1
+    assert [name for name, _sql in schema(db)] == ["a", "a_x"]
+    assert not db.in_transaction
+
+
+def test_a_newer_schema_is_refused(db: sqlite3.Connection) -> None:
+    """Forward only: a database of a later version is told, with both numbers."""
+    known = len(migrate.steps())
+    db.execute(f"PRAGMA user_version = {known + 1}")
+    with pytest.raises(UserError) as caught:
+        migrate.migrate(db, "some.db")
+    problem = caught.value.problem
+    assert (problem.code, problem.file) == ("newer_database", "some.db")
+    assert str(known + 1) in problem.message
+    assert schema(db) == []
+
+
+def test_two_that_open_a_new_database_at_once_both_succeed(tmp_path: Path) -> None:
+    """Whoever comes second finds the steps done."""
+    path = tmp_path / "segue.db"
+    ready = threading.Barrier(4)
+    failed: list[BaseException] = []
+
+    def open_it() -> None:
+        ready.wait()
+        try:
+            Store.open(path).close()
+        except Exception as error:  # noqa: BLE001 - told by the assertion
+            failed.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    with closing(Store.open(path)) as store:
+        assert store.all("PRAGMA user_version")[0][0] == len(migrate.steps())

@@ -1,0 +1,289 @@
+"""Settings: what is unknown or wrong is told with its line and its cure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from segue.errors import Problem, UserError
+from segue.work import config
+from segue.work.config import AgentSettings, Config, built_in, load, parse
+
+FILE = Path("segue.toml")
+
+
+def problems(text: str) -> list[Problem]:
+    with pytest.raises(UserError) as caught:
+        parse(text, FILE, built_in())
+    return caught.value.problems
+
+
+def only(text: str) -> Problem:
+    found = problems(text)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_the_example_of_the_documents_is_read() -> None:
+    """Every documented setting arrives where it belongs."""
+    read = parse(
+        """
+agent = "claude"
+jobs = 3
+[agents.claude]
+kind = "claude"
+command = ["claude"]
+env = { ANTHROPIC_BASE_URL = "http://x" }
+account = "work"
+fallback = "codex"
+fallback_after = "30m"
+permissions = "accept-edits"
+allow = ["Bash(pytest:*)"]
+driver = "pty"
+[leash]
+max_windows = 5
+until = "08:00"
+quiet_hours = "12:00-13:00"
+budget_usd = 20.0
+drain_at = 0.8
+[recovery]
+resume_text = "go on"
+default_wait_time = 61
+max_retries = 4
+weekly_limit_default = 3601
+context_limit_wait = 6
+recheck_after = 4
+""",
+        FILE,
+        built_in(),
+    )
+    assert (read.agent, read.jobs) == ("claude", 3)
+    assert read.agents["claude"] == AgentSettings(
+        name="claude",
+        kind="claude",
+        command=("claude",),
+        env={"ANTHROPIC_BASE_URL": "http://x"},
+        account="work",
+        driver="pty",
+        fallback="codex",
+        fallback_after_s=1800.0,
+        permissions="accept-edits",
+        allow=("Bash(pytest:*)",),
+    )
+    assert read.leash == config.LeashSettings(5, "08:00", "12:00-13:00", 20.0, 0.8)
+    assert read.recovery == config.RecoverySettings("go on", 61, 4, 3601, 6, 4)
+
+
+def test_an_empty_file_changes_nothing() -> None:
+    """What is not said stays as it was."""
+    assert parse("", FILE, built_in()) == built_in()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "meant"),
+    [
+        ("\n# jbos = 1\njbos = 2\n", 3, "jobs"),
+        ('jobs = 1\n[leash]\n\nuntill = "08:00"\n', 4, "until"),
+        ('[agents.mine]\nkind = "shell"\ncomand = ["x"]\n', 3, "command"),
+        ('[agents.mine]\nkind = "shell"\n[recovery]\nmax_retry = 3\n', 4, "max_retries"),
+        ("leash.max_window = 3\n", 1, "max_windows"),
+        ('agent = "shell"\nleash = { max_windws = 3 }\n', 2, "max_windows"),
+        ('[agents]\nmine = { kind = "shell", acount = "x" }\n', 2, "account"),
+        ('[ agents . "mine" ]\nkind = "shell"\n  driverr = "pty"\n', 3, "driver"),
+        ("[recovry]\nmax_retries = 3\n", 1, "recovery"),
+        ('[agents.a]\nkind = "shell"\n[agents.b]\nkind = "shell"\nfalback = "a"\n', 5, "fallback"),
+    ],
+)
+def test_an_unknown_key_is_told_with_its_line_and_what_was_meant(
+    text: str, line: int, meant: str
+) -> None:
+    """A misspelt key names the file, its own line and the key that was probably meant."""
+    problem = only(text)
+    assert (problem.code, problem.file) == ("unknown_key", "segue.toml")
+    assert (problem.line, problem.hint) == (line, f"did you mean `{meant}`?")
+
+
+def test_an_unknown_key_like_no_other_lists_the_known_ones() -> None:
+    """Where nothing is close, the known names are shown."""
+    problem = only("[leash]\nxyzzy = 1\n")
+    assert problem.line == 2
+    assert "xyzzy" in problem.message
+    assert all(name in (problem.hint or "") for name in ("max_windows", "until", "budget_usd"))
+
+
+BAD = {
+    "": {
+        "agent": ['""', "3", "true", '["claude"]'],
+        "jobs": ["0", "-1", "257", "true", "1.5", '"2"'],
+    },
+    "agents.mine": {
+        "kind": ['"cluade"', "3", '["shell"]', "{}"],
+        "command": ['"claude"', "[]", "[1]", '""'],
+        "env": ['"A=b"', "{ A = 1 }", '["A"]'],
+        "account": ['""', "1"],
+        "driver": ['"ssh"', "1"],
+        "scenario": ['""', "1"],
+        "fallback": ['""', "1"],
+        "fallback_after": ["30", '"30"', '"soon"', '""'],
+        "permissions": ['"all"', "true"],
+        "allow": ['"Bash"', "[1]"],
+    },
+    "leash": {
+        "max_windows": ["-1", "1.5", '"5"', "true"],
+        "until": ['"25:00"', '"8"', "8", "08:00:00", '""'],
+        "quiet_hours": ['"12:00"', '"12:00-12:00"', '"a-b"', "12", "[12, 13]"],
+        "budget_usd": ["-1", '"20"', "nan", "inf", "true"],
+        "drain_at": ["1.1", "-0.1", '"0.9"', "nan"],
+    },
+    "recovery": {
+        "resume_text": ["3", "[]"],
+        "default_wait_time": ["-1", '"60"', "nan"],
+        "max_retries": ["-1", "1.5"],
+        "weekly_limit_default": ["-1", '"1h"'],
+        "context_limit_wait": ["-1", "inf"],
+        "recheck_after": ["-1", '"3"'],
+        "wake_margin_s": ["-1", "3601"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        pytest.param(table, key, value, id=f"{table}.{key}={value}")
+        for table, keys in BAD.items()
+        for key, values in keys.items()
+        for value in values
+    ],
+)
+def test_every_bad_value_is_told(table: str, key: str, value: str) -> None:
+    """A value that cannot be is refused with the key's line and an example of a good one."""
+    head = f"# settings\n[{table}]\n" if table else "# settings\n\n"
+    if table == "agents.mine" and key != "kind":
+        head += 'kind = "shell"\n'
+    problem = only(f"{head}{key} = {value}\n")
+    assert (problem.code, problem.file) == ("bad_value", "segue.toml")
+    assert problem.line == head.count("\n") + 1
+    assert key in problem.message
+    assert problem.hint
+
+
+def test_every_setting_has_its_bad_values_here() -> None:
+    """A new setting comes with a test of what it refuses."""
+    assert set(BAD["agents.mine"]) == set(config.AGENT_KEYS)
+    assert set(BAD["leash"]) == set(config.LEASH_KEYS)
+    assert set(BAD["recovery"]) == set(config.RECOVERY_KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "leash = 3\n",
+        'recovery = "x"\n',
+        "agents = 3\n",
+        "[[agents]]\n",
+        "[[leash]]\n",
+        "[agents]\nclaude = 3\n",
+        "[agents]\nmine = 3\n",
+    ],
+)
+def test_a_table_that_is_none_is_told(text: str) -> None:
+    """What must be a table and is not is refused, with its line."""
+    problem = only(text)
+    assert problem.code == "bad_value"
+    assert problem.line == text.count("\n")
+
+
+def test_an_agent_needs_a_kind_and_a_command_one_a_command() -> None:
+    """An agent that Segue does not know must say what it is and how it is started."""
+    problem = only('jobs = 1\n[agents.mine]\ncommand = ["x"]\n')
+    assert (problem.code, problem.line) == ("bad_value", 2)
+    assert "kind" in (problem.hint or "")
+    problem = only('[agents.mine]\nkind = "command"\n')
+    assert (problem.code, problem.line) == ("bad_value", 1)
+    assert "command" in (problem.hint or "")
+
+
+def test_all_problems_are_told_at_once() -> None:
+    """One reading finds everything, in one error."""
+    found = problems('jobs = 0\n[leash]\nuntil = "x"\nuntli = 1\n[agents.a]\nkind = "b"\n')
+    assert sorted((p.code, p.line) for p in found) == [
+        ("bad_value", 1),
+        ("bad_value", 3),
+        ("bad_value", 6),
+        ("unknown_key", 4),
+    ]
+
+
+def test_bad_toml_is_told_with_its_line() -> None:
+    """A file that cannot be parsed names the line."""
+    problem = only("jobs = 1\nagent = claude\n")
+    assert (problem.code, problem.file, problem.line) == ("bad_toml", "segue.toml", 2)
+
+
+def test_the_projects_settings_win_over_the_users_and_those_over_the_built_in(
+    tmp_path: Path,
+) -> None:
+    """Each file changes what it names and keeps the rest of those below it."""
+    user = tmp_path / "config.toml"
+    user.write_text('jobs = 7\nagent = "codex"\n[agents.claude]\naccount = "home"\n')
+    (tmp_path / "segue.toml").write_text('agent = "gemini"\n[agents.claude]\npermissions = "full"')
+    found = load(tmp_path, user)
+    assert (found.agent, found.jobs) == ("gemini", 7)
+    claude = found.agents["claude"]
+    assert (claude.kind, claude.account, claude.permissions) == ("claude", "home", "full")
+    assert load(tmp_path / "nowhere", None) == built_in()
+
+
+@pytest.mark.parametrize("content", [b"agent = '\xff'\n", None])
+def test_settings_that_cannot_be_read_are_told(tmp_path: Path, content: bytes | None) -> None:
+    """A file that is no UTF-8 text, or a folder in its place, is told with its name."""
+    path = tmp_path / "segue.toml"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(UserError) as caught:
+        load(tmp_path, None)
+    assert (caught.value.problem.code, caught.value.problem.file) == ("bad_toml", str(path))
+
+
+@pytest.mark.parametrize(
+    ("environ", "path"),
+    [
+        ({"XDG_CONFIG_HOME": "/x", "HOME": "/h"}, Path("/x/segue/config.toml")),
+        ({"HOME": "/h"}, Path("/h/.config/segue/config.toml")),
+        ({"XDG_CONFIG_HOME": "", "HOME": "/h"}, Path("/h/.config/segue/config.toml")),
+        ({}, None),
+    ],
+)
+def test_where_the_users_own_file_is(environ: dict[str, str], path: Path | None) -> None:
+    """XDG_CONFIG_HOME first, then the home folder, else nowhere."""
+    assert config.user_file(environ) == path
+
+
+def test_an_agent_is_chosen_by_its_name() -> None:
+    """A known one is found; an unknown one gets what was probably meant, and the line."""
+    settings = built_in()
+    assert config.choose_agent(settings, "codex", file=None, line=None).kind == "codex"
+    with pytest.raises(UserError) as caught:
+        config.choose_agent(settings, "cluade", file="PLAN.md", line=4)
+    problem = caught.value.problem
+    assert (problem.code, problem.where) == ("unknown_agent", "PLAN.md:4")
+    assert problem.hint == "did you mean `claude`?"
+    with pytest.raises(UserError) as caught:
+        config.choose_agent(settings, "zzz", file=None, line=None)
+    assert "gemini" in (caught.value.problem.hint or "")
+
+
+def test_limits_are_charged_to_the_account_or_the_agent() -> None:
+    """Agents that share an account share its limits."""
+    assert AgentSettings("a", "claude", account="work").charged_to == "work"
+    assert AgentSettings("a", "claude").charged_to == "a"
+
+
+def test_with_no_file_the_shell_agent_is_the_default() -> None:
+    """A newcomer needs no settings, no key and no model."""
+    assert built_in().agent == Config().agent == "shell"
+    assert set(built_in().agents) >= {"shell", "script", "claude", "codex", "gemini", "opencode"}

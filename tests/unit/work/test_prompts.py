@@ -1,0 +1,75 @@
+"""What an agent is told."""
+
+from __future__ import annotations
+
+from segue.core.plan import Step, Task, TaskState
+from segue.dialects.events import Asked, StepDone
+from segue.dialects.text import Text
+from segue.work.prompts import SUMMARY_CHARS_MAX, first, resumed, summarise
+
+STEPS = (
+    Step("define the endpoints", TaskState.PENDING, 3),
+    Step("write the handlers", TaskState.PENDING, 4),
+)
+TASK = Task("T-3", "Build the API", body="Use REST.\n", steps=STEPS, verify="pytest -q")
+
+
+def test_the_first_prompt_has_everything() -> None:
+    """Title, body, sub-steps, what blockers produced, the last error, the check."""
+    text = first(TASK, produced=[("T-1: Schema", "tables made")], error="npm failed", nonce="n0")
+    for part in (
+        "T-3",
+        "Build the API",
+        "Use REST.",
+        "1. define the endpoints",
+        "2. write the handlers",
+        "T-1: Schema",
+        "tables made",
+        "npm failed",
+        "pytest -q",
+    ):
+        assert part in text, part
+
+
+def test_what_is_not_there_is_not_mentioned() -> None:
+    """A bare task's prompt has no empty headings."""
+    text = first(Task("T-1", "Go"), produced=[], error=None, nonce="n0")
+    assert "STEP" not in text
+    assert "before" not in text
+    assert "failed" not in text
+    assert "check" not in text
+
+
+def test_the_markers_it_teaches_are_those_that_are_understood() -> None:
+    """An agent that does as it is told is heard; one that prints its prompt asks nothing."""
+    text = first(TASK, produced=[], error=None, nonce="n0nce")
+    report = text[text.index("=== STEP") :].replace("STEP N", "STEP 2")
+    report = report.replace("question: …", "question: Why?").replace("- …", "- because")
+    events = [event for event in Text("n0nce").feed(report.encode())]
+    assert StepDone(2) in events
+    assert Asked("Why?", ("because",), None, "choice") in events
+    assert not [e for e in Text("other").feed(report.encode()) if isinstance(e, Asked | StepDone)]
+
+
+def test_a_resumed_run_gets_the_answer_or_the_text_to_go_on() -> None:
+    """What the person said, even nothing, goes before the general text."""
+    assert resumed("계속") == "계속\n"
+    assert resumed("계속", answer="SQLite") == "SQLite\n"
+    assert resumed("계속", answer="") == "\n"
+
+
+def test_a_summary_is_the_end_of_what_was_said() -> None:
+    """The last lines, whole and in order, within the bound."""
+    assert summarise([]) == ""
+    assert summarise(["one", "two"]) == "one\ntwo"
+    found = summarise([f"line {n} {'x' * 50}" for n in range(1000)]).splitlines()
+    assert found[-1].startswith("line 999 ")
+    assert [line.split()[1] for line in found] == [str(n) for n in range(1000 - len(found), 1000)]
+    assert SUMMARY_CHARS_MAX - 100 < len("\n".join(found)) <= SUMMARY_CHARS_MAX
+
+
+def test_a_summary_of_one_huge_line_is_its_end() -> None:
+    """A last line over the bound is cut, not left out: those that depend on it learn something."""
+    found = summarise(["before", "x" * SUMMARY_CHARS_MAX + "the end"])
+    assert found.endswith("the end")
+    assert len(found) <= SUMMARY_CHARS_MAX

@@ -1,0 +1,227 @@
+"""What a person is asked, and what becomes of the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from segue import i18n
+from segue.core.machines import Trigger
+from segue.core.plan import Task, TaskState
+from segue.engine.port import Answered
+from segue.work.ledger import GateRow
+from segue.work.questions import MEND, RETRY, SKIP, Questions, failed_question
+
+FAILED = Task("T-3", "Build", TaskState.FAILED, previous_error="npm test failed", retries_used=2)
+GATE = GateRow("g1", "T-3", "run-1", "question", "Which?", ("a", "b"), "a")
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    yield
+    i18n.use("en")
+
+
+class Person:
+    """Somebody at a terminal, who answers when told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, tuple[str, ...], str | None]] = []
+        self._on_answer: list[Callable[[str], None]] = []
+
+    def ask(
+        self,
+        text: str,
+        options: tuple[str, ...],
+        preset: str | None,
+        on_answer: Callable[[str], None],
+    ) -> None:
+        self.asked.append((text, options, preset))
+        self._on_answer.append(on_answer)
+
+    def answer(self, n: int, text: str) -> None:
+        self._on_answer[n](text)
+
+
+class Run:
+    """The parts of a run that questions touch; it notes what is done to it."""
+
+    def __init__(self, state: TaskState = TaskState.FAILED) -> None:
+        self.done: list[tuple[Any, ...]] = []
+        self.graph = Graph({"T-3": FAILED})
+        self.ledger = SimpleNamespace(
+            tasks={"T-3": SimpleNamespace(state=state, error="full error\nmore")},
+            gates={"g1": GATE},
+        )
+        self.file = SimpleNamespace(edit=lambda edit, task: self.done.append(("edit", task)))
+
+    def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: object) -> None:
+        self.done.append(("move", task, to, cause, sets))
+
+    def mark(self, task: str, state: TaskState) -> None:
+        self.done.append(("mark", task, state))
+
+    def tell(self, event: str, **_facts: object) -> None:
+        self.done.append(("tell", event))
+
+    def clear_steps(self, task: str) -> None:
+        self.done.append(("clear_steps", task))
+
+    def reopen_skipped(self) -> None:
+        self.done.append(("reopen",))
+
+    def skip_dependants(self, roots: list[str]) -> None:
+        self.done.append(("cascade", *roots))
+
+    def go_on_with(self, gate: GateRow, answer: str) -> None:
+        self.done.append(("go_on", gate.id, answer))
+
+
+class Graph(dict[str, Task]):
+    def task(self, key: str) -> Task:
+        return self[key]
+
+
+async def shown() -> None:
+    """Questions are shown by the loop, behind what is told at the same time."""
+    await asyncio.sleep(0)
+
+
+def test_with_nobody_there_nothing_is_asked() -> None:
+    """Without an asker questions stay open elsewhere, and nothing waits for an answer."""
+    told: list[Answered] = []
+    questions = Questions(None, told.append)
+    questions.ask_gate(GATE)
+    assert questions.ask_failed(Run(), ["T-3"], first=True) is False  # type: ignore[arg-type]
+    assert not questions.is_asking
+    assert not questions.is_asking_first
+
+
+def test_a_gate_is_asked_and_its_answer_told_through_the_inbox() -> None:
+    """The question comes with its task, options and default; the answer names the gate."""
+
+    async def go() -> None:
+        person, told = Person(), list[Answered]()
+        questions = Questions(person, told.append)
+        questions.ask_gate(GATE)
+        await shown()
+        assert person.asked == [("❓ T-3: Which?", ("a", "b"), "a")]
+        assert questions.is_asking
+        assert not questions.is_asking_first, "a question of an agent holds nobody else up"
+        person.answer(0, "b")
+        assert told == [Answered("g1", "b")]
+        run = Run()
+        questions.answered(run, told[0])  # type: ignore[arg-type]
+        assert run.done == [("go_on", "g1", "b")]
+        assert not questions.is_asking
+
+    asyncio.run(go())
+
+
+def test_an_answer_to_a_gate_that_was_closed_meanwhile_does_nothing() -> None:
+    """A person who ticked the task in the file needs no agent to go on."""
+
+    async def go() -> None:
+        questions = Questions(Person(), lambda answered: None)
+        questions.ask_gate(GATE)
+        await shown()
+        run = Run()
+        run.ledger.gates.clear()
+        questions.answered(run, Answered("g1", "b"))  # type: ignore[arg-type]
+        assert run.done == []
+        assert not questions.is_asking
+
+    asyncio.run(go())
+
+
+def ask_and_answer(answer: str, state: TaskState = TaskState.FAILED) -> Run:
+    run = Run()
+
+    async def go() -> None:
+        person, told = Person(), list[Answered]()
+        questions = Questions(person, told.append)
+        assert questions.ask_failed(run, ["T-3"], first=True) is True  # type: ignore[arg-type]
+        await shown()
+        assert questions.is_asking_first, "nothing starts before it is answered"
+        assert person.asked[0][1:] == ((RETRY, SKIP, MEND), None)
+        person.answer(0, answer)
+        assert told == [Answered("failed:T-3", answer)]
+        run.ledger.tasks["T-3"].state = state
+        questions.answered(run, told[0])  # type: ignore[arg-type]
+        assert not questions.is_asking
+
+    asyncio.run(go())
+    return run
+
+
+@pytest.mark.parametrize("answer", [RETRY, MEND])
+def test_retrying_resets_the_count_and_reopens_what_it_held(answer: str) -> None:
+    """Retry, and mend and retry: pending again with no retry used, its steps cleared."""
+    done = ask_and_answer(answer).done
+    assert ("move", "T-3", TaskState.PENDING, Trigger.RETRY, {"retries_used": 0}) in done
+    assert ("mark", "T-3", TaskState.PENDING) in done
+    assert ("clear_steps", "T-3") in done
+    assert ("tell", "task_retried") in done
+    assert done[-1] == ("reopen",)
+
+
+def test_skipping_passes_over_what_depends_on_it_too() -> None:
+    """Skip: skipped, told, and with it all that waits for it."""
+    done = ask_and_answer(SKIP).done
+    assert ("move", "T-3", TaskState.SKIPPED, Trigger.SKIP, {}) in done
+    assert ("mark", "T-3", TaskState.SKIPPED) in done
+    assert done[-1] == ("cascade", "T-3")
+
+
+def test_an_answer_about_a_task_that_a_person_settled_meanwhile_does_nothing() -> None:
+    """The mark in the file came first."""
+    assert ask_and_answer(SKIP, TaskState.COMPLETED).done == []
+
+
+def test_no_failed_tasks_is_no_question() -> None:
+    """Nothing to ask about, nothing asked."""
+    questions = Questions(Person(), lambda answered: None)
+    assert questions.ask_failed(Run(), [], first=True) is False  # type: ignore[arg-type]
+
+
+def test_the_question_about_a_failed_task_says_what_happened() -> None:
+    """Id, title, the error's first line, the count, and the three choices."""
+    text = failed_question(FAILED, "full error\nmore")
+    assert "T-3: Build" in text
+    assert "npm test failed" in text
+    assert "2/2" in text
+    assert all(f"[{n}]" in text for n in (RETRY, SKIP, MEND))
+    bare = Task("T-3", "Build", TaskState.FAILED)
+    assert "full error" in failed_question(bare, "full error\nmore")
+    assert "more" not in failed_question(bare, "full error\nmore")
+
+
+@pytest.mark.parametrize("error", [None, "", "\n", "\n\nlate"])
+def test_a_failed_task_without_an_error_can_be_asked_about(error: str | None) -> None:
+    """An empty error is no crash."""
+    bare = Task("T-3", "Build", TaskState.FAILED)
+    assert "T-3: Build" in failed_question(bare, error)
+
+
+def test_the_korean_question_is_the_originals_to_the_letter() -> None:
+    """In Korean the question about a failed task has the words it has always had."""
+    i18n.use("ko")
+    task = Task(
+        "T-003", "API 구현", TaskState.FAILED, previous_error="npm test 실패", retries_used=2
+    )
+    assert failed_question(task, None) == (
+        "⚠️ 실패한 태스크 발견:\n"
+        "\n"
+        "T-003: API 구현\n"
+        "  - 에러: npm test 실패\n"
+        "  - 시도: 2/2회\n"
+        "\n"
+        "선택:\n"
+        "[1] 재시도 - 다시 실행 (시도 횟수 리셋)\n"
+        "[2] 스킵 - 건너뛰기 (의존 태스크도 스킵)\n"
+        "[3] 수정 후 재시도 - 직접 수정 후 계속"
+    )
