@@ -4,9 +4,10 @@ The tasks per second of `segue run` (the figure of `tasks`: processes, durable s
 included) against a Prefect flow of 200 Python tasks that return at once. Prefect gets the better
 side of everything: no process is started for its tasks, its imports and the start of its server
 (on loopback, SQLite) are not counted, its logs are off, and the faster of calling the tasks one
-by one and submitting them to two threads counts, best of two rounds each; what its server still
-has to write when the flow returns is not waited for. It is installed into an environment of its
-own under `.cache/`.
+by one and submitting them to two threads counts, best of two rounds each, until the flow returns.
+Its server has not written all task runs down by then, as Segue has: the rate until it has is listed
+too, and does not count. The next round begins after that. Prefect is installed into an environment
+of its own under `.cache/`.
 """
 
 from __future__ import annotations

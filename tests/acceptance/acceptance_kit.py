@@ -42,7 +42,9 @@ def environ_of(pid: int | str) -> dict[str, str]:
     except OSError:
         return {}
     pairs = (item.split(b"=", 1) for item in raw.split(b"\0") if b"=" in item)
-    return {name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, value in pairs}
+    return {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, value in pairs
+    }
 
 
 @dataclass
@@ -236,17 +238,13 @@ class Box:
         return found
 
     def left_behind(self) -> dict[int, str]:
-        """Every process that belongs to this project: agents, keepers, the command itself."""
+        """Every process that came from here, by its HOME: agents, keepers, the command itself."""
         found = {}
         for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                continue
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-                folder = os.readlink(entry / "cwd")
-                mine = environ_of(entry.name).get("SEGUE_PROJECT") == str(self.root)
-                if words and (mine or folder.startswith(str(self.tmp)) or str(self.tmp) in words):
-                    found[int(entry.name)] = words
+            if entry.name.isdigit() and environ_of(entry.name).get("HOME") == str(self.home):
+                with contextlib.suppress(OSError):
+                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                    found[int(entry.name)] = words.decode("utf-8", "replace")
         return found
 
     def power_cut(self) -> None:

@@ -59,7 +59,9 @@ def test_a_comment_at_the_end_of_a_file_without_a_line_end(box: Box, end: bytes)
 
 def test_the_comments_stand_under_their_own_task(box: Box) -> None:
     """Comments are indented as part of the task and come before the next one."""
-    box.plan("# P\n\n- [ ] **T-1**: one\n  - run: false\n\n\nProse.\n\n- [ ] **T-2**: two\n  - run: true\n")
+    box.plan(
+        "# P\n\n- [ ] **T-1**: one\n  - run: false\n\n\nProse.\n\n- [ ] **T-2**: two\n  - run: true\n"
+    )
     box.run()
     lines = box.text().splitlines()
     assert lines[2:6] == [
@@ -111,10 +113,14 @@ def test_an_error_can_neither_close_its_comment_nor_start_a_line(box: Box) -> No
     assert comments[0].endswith("-->")
 
 
-@pytest.mark.parametrize("said", ["one\\n- [ ] T-9: sneaky\\n", "one\\r- [ ] T-9: x", "\\033[31mred\\033[0m"])
+@pytest.mark.parametrize(
+    "said", ["one\\n- [ ] T-9: sneaky\\n", "one\\r- [ ] T-9: x", "\\033[31mred\\033[0m"]
+)
 def test_control_characters_of_an_error_stay_out_of_the_plan(box: Box, said: str) -> None:
     """Line ends and escapes in what a check prints never reach the plan as such."""
-    box.plan(f"- [ ] **T-1**: a\n  - retries: 0\n  - run: true\n  - verify: `printf '{said}'; exit 1`\n")
+    box.plan(
+        f"- [ ] **T-1**: a\n  - retries: 0\n  - run: true\n  - verify: `printf '{said}'; exit 1`\n"
+    )
     assert box.run().code == 1
     after = box.plan_path.read_bytes()
     assert b"\r" not in after

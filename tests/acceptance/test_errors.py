@@ -9,7 +9,11 @@ from acceptance_kit import Box, Result
 
 OK = "- [ ] T-1: a\n  - run: true\n"
 BAD_PLANS = {
-    "unknown blocker": ("- [ ] T-001: a\n- [ ] T-002: b\n  - blocked by: T-01\n", 3, ["T-01", "T-001"]),
+    "unknown blocker": (
+        "- [ ] T-001: a\n- [ ] T-002: b\n  - blocked by: T-01\n",
+        3,
+        ["T-01", "T-001"],
+    ),
     "duplicate id": ("- [ ] T-1: a\n\n- [ ] T-1: b\n", 3, ["T-1"]),
     "cycle": (
         "# x\n- [ ] T-1: a\n  - deps: T-3\n- [ ] T-2: b (deps: T-1)\n- [ ] T-3: c (deps: T-2)\n",
@@ -132,7 +136,9 @@ def test_an_unknown_agent_on_the_command_line(box: Box) -> None:
 
 def test_an_agent_that_is_not_installed(box: Box) -> None:
     """A missing program is told before anything starts, with a way to mend it."""
-    box.config('agent = "ghost"\n[agents.ghost]\nkind = "command"\ncommand = ["no-such-program-here"]\n')
+    box.config(
+        'agent = "ghost"\n[agents.ghost]\nkind = "command"\ncommand = ["no-such-program-here"]\n'
+    )
     path = box.plan("- [ ] T-1: a\n")
     result = box.run()
     assert result.code == 2

@@ -188,7 +188,11 @@ def test_ctrl_c_at_the_question_keeps_the_place(box: Box) -> None:
 
 @pytest.mark.parametrize(
     "comment",
-    ["<!-- 재시도: 3/2 (한도 초과) -->", "<!-- retries: 3/2 -->", "<!-- retries: 5/2 (past the limit) -->"],
+    [
+        "<!-- 재시도: 3/2 (한도 초과) -->",
+        "<!-- retries: 3/2 -->",
+        "<!-- retries: 5/2 (past the limit) -->",
+    ],
 )
 def test_past_the_limit_is_skipped_by_itself(box: Box, comment: str) -> None:
     """A count over the limit is not asked about: `[-]`, its dependants too, and the user is told."""
@@ -205,7 +209,9 @@ def test_past_the_limit_is_skipped_by_itself(box: Box, comment: str) -> None:
 
 def test_past_the_limit_in_korean_says_so_in_the_comment(box: Box) -> None:
     """The comment past the limit is the original's."""
-    box.plan("- [!] **T-1**: a\n  - run: true\n  <!-- 재시도: 3/2 -->\n- [ ] T-2: b\n  - run: true\n")
+    box.plan(
+        "- [!] **T-1**: a\n  - run: true\n  <!-- 재시도: 3/2 -->\n- [ ] T-2: b\n  - run: true\n"
+    )
     done = box.segue("run", "PLAN.md", "--lang", "ko")
     assert done.code == 1
     assert "  <!-- 재시도: 3/2 (한도 초과) -->\n" in box.text()
@@ -228,7 +234,9 @@ def test_when_only_skipped_tasks_are_left_the_knot_is_told(box: Box) -> None:
     )
     done = box.segue("run", "PLAN.md")
     assert done.code == 1
-    line = next(line for line in done.said.splitlines() if "T-2" in line and "T-3" in line and "T-1" in line)
+    line = next(
+        line for line in done.said.splitlines() if "T-2" in line and "T-3" in line and "T-1" in line
+    )
     assert line.index("T-1") < line.index("T-2")
 
 

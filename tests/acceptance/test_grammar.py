@@ -59,7 +59,9 @@ def test_only_line_ends_count_as_lines(box: Box) -> None:
 def test_an_id_derived_from_the_title_stays_with_the_title(box: Box) -> None:
     """A task without an id keeps its derived id when it moves and changes its mark."""
     first = read(box, "- [ ] Write the docs\n- [ ] Ship it\n")["tasks"]
-    again = read(box, "# New heading\n\n- [ ] Ship it\n- [ ] another\n- [x] Write the docs\n")["tasks"]
+    again = read(box, "# New heading\n\n- [ ] Ship it\n- [ ] another\n- [x] Write the docs\n")[
+        "tasks"
+    ]
     assert len({task["id"] for task in first}) == 2
     by_title = {task["title"]: task["id"] for task in again}
     assert {task["title"]: task["id"] for task in first}.items() <= by_title.items()
@@ -67,7 +69,9 @@ def test_an_id_derived_from_the_title_stays_with_the_title(box: Box) -> None:
 
 def test_deeper_items_are_steps_even_with_an_id(box: Box) -> None:
     """A marked item below a task is its sub-step, with an id or without one."""
-    found = read(box, "- [ ] T-1: a\n  - [ ] T-2: nested\n  - steps:\n    - [ ] deep\n- [ ] T-3: b\n")
+    found = read(
+        box, "- [ ] T-1: a\n  - [ ] T-2: nested\n  - steps:\n    - [ ] deep\n- [ ] T-3: b\n"
+    )
     assert [task["id"] for task in found["tasks"]] == ["T-1", "T-3"]
 
 

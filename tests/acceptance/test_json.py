@@ -37,7 +37,13 @@ def test_events_of_a_run(box: Box) -> None:
     ]
     end = done.finished
     assert end["completed"] == ["T-1", "T-2"]
-    assert [end[k] for k in ("failed", "skipped", "parked", "waiting", "exit")] == [[], [], [], [], 0]
+    assert [end[k] for k in ("failed", "skipped", "parked", "waiting", "exit")] == [
+        [],
+        [],
+        [],
+        [],
+        0,
+    ]
 
 
 def test_json_prints_results_only(box: Box) -> None:
@@ -50,7 +56,9 @@ def test_json_prints_results_only(box: Box) -> None:
 
 def test_usage_is_summed(box: Box) -> None:
     """Tokens and dollars of all runs stand on task_completed, finished and status."""
-    box.scripted("[T-1]\nusage 100 10 0.5\nlimit rate_limit 100ms\nusage 20 2 0.25\n[T-2]\nusage 1 1\n")
+    box.scripted(
+        "[T-1]\nusage 100 10 0.5\nlimit rate_limit 100ms\nusage 20 2 0.25\n[T-2]\nusage 1 1\n"
+    )
     box.plan("- [ ] T-1: a\n- [ ] T-2: b\n")
     done = box.run()
     first = done.of("task_completed", "T-1")[0]["usage"]
@@ -98,7 +106,9 @@ def test_status_while_it_runs_after_an_interrupt_and_after_a_death(box: Box) -> 
 
 def test_status_of_a_failed_plan(box: Box) -> None:
     """A plan that ended with failures is failed."""
-    box.plan("- [ ] T-1: a\n  - retries: 0\n  - run: false\n- [ ] T-2: b (deps: T-1)\n  - run: true\n")
+    box.plan(
+        "- [ ] T-1: a\n  - retries: 0\n  - run: false\n- [ ] T-2: b (deps: T-1)\n  - run: true\n"
+    )
     box.run()
     plan = one_plan(box)
     assert plan["state"] == "failed"
@@ -123,7 +133,9 @@ def test_status_of_a_broken_plan_does_not_fail(box: Box) -> None:
 
 def test_resume_finds_and_continues(box: Box) -> None:
     """An interrupted plan is found with why and next; --continue goes on with it."""
-    box.plan(f"- [ ] T-1: a\n  - run: {box.note()}\n- [ ] T-2: b (deps: T-1)\n  - run: {box.hold('go')}\n")
+    box.plan(
+        f"- [ ] T-1: a\n  - run: {box.note()}\n- [ ] T-2: b (deps: T-1)\n  - run: {box.hold('go')}\n"
+    )
     going = box.start_run()
     going.event("task_started", "T-2")
     going.send(signal.SIGTERM)
@@ -160,7 +172,11 @@ def test_resume_reset_begins_anew_with_a_backup(box: Box) -> None:
     before = box.plan_path.read_bytes()
     assert box.segue("resume", "--reset").code in (0, 1)
     assert box.marks() == {"T-1": " ", "T-2": " "}
-    kept = [p for p in box.root.rglob("*") if p.is_file() and p != box.plan_path and p.read_bytes() == before]
+    kept = [
+        p
+        for p in box.root.rglob("*")
+        if p.is_file() and p != box.plan_path and p.read_bytes() == before
+    ]
     assert kept, "a backup is kept"
 
 

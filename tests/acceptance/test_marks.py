@@ -51,7 +51,9 @@ def test_every_task_in_progress_is_reset_before_anything_runs(box: Box) -> None:
 
 def test_a_step_of_a_completed_task_is_left_alone(box: Box) -> None:
     """Only tasks in progress are reset; sub-steps of others keep their marks."""
-    before = "- [x] **T-1**: a\n  - steps:\n    - [x] s\n    - [ ] t\n- [ ] **T-2**: b\n  - run: true\n"
+    before = (
+        "- [x] **T-1**: a\n  - steps:\n    - [x] s\n    - [ ] t\n- [ ] **T-2**: b\n  - run: true\n"
+    )
     box.plan(before)
     assert box.run().code == 0
     assert box.text() == before.replace("- [ ] **T-2**", "- [x] **T-2**")
@@ -59,10 +61,7 @@ def test_a_step_of_a_completed_task_is_left_alone(box: Box) -> None:
 
 def test_skipped_runs_once_all_its_blockers_are_completed(box: Box) -> None:
     """`[-]` whose blockers are all completed becomes `[ ]` and runs."""
-    box.plan(
-        "- [x] **T-1**: a\n- [-] **T-2**: b\n  - blocked by: T-1\n"
-        f"  - run: {box.note()}\n"
-    )
+    box.plan(f"- [x] **T-1**: a\n- [-] **T-2**: b\n  - blocked by: T-1\n  - run: {box.note()}\n")
     assert box.run().code == 0
     assert box.notes() == ["T-2"]
     assert box.marks()["T-2"] == "x"

@@ -22,9 +22,7 @@ def widest(trace: list[str]) -> int:
 def test_a_task_starts_after_its_blockers(box: Box) -> None:
     """With slots to spare a task still waits for everything that blocks it."""
     run = f"\n  - run: {traced(box)}\n"
-    box.plan(
-        f"- [ ] T-3: c (deps: T-1, T-2){run}- [ ] T-1: a{run}- [ ] T-2: b (deps: T-1){run}"
-    )
+    box.plan(f"- [ ] T-3: c (deps: T-1, T-2){run}- [ ] T-1: a{run}- [ ] T-2: b (deps: T-1){run}")
     assert box.run("--jobs", "4").code == 0
     assert box.notes() == ["+T-1", "-T-1", "+T-2", "-T-2", "+T-3", "-T-3"]
 
@@ -40,7 +38,9 @@ def test_tasks_run_side_by_side_up_to_the_slots(box: Box) -> None:
 def test_jobs_come_from_the_config_and_the_option_wins(box: Box) -> None:
     """`jobs` of segue.toml counts; `--jobs` on the command line is stronger."""
     box.config("jobs = 3\n")
-    both = f"{box.note('here', 'x')}; until [ $(wc -l < {box.out}/here) -ge 3 ]; do sleep 0.02; done"
+    both = (
+        f"{box.note('here', 'x')}; until [ $(wc -l < {box.out}/here) -ge 3 ]; do sleep 0.02; done"
+    )
     box.plan("".join(f"- [ ] T-{n}: x\n  - timeout: 20s\n  - run: {both}\n" for n in (1, 2, 3)))
     assert box.run().code == 0, "three that wait for each other need three slots"
     box.plan("".join(f"- [ ] T-{n}: x\n  - run: {traced(box)}\n" for n in (1, 2, 3)))

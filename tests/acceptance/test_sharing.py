@@ -41,7 +41,9 @@ def test_a_task_added_while_it_runs_is_taken_in(box: Box) -> None:
     box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n")
     going = box.start_run()
     going.event("task_started", "T-1")
-    box.edit("- [~] T-1: a\n", f"Words.\n\n- [ ] T-0: new\n  - run: {box.note()}\n- [~] T-1: a changed\n")
+    box.edit(
+        "- [~] T-1: a\n", f"Words.\n\n- [ ] T-0: new\n  - run: {box.note()}\n- [~] T-1: a changed\n"
+    )
     box.release("go")
     assert going.end().code == 0
     assert box.marks() == {"T-0": "x", "T-1": "x"}
@@ -113,7 +115,9 @@ def test_a_plan_broken_by_an_edit_and_mended(box: Box) -> None:
 
 def test_a_deleted_plan_that_comes_back(box: Box) -> None:
     """A plan that is gone for a moment (an editor, a checkout) does not end the run."""
-    box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}; {box.note()}\n- [ ] T-2: b (deps: T-1)\n  - run: {box.note()}\n")
+    box.plan(
+        f"- [ ] T-1: a\n  - run: {box.hold('go')}; {box.note()}\n- [ ] T-2: b (deps: T-1)\n  - run: {box.note()}\n"
+    )
     going = box.start_run()
     going.event("task_started", "T-1")
     until(lambda: box.marks()["T-1"] == "~", "T-1 in progress")
@@ -130,7 +134,9 @@ def test_a_deleted_plan_that_comes_back(box: Box) -> None:
 
 def test_a_storm_of_edits_loses_nothing(box: Box) -> None:
     """Lines that a person adds while tasks finish all stand in the plan at the end."""
-    box.plan("".join(f"- [ ] T-{n}: x\n  - run: {box.note()}\n" for n in range(1, 16)) + "\nNotes\n")
+    box.plan(
+        "".join(f"- [ ] T-{n}: x\n  - run: {box.note()}\n" for n in range(1, 16)) + "\nNotes\n"
+    )
     stop = threading.Event()
     written: list[str] = []
 

@@ -47,7 +47,9 @@ def test_an_interrupt_uses_up_no_retry(box: Box) -> None:
 
 def test_an_agent_that_ignores_signals_is_ended_all_the_same(box: Box) -> None:
     """Deaf agents are killed after a moment."""
-    box.plan(f"- [ ] T-1: a\n  - run: trap '' INT TERM HUP; {box.note()}; while true; do sleep 0.1; done\n")
+    box.plan(
+        f"- [ ] T-1: a\n  - run: trap '' INT TERM HUP; {box.note()}; while true; do sleep 0.1; done\n"
+    )
     going = box.start_run()
     until(box.notes, "the agent up")
     going.send(signal.SIGINT)
@@ -58,7 +60,9 @@ def test_an_agent_that_ignores_signals_is_ended_all_the_same(box: Box) -> None:
 
 def test_a_second_ctrl_c_ends_at_once(box: Box) -> None:
     """On a terminal the second Ctrl-C does not wait for deaf agents, and leaves none behind."""
-    box.plan(f"- [ ] T-1: a\n  - run: trap '' INT TERM HUP; {box.note()}; while true; do sleep 0.1; done\n")
+    box.plan(
+        f"- [ ] T-1: a\n  - run: trap '' INT TERM HUP; {box.note()}; while true; do sleep 0.1; done\n"
+    )
     terminal = Terminal(box, "run", "PLAN.md")
     until(box.notes, "the agent up")
     terminal.type("\x03")
@@ -84,7 +88,9 @@ def test_ctrl_c_on_a_terminal(box: Box) -> None:
 
 def test_an_interrupt_while_a_check_runs(box: Box) -> None:
     """The check is ended too, and the task is not called failed."""
-    box.plan(f"- [ ] T-1: a\n  - run: true\n  - verify: {box.note('v', 'v')}; test -e go || sleep 300\n")
+    box.plan(
+        f"- [ ] T-1: a\n  - run: true\n  - verify: {box.note('v', 'v')}; test -e go || sleep 300\n"
+    )
     going = box.start_run()
     until(lambda: box.notes("v"), "the check up")
     going.send(signal.SIGTERM)

@@ -31,7 +31,9 @@ def test_claimed_is_not_verified(box: Box) -> None:
 
 def test_the_check_of_a_success_is_kept_as_evidence(box: Box) -> None:
     """What verify printed stays in `.segue/evidence`, and it ran in the project's folder."""
-    box.plan("- [ ] T-1: a\n  - run: echo made > made.txt\n  - verify: `cat made.txt; pwd; echo err >&2`\n")
+    box.plan(
+        "- [ ] T-1: a\n  - run: echo made > made.txt\n  - verify: `cat made.txt; pwd; echo err >&2`\n"
+    )
     assert box.run().code == 0
     kept = evidence(box)
     assert "made" in kept
@@ -134,7 +136,9 @@ def test_a_timeout_ends_the_whole_tree_of_the_agent(box: Box) -> None:
 
 def test_a_timeout_of_the_check_counts_too(box: Box) -> None:
     """A check that never ends does not hold the plan for ever."""
-    box.plan("- [ ] T-1: a\n  - timeout: 1s\n  - retries: 0\n  - run: true\n  - verify: sleep 300\n")
+    box.plan(
+        "- [ ] T-1: a\n  - timeout: 1s\n  - retries: 0\n  - run: true\n  - verify: sleep 300\n"
+    )
     done = box.run(wait_s=30)
     assert done.code == 1
     assert box.left_behind() == {}

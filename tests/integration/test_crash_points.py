@@ -87,7 +87,8 @@ def test_killed_at_any_moment_it_goes_on_and_does_nothing_twice(worker: int, pro
     moments = int((project / "moments").read_text())
     assert moments > 60
     for die_at in range(1 + worker, moments + 1, WORKERS):
-        subprocess.run(["rm", "-rf", project / ".segue", project / "done", project / "tried"])
+        for leftover in (".segue", "done", "tried"):
+            subprocess.run(["rm", "-rf", project / leftover], check=True)
         for name, data in fresh.items():
             (project / name).write_bytes(data)
         first = segue(project, die_at)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -55,7 +56,7 @@ CUTS = st.lists(st.integers(0, 1500), max_size=20)
 
 def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(places)]
 
 
 def heard(dialect: Dialect, parts: list[bytes]) -> list[Event]:
@@ -63,7 +64,7 @@ def heard(dialect: Dialect, parts: list[bytes]) -> list[Event]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_bounds() -> object:
+def _small_bounds() -> Iterator[None]:
     """Bounds that random streams reach."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "LINE_BYTES_MAX", 40)

@@ -64,7 +64,8 @@ class LiveReporter:
             case "finished":
                 self._finish(facts)
                 return
-        words = in_words(event, facts) if event in TOLD else None
+        is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
+        words = in_words(event, facts) if is_told else None
         if words is not None:
             self._console.print(Text(f"{datetime.now().astimezone():%H:%M:%S} {words}"))
 

@@ -57,7 +57,10 @@ def _gate(f: Facts) -> str:
 
 
 def _broken(f: Facts) -> str:
-    return _("✋ the plan cannot be used as it is now: {file}:{line}: {message}").format(**f)
+    where = f["file"] if f["line"] is None else f"{f['file']}:{f['line']}"
+    return _("✋ the plan cannot be used as it is now: {where}: {message}").format(
+        where=where, message=f["message"]
+    )
 
 
 def _edited(f: Facts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,17 +65,24 @@ def _hold(graph: Graph, states: States, root: str, because: dict[str, str]) -> N
                 todo.append((id, id if states[id] is TaskState.FAILED else holder))
 
 
-def judge_skipped(graph: Graph, tasks: Sequence[Task], states: States) -> list[Reopen | Stay]:
+def judge_skipped(
+    graph: Graph, tasks: Sequence[Task], states: States, kept: Collection[str] = ()
+) -> list[Reopen | Stay]:
     """What becomes of each skipped task on resume, in dependency order.
 
     Blockers are judged before their dependants, so a chain of skipped tasks reopens as one.
+    `kept`: those that a person has just decided to skip.
     """
     by_id = {task.id: task for task in tasks}
     staying: dict[str, Stay] = {}
     verdicts: list[Reopen | Stay] = []
     for id in graph.in_dependency_order():
         if id in by_id and states[id] is TaskState.SKIPPED:
-            verdict = _judge(by_id[id], graph.blockers(id), states, staying)
+            verdict = (
+                Stay(id, Why.PERSON)
+                if id in kept
+                else _judge(by_id[id], graph.blockers(id), states, staying)
+            )
             verdicts.append(verdict)
             if isinstance(verdict, Stay):
                 staying[id] = verdict

@@ -17,7 +17,7 @@ from pathlib import Path
 from segue.core.durations import parse_duration
 from segue.dialects.script import PREFIX
 from segue.errors import UserError
-from segue.testing.scenario import Act, parse
+from segue.plans.scenario import Act, parse
 
 STOPPED_AT_LIMIT = 75
 

@@ -20,6 +20,7 @@ from segue.dialects.script import Script
 from segue.dialects.text import Text
 from segue.errors import UserError
 from segue.i18n import _
+from segue.plans import scenario
 from segue.work.config import AgentSettings
 
 PASSED_ON = re.compile(
@@ -94,8 +95,8 @@ def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> 
             shell = settings.command or ("/bin/sh", "-c")
             return Profile(settings, False, lambda task: (*shell, task.run or ""), Text)
         case "script":
-            scenario = _scenario(settings, root)
-            player = (sys.executable, "-m", "segue.testing.script", str(scenario))
+            played = str(_scenario(settings, root))
+            player = (sys.executable, "-m", "segue.testing.script", played)
             return Profile(settings, False, lambda task: player, lambda nonce: Script())
         case kind:
             argv = settings.command or TEXT_MODE[kind]
@@ -152,6 +153,7 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
             file=str(path),
             hint=_("the path is taken from the project's folder; docs/script.md has the format"),
         )
+    scenario.parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
     return path
 
 

@@ -53,7 +53,7 @@ class Workshop:
     resume_text: str
 
     def folder(self, task: str) -> Path:
-        return self.worktrees.path(task) if self.worktrees else self.project.root
+        return self.worktrees.workspace(task) if self.worktrees else self.project.root
 
     def log(self, run: RunRow) -> Path:
         return self.project.logs / f"{run.id}.log"

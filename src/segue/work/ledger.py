@@ -327,6 +327,13 @@ class Ledger:
             Move("gate", gate.id, GateState.ANSWERED, GateState.DELIVERED, Trigger.DELIVER),
         )
 
+    def end_waits(self) -> None:
+        """Nothing waits any more: what was parked or has asked begins again."""
+        for park in list(self.parks.values()):
+            self.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
+        for gate in list(self.gates.values()):
+            self.close_gate(gate, None)
+
     def _id(self, task: str) -> str:
         return f"{self.plan}/{task}"
 

@@ -35,6 +35,7 @@ class PlanFile:
         self._check_more = check_more
         self._bytes = b""
         self._seen: tuple[int, int, int] | None = None
+        self._was_gone = False
         self._edits: list[Edit] = []
         self.document = Document.parse(b"", file=shown)
         self.problems: list[Problem] = []
@@ -44,6 +45,8 @@ class PlanFile:
         try:
             if not self.read():
                 self._take_whole(b"")
+            if self._was_gone:
+                raise FileNotFoundError(2, "No such file or directory")
         except OSError as error:
             raise UserError(
                 "plan_unreadable",
@@ -54,17 +57,32 @@ class PlanFile:
 
     def read(self) -> bool:
         """Look at the file; True if it is not what we last saw or wrote."""
-        status = self.path.stat()
-        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-        if seen == self._seen:
-            return False
-        data = self.path.read_bytes()
+        try:
+            status = self.path.stat()
+            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if seen == self._seen:
+                return False
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return self._is_gone()
         self._seen = seen
         return self._take(data)
 
-    def _take(self, data: bytes) -> bool:
-        if data == self._bytes:
+    def _is_gone(self) -> bool:
+        """An editor or a checkout may take the file away for a moment: nothing new starts."""
+        self._seen = None
+        if self._was_gone:
             return False
+        self._was_gone = True
+        message = _("the plan is gone")
+        hint = _("put it back: work goes on by itself")
+        self.problems = [Problem("plan_not_found", message, self.shown, None, hint)]
+        return True
+
+    def _take(self, data: bytes) -> bool:
+        if data == self._bytes and not self._was_gone:
+            return False
+        self._was_gone = False
         self._take_whole(data)
         return True
 
@@ -98,6 +116,10 @@ class PlanFile:
             new = self.document.render()
             try:
                 theirs = files.exchange_if(self.path, new, self._bytes)
+            except FileNotFoundError:
+                if self._is_gone():
+                    taken_in()
+                return False
             except OSError as error:
                 raise files.in_words(error, self.path) from error
             if theirs is None:

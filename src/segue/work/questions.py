@@ -123,5 +123,6 @@ def skip_failed(run: TaskListRun, key: str) -> None:
     """Pass it over, and with it what depends on it."""
     run.move_task(key, TaskState.SKIPPED, Trigger.SKIP)
     run.mark(key, TaskState.SKIPPED)
+    run.skipped_here.add(key)
     run.tell("task_skipped", task=key, because=None)
     run.skip_dependants([key])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.machines import ParkState, PlanState, RunState, Trigger
+from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Said
 from segue.engine.port import Alive, Finished, NeverStarted
@@ -42,7 +42,7 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
         else:
             _recover_run(run, row)
     if restart:
-        _give_up_waits(run)
+        run.ledger.end_waits()
     edits.drop_what_is_out_of_our_hands(run)
     for gate in run.ledger.gates.values():
         run.open_gate(gate)
@@ -131,13 +131,6 @@ def _end_for_good(run: TaskListRun, row: RunRow) -> None:
     if row.verify_job:
         run.engine.end_unknown(row.verify_job)
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
-
-
-def _give_up_waits(run: TaskListRun) -> None:
-    for park in list(run.ledger.parks.values()):
-        run.ledger.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
-    for gate in list(run.ledger.gates.values()):
-        run.ledger.close_gate(gate, None)
 
 
 def _restart_cut_off(run: TaskListRun) -> None:

@@ -8,10 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from segue.core.plan import TaskState
+from segue.engine.clock import SystemClock
 from segue.plans.tasklist import Document
 from segue.store import files
 from segue.store.changes import stamp
 from segue.store.lock import Lock
+from segue.store.sqlite import Store
+from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.project import Project, check_writable
 
@@ -19,7 +22,8 @@ from segue.work.project import Project, check_writable
 def reset_plan(path: Path) -> Path:
     """All marks empty, Segue's comments gone; the backup's path.
 
-    The tables follow by themselves: at the next start the file is the truth of its marks.
+    Of the tables only what waits is ended: at the next start the file is the truth of its
+    marks.
     """
     project = Project.around(path)
     check_writable(path, project)
@@ -27,9 +31,14 @@ def reset_plan(path: Path) -> Path:
     lock = Lock(lock_path(project, path))
     now = datetime.now(UTC)
     check_held(lock.take(since=stamp(now), command=shlex.join(sys.argv)), str(path))
+    store = Store.open(project.database)
     try:
+        ledger = Ledger(store, SystemClock(), path, "tasklist")
+        ledger.end_waits()
+        ledger.commit()
         return _reset(path, project, now)
     finally:
+        store.close()
         lock.release()
 
 

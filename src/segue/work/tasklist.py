@@ -72,6 +72,7 @@ class TaskListRun:
     decisions: Decisions = field(default_factory=Decisions)
     stopping: StopWanted | None = None
     failed_here: list[str] = field(default_factory=list)
+    skipped_here: set[str] = field(default_factory=set)  # by a person's decision
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
@@ -368,7 +369,8 @@ class TaskListRun:
 
     def reopen_skipped(self) -> None:
         """Skipped tasks are judged again: what held them may be gone."""
-        for verdict in judge_skipped(self.graph, self.graph.tasks, self.frontier.states):
+        states, kept = self.frontier.states, self.skipped_here
+        for verdict in judge_skipped(self.graph, self.graph.tasks, states, kept):
             if isinstance(verdict, Reopen):
                 self.move_task(verdict.task, TaskState.PENDING, Trigger.REOPEN)
                 self.mark(verdict.task, TaskState.PENDING)

@@ -13,7 +13,9 @@ from pathlib import Path
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 
-IDENTITY = ("-c", "user.name=Segue", "-c", "user.email=segue@localhost")
+IDENTITY = (
+    "-c", "user.name=Segue", "-c", "user.email=segue@localhost", "-c", "commit.gpgsign=false",
+)  # fmt: skip
 GIT_TIMEOUT_S = 120
 
 
@@ -57,6 +59,13 @@ class Worktrees:
     def path(self, task: str) -> Path:
         return self.folder / _safe(task)
 
+    def workspace(self, task: str) -> Path:
+        """The project's folder in the worktree: it may lie below the repository's top."""
+        return self.path(task) / self._prefix()
+
+    def _prefix(self) -> str:
+        return self._try("rev-parse", "--show-prefix").stdout.strip()
+
     def make(self, task: str) -> Path:
         """A fresh worktree from the current state of the project's branch."""
         path, branch = self.path(task), self.branch(task)
@@ -87,7 +96,7 @@ class Worktrees:
         """What the agent did not commit is committed; the plan's file is Segue's alone."""
         path = self.path(task)
         if self.plan.is_relative_to(self.root):
-            plan = str(self.plan.relative_to(self.root))
+            plan = self._prefix() + str(self.plan.relative_to(self.root))
             if not self._try("cat-file", "-e", f"HEAD:{plan}", cwd=path).returncode:
                 self._git("checkout", "-q", "HEAD", "--", plan, cwd=path)
         self._git("add", "-A", cwd=path)

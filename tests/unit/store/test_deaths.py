@@ -99,9 +99,10 @@ def test_kill_9_leaves_states_and_journal_in_agreement(tmp_path: Path) -> None:
         end(process)
         with closing(Store.open(path)) as store:
             found = store.all(
-                "SELECT state, retries_used, (SELECT to_state FROM journal WHERE entity_id = tasks.id"
-                " ORDER BY seq DESC LIMIT 1) AS told, (SELECT count(*) FROM journal WHERE"
-                " entity_id = tasks.id AND cause != 'add') AS moves FROM tasks"
+                "SELECT state, retries_used,"
+                " (SELECT to_state FROM journal WHERE entity_id = t.id ORDER BY seq DESC LIMIT 1)"
+                " AS told, (SELECT count(*) FROM journal WHERE entity_id = t.id"
+                " AND cause != 'add') AS moves FROM tasks t"
             )
             assert store.one("PRAGMA integrity_check")[0] == "ok"  # type: ignore[index]
         assert len({tuple(row) for row in found}) == 1, "five tasks move together"
@@ -152,7 +153,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill_up(folder: Path) -> Path:
     hog = folder / "hog"
-    with pytest.raises(OSError), hog.open("wb", buffering=0) as file:  # noqa: PT011
+    with pytest.raises(OSError), hog.open("wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
     return hog

@@ -119,9 +119,7 @@ def test_what_an_earlier_holder_wrote_is_not_told_of_a_later_one(tmp_path: Path)
     assert lock.take(since="then", command="x" * 1000) is None
     lock.release()
     with Other(path) as other:
-        assert take(path) == Holder(
-            other.process.pid, "2025-03-01T00:00:00Z", "segue run PLAN.md"
-        )
+        assert take(path) == Holder(other.process.pid, "2025-03-01T00:00:00Z", "segue run PLAN.md")
 
 
 def test_a_long_command_is_told(tmp_path: Path) -> None:

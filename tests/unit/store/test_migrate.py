@@ -16,7 +16,8 @@ from segue.store.sqlite import Store
 
 TWO_STEPS = [
     "CREATE TABLE a (x TEXT);\n-- a remark; with a semicolon\nCREATE INDEX a_x ON a (x);\n",
-    "ALTER TABLE a ADD COLUMN y TEXT DEFAULT 'one;two';\nINSERT INTO a (x) VALUES ('-- no remark');\n",
+    "ALTER TABLE a ADD COLUMN y TEXT DEFAULT 'one;two';\n"
+    "INSERT INTO a (x) VALUES ('-- no remark');\n",
 ]
 
 

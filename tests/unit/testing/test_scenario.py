@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from segue.errors import Problem, UserError
-from segue.testing.scenario import ARGUMENTS, parse
+from segue.plans.scenario import ARGUMENTS, parse
 
 EXAMPLE = """# a night
 say for everybody

@@ -178,7 +178,7 @@ def test_a_plan_that_is_away_for_a_moment_is_no_crash(path: Path) -> None:
     try:
         assert file.read() is False
     except UserError as error:
-        assert error.problem.file  # noqa: PT017
+        assert error.problem.file
     path.write_bytes(b"- [ ] **T-1**: new\n")
     assert file.read()
     assert [task.title for task in file.tasks()] == ["new"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -159,4 +158,4 @@ def test_a_project_that_can_be_written_passes(tmp_path: Path) -> None:
     """Without a memory yet, the project's folder is what must be writable."""
     (tmp_path / "PLAN.md").touch()
     check_writable(tmp_path / "PLAN.md", Project(tmp_path))
-    assert os.listdir(tmp_path) == ["PLAN.md"], "checking makes nothing"
+    assert [path.name for path in tmp_path.iterdir()] == ["PLAN.md"], "checking makes nothing"

@@ -45,7 +45,7 @@ def test_the_markers_it_teaches_are_those_that_are_understood() -> None:
     text = first(TASK, produced=[], error=None, nonce="n0nce")
     report = text[text.index("=== STEP") :].replace("STEP N", "STEP 2")
     report = report.replace("question: …", "question: Why?").replace("- …", "- because")
-    events = [event for event in Text("n0nce").feed(report.encode())]
+    events = list(Text("n0nce").feed(report.encode()))
     assert StepDone(2) in events
     assert Asked("Why?", ("because",), None, "choice") in events
     assert not [e for e in Text("other").feed(report.encode()) if isinstance(e, Asked | StepDone)]

@@ -119,9 +119,7 @@ def test_a_merge_whose_end_was_cut_off_is_finished(trees: Worktrees, repo: Path)
     assert (branches(repo), worktrees(repo)) == (["main"], 1)
 
 
-def test_a_merge_that_was_cut_off_in_the_middle_is_made_anew(
-    trees: Worktrees, repo: Path
-) -> None:
+def test_a_merge_that_was_cut_off_in_the_middle_is_made_anew(trees: Worktrees, repo: Path) -> None:
     """A merge of the task's own branch that did not end is undone and made."""
     (trees.make("T-1") / "new.txt").write_text("x\n")
     trees.commit("T-1", "T-1: done")
@@ -131,13 +129,6 @@ def test_a_merge_that_was_cut_off_in_the_middle_is_made_anew(
     assert not (repo / ".git" / "MERGE_HEAD").exists()
     assert (repo / "new.txt").read_text() == "x\n"
     assert git(repo, "log", "-1", "--format=%s") == "T-1: done"
-
-
-def test_a_task_that_changed_nothing_merges(trees: Worktrees, repo: Path) -> None:
-    """No work, no conflict, nothing left behind."""
-    trees.make("T-1")
-    finish(trees, "T-1")
-    assert (branches(repo), worktrees(repo)) == (["main"], 1)
 
 
 def test_two_tasks_are_merged_in_order(trees: Worktrees, repo: Path) -> None:
@@ -172,31 +163,19 @@ def test_a_conflict_names_its_files_and_keeps_the_branch(trees: Worktrees, repo:
     assert trees.branch("T-2") in branches(repo)
 
 
-def test_changes_that_a_person_has_not_committed_are_not_overwritten(
-    trees: Worktrees, repo: Path
+@pytest.mark.parametrize("name", ["app.txt", "notes.txt"])
+def test_what_a_person_has_not_committed_is_not_overwritten(
+    trees: Worktrees, repo: Path, name: str
 ) -> None:
-    """A file that a person is changing stands in the way: it is named, and stays."""
-    (trees.make("T-1") / "app.txt").write_text("T-1\n")
+    """A file that a person is changing, or made, stands in the way: it is named, and stays."""
+    (trees.make("T-1") / name).write_text("T-1\n")
     trees.commit("T-1", "T-1: done")
-    (repo / "app.txt").write_text("a person's\n")
+    (repo / name).write_text("a person's\n")
     with pytest.raises(Conflict) as caught:
         trees.merge("T-1", "T-1: done")
-    assert caught.value.files == ["app.txt"]
-    assert (repo / "app.txt").read_text() == "a person's\n"
+    assert caught.value.files == [name]
+    assert (repo / name).read_text() == "a person's\n"
     assert trees.branch("T-1") in branches(repo)
-
-
-def test_a_persons_file_that_git_does_not_know_is_not_overwritten(
-    trees: Worktrees, repo: Path
-) -> None:
-    """The same for a new file of theirs."""
-    (trees.make("T-1") / "notes.txt").write_text("T-1\n")
-    trees.commit("T-1", "T-1: done")
-    (repo / "notes.txt").write_text("a person's\n")
-    with pytest.raises(Conflict) as caught:
-        trees.merge("T-1", "T-1: done")
-    assert caught.value.files == ["notes.txt"]
-    assert (repo / "notes.txt").read_text() == "a person's\n"
 
 
 def test_a_persons_own_merge_under_way_is_not_touched(trees: Worktrees, repo: Path) -> None:
@@ -241,11 +220,13 @@ def test_making_a_worktree_anew_keeps_what_was_there(trees: Worktrees, repo: Pat
 
 
 def test_a_worktree_without_work_leaves_no_branch(trees: Worktrees, repo: Path) -> None:
-    """There is nothing to keep of a task that did nothing."""
+    """There is nothing to keep of a task that did nothing, set aside or merged."""
     trees.make("T-1")
     trees.set_aside("T-1")
     trees.set_aside("T-1")
-    assert branches(repo) == ["main"]
+    trees.make("T-1")
+    finish(trees, "T-1")
+    assert (branches(repo), worktrees(repo)) == (["main"], 1)
 
 
 def test_a_conflicts_branch_is_kept_when_the_task_starts_again(
@@ -410,11 +391,9 @@ def test_what_a_worktree_needs_is_checked_first(tmp_path: Path, repo: Path, stat
     assert caught.value.problem.code == "no_repository"
     assert caught.value.problem.hint
     assert caught.value.problem.file == str(root)
-
-
-def test_a_repository_on_a_branch_passes(trees: Worktrees) -> None:
-    """With a commit on a branch, nothing is said."""
-    trees.check()
+    if state == "detached":
+        git(root, "switch", "-q", "main")
+        of(root).check()
 
 
 def test_what_git_refuses_is_an_agents_error(trees: Worktrees, repo: Path) -> None:

@@ -1,0 +1,163 @@
+"""`--isolate worktree`: each task in its own git worktree, merged by Segue."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from acceptance_kit import Box
+
+
+def git(box: Box, *args: str) -> str:
+    who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    done = subprocess.run(
+        ["git", *who, *args],
+        cwd=box.root,
+        env=box.env(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+def repository(box: Box, plan: str) -> None:
+    (box.home / ".gitconfig").write_text(
+        "[user]\nname = T\nemail = t@example.org\n[init]\ndefaultBranch = main\n"
+    )
+    git(box, "init", "-q")
+    (box.root / "base.txt").write_text("one\ntwo\nthree\n")
+    box.plan(plan)
+    git(box, "add", "-A")
+    git(box, "commit", "-qm", "begin")
+
+
+def test_work_is_committed_and_merged(box: Box) -> None:
+    """Each task works outside the checkout; what it did not commit is committed, and all is merged."""
+    repository(
+        box,
+        f"- [ ] T-1: a\n  - run: echo a > a.txt; pwd >> {box.out}/pwd\n"
+        f"- [ ] T-2: b\n  - run: echo b > b.txt; git add b.txt; git commit -qm own; pwd >> {box.out}/pwd\n"
+        f"- [ ] T-3: c (deps: T-1, T-2)\n  - run: cat a.txt b.txt > c.txt\n",
+    )
+    done = box.run("--isolate", "worktree", "--jobs", "2")
+    assert done.code == 0, done.out
+    assert (box.root / "c.txt").read_text() == "a\nb\n", "a dependant sees what its blockers made"
+    folders = box.notes("pwd")
+    assert len(set(folders)) == 2
+    assert str(box.root) not in folders
+    assert git(box, "branch", "--show-current").strip() == "main"
+    tracked = git(box, "ls-files").split()
+    assert {"a.txt", "b.txt", "c.txt"} <= set(tracked)
+    assert not any(name.startswith(".segue") for name in tracked)
+    assert git(box, "worktree", "list").count("\n") == 1, "worktrees of merged tasks are gone"
+    assert set(box.marks().values()) == {"x"}
+    assert git(box, "fsck", "--no-dangling") == ""
+
+
+def test_the_marks_are_in_the_plan_of_the_checkout(box: Box) -> None:
+    """The plan that the person has open gets the marks; a merge does not undo them."""
+    repository(
+        box,
+        "- [ ] T-1: a\n  - run: echo a > a.txt; grep -c . PLAN.md\n- [ ] T-2: b\n  - run: echo b > b.txt\n",
+    )
+    assert box.run("--isolate", "worktree", "--jobs", "2").code == 0
+    assert box.marks() == {"T-1": "x", "T-2": "x"}
+
+
+def test_a_conflict_fails_the_task_and_keeps_its_branch(box: Box) -> None:
+    """Two tasks change the same line: the second fails with the file named, its work is kept."""
+    both = "until [ $(ls {out}/up | wc -l) = 2 ]; do sleep 0.02; done"
+    wait = f"mkdir -p {box.out}/up; touch {box.out}/up/$SEGUE_TASK; " + both.format(out=box.out)
+    repository(
+        box,
+        f"---\nretries: 0\n---\n- [ ] T-1: a\n  - run: {wait}; echo left > base.txt\n"
+        f"- [ ] T-2: b\n  - run: {wait}; echo right > base.txt\n",
+    )
+    done = box.run("--isolate", "worktree", "--jobs", "2")
+    assert done.code == 1
+    assert sorted(box.marks().values()) == ["!", "x"]
+    loser = next(task for task, mark in box.marks().items() if mark == "!")
+    text = {"T-1": "left\n", "T-2": "right\n"}
+    winner = "T-2" if loser == "T-1" else "T-1"
+    assert (box.root / "base.txt").read_text() == text[winner]
+    assert "base.txt" in done.of("task_failed", loser)[0]["error"]
+    assert "base.txt" in next(line for line in box.text().splitlines() if "previous error" in line)
+    branches = [name.strip("*+ ") for name in git(box, "branch", "-a").splitlines()]
+    kept = [name for name in branches if loser in name]
+    assert kept, branches
+    assert git(box, "show", f"{kept[0]}:base.txt") == text[loser]
+    assert "<<<<<<<" not in git(box, "diff", "HEAD")
+    assert not (box.root / ".git/MERGE_HEAD").exists()
+
+
+def test_a_failed_task_leaves_the_checkout_alone(box: Box) -> None:
+    """What a failed task wrote is not merged."""
+    repository(box, "- [ ] T-1: a\n  - retries: 0\n  - run: echo junk > base.txt; false\n")
+    assert box.run("--isolate", "worktree").code == 1
+    assert (box.root / "base.txt").read_text() == "one\ntwo\nthree\n"
+
+
+def test_verify_runs_in_the_worktree(box: Box) -> None:
+    """The check sees the task's own work before it is merged."""
+    repository(
+        box,
+        f"- [ ] T-1: a\n  - retries: 0\n  - run: echo a > a.txt\n  - verify: test -e a.txt && ! test -e {box.root}/a.txt\n",
+    )
+    assert box.run("--isolate", "worktree").code == 0
+    assert (box.root / "a.txt").exists()
+
+
+def test_a_persons_uncommitted_work_is_not_lost(box: Box) -> None:
+    """Uncommitted changes in the checkout survive a run with worktrees."""
+    repository(box, "- [ ] T-1: a\n  - run: echo a > a.txt\n")
+    (box.root / "base.txt").write_text("one\nMINE\nthree\n")
+    (box.root / "untracked.txt").write_text("mine\n")
+    done = box.run("--isolate", "worktree")
+    assert done.code == 0, done.out
+    assert (box.root / "base.txt").read_text() == "one\nMINE\nthree\n"
+    assert (box.root / "untracked.txt").read_text() == "mine\n"
+    assert (box.root / "a.txt").exists()
+    assert "base.txt" in git(box, "diff", "--name-only"), "still uncommitted"
+
+
+def test_merges_of_side_by_side_tasks_all_arrive(box: Box) -> None:
+    """Eight tasks at once on different files: all their work is in the checkout."""
+    repository(box, "".join(f"- [ ] T-{n}: x\n  - run: echo {n} > f{n}.txt\n" for n in range(1, 9)))
+    done = box.run("--isolate", "worktree", "--jobs", "4")
+    assert done.code == 0, done.out
+    assert [(box.root / f"f{n}.txt").read_text() for n in range(1, 9)] == [
+        f"{n}\n" for n in range(1, 9)
+    ]
+    assert git(box, "status", "--porcelain", "--", "f1.txt", "f8.txt") == ""
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_without_a_repository_it_is_refused(box: Box, commits: bool) -> None:
+    """No repository, or one without a commit: exit 2 with a hint, nothing written."""
+    if commits:
+        git(box, "init", "-q")
+    path = box.plan("- [ ] T-1: a\n  - run: true\n")
+    done = box.run("--isolate", "worktree")
+    assert done.code == 2
+    assert done.json["error"]["hint"]
+    assert path.read_text() == "- [ ] T-1: a\n  - run: true\n"
+
+
+def test_killed_while_isolated_goes_on_without_losing_work(box: Box) -> None:
+    """kill -9 with a task in its worktree: the next run completes and merges it once."""
+    repository(box, f"- [ ] T-1: a\n  - run: {box.note()}; echo a > a.txt; {box.hold('go')}\n")
+    going = box.start_run("--isolate", "worktree")
+    going.event("task_started", "T-1")
+    from acceptance_kit import until
+
+    until(box.notes, "the agent up")
+    going.kill()
+    again = box.start_run("--isolate", "worktree")
+    again.event("started")
+    box.release("go")
+    done = again.end()
+    assert done.code == 0, done.said
+    assert box.notes() == ["T-1"]
+    assert (box.root / "a.txt").read_text() == "a\n"
+    assert box.marks() == {"T-1": "x"}

@@ -1,0 +1,232 @@
+"""Questions on a terminal: one after the other, each answered as it was meant."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+
+import pytest
+
+from segue.cli.asker import TerminalAsker, chosen
+
+DATABASES = ("PostgreSQL", "SQLite", "3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "options", "preset", "meant"),
+    [
+        ("SQLite", DATABASES, None, "SQLite"),
+        ("sqlite", DATABASES, None, "SQLite"),
+        ("1", DATABASES, None, "PostgreSQL"),
+        ("2", DATABASES, None, "SQLite"),
+        ("3", DATABASES, None, "3"),
+        ("", DATABASES, "SQLite", "SQLite"),
+        ("postgresql", DATABASES, "SQLite", "PostgreSQL"),
+        ("", DATABASES, None, None),
+        ("0", DATABASES, None, None),
+        ("4", DATABASES, None, None),
+        ("-1", DATABASES, None, None),
+        ("Postgres", DATABASES, None, None),
+        ("²", DATABASES, None, None),
+        ("9" * 5000, DATABASES, None, None),
+        ("a", ("A", "a"), None, "a"),
+        ("A", ("A", "a"), None, "A"),
+        ("1", ("2", "1"), None, "1"),
+        ("any words", (), None, "any words"),
+        ("any words", (), "preset", "any words"),
+        ("", (), "preset", "preset"),
+        ("", (), None, None),
+    ],
+)
+def test_the_option_that_was_meant_is_chosen(
+    typed: str, options: tuple[str, ...], preset: str | None, meant: str | None
+) -> None:
+    """Exact, then by case, then by its number; the default for nothing; never a guess."""
+    assert chosen(typed, options, preset) == meant
+
+
+class Terminal:
+    """Standard input that the test types on."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+
+    def fileno(self) -> int:
+        return self._read
+
+    def type(self, data: bytes) -> None:
+        os.write(self._write, data)
+
+    def hang_up(self) -> None:
+        if self._write >= 0:
+            os.close(self._write)
+            self._write = -1
+
+    def close(self) -> None:
+        self.hang_up()
+        os.close(self._read)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    made = Terminal()
+    monkeypatch.setattr(sys, "stdin", made)
+    yield made
+    made.close()
+
+
+class Talk:
+    """An asker, what happened around it, and the answers it passed on."""
+
+    def __init__(self) -> None:
+        self.happened: list[str] = []
+        self.answers: asyncio.Queue[str] = asyncio.Queue()
+        self.asker = TerminalAsker(
+            lambda: self.happened.append("pause"), lambda: self.happened.append("go on")
+        )
+
+    def ask(self, text: str, options: tuple[str, ...] = (), preset: str | None = None) -> None:
+        self.asker.ask(text, options, preset, self.answers.put_nowait)
+
+    async def answer(self) -> str:
+        return await self.answers.get()
+
+
+def talk(go: Callable[[Talk], Coroutine[None, None, None]]) -> None:
+    async def run() -> None:
+        await asyncio.wait_for(go(Talk()), 5)
+
+    asyncio.run(run())
+
+
+def test_a_question_is_shown_and_its_answer_passed_on(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The display makes room, options are numbered, and the answer is the option itself."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("Which?", ("PostgreSQL", "SQLite"), "SQLite")
+        assert talk.happened == ["pause"]
+        terminal.type(b"postgresql\n")
+        assert await talk.answer() == "PostgreSQL"
+        assert talk.happened == ["pause", "go on"]
+
+    talk(go)
+    told = capsys.readouterr()
+    assert told.out == "", "questions do not mix with results"
+    for part in ("Which?", "[1] PostgreSQL", "[2] SQLite", "[SQLite]> "):
+        assert part in told.err
+
+
+def test_questions_wait_for_each_other(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second is shown when the first is answered; typing ahead and in pieces is fine."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("First?")
+        talk.ask("Second?")
+        assert "Second?" not in capsys.readouterr().err
+        terminal.type("하나".encode()[:4])
+        terminal.type("하나".encode()[4:] + b"\ntwo\n")
+        assert [await talk.answer(), await talk.answer()] == ["하나", "two"]
+        assert talk.happened == ["pause", "go on"]
+        talk.ask("Third?")
+        terminal.type(b"three\n")
+        assert await talk.answer() == "three"
+        assert talk.happened == ["pause", "go on"] * 2
+
+    talk(go)
+
+
+def test_what_is_no_option_is_asked_again(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong answer gets what was probably meant, and nothing is passed on."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("Which?", ("PostgreSQL", "SQLite"))
+        terminal.type(b"PostgresQL2\n\nSQLite\n")
+        assert await talk.answer() == "SQLite"
+        assert talk.answers.empty()
+
+    talk(go)
+    assert "did you mean `PostgreSQL`?" in capsys.readouterr().err
+
+
+def test_mending_by_hand_waits_for_the_person(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The third choice about a failed task waits for Enter, and then it is a retry."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"))
+        terminal.type(b"3\n")
+        while "Enter" not in (seen := capsys.readouterr().err):
+            assert "choose" not in seen
+            await asyncio.sleep(0)
+        assert talk.answers.empty()
+        terminal.type(b"\n")
+        assert await talk.answer() in ("1", "3")
+
+    talk(go)
+
+
+@pytest.mark.parametrize("answer", ["1", "2"])
+def test_the_other_choices_are_passed_on_as_they_are(terminal: Terminal, answer: str) -> None:
+    """Retry and skip need no more words."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"))
+        terminal.type(answer.encode() + b"\n")
+        assert await talk.answer() == answer
+
+    talk(go)
+
+
+def test_an_agents_numbers_are_answers_not_choices_of_a_menu(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An agent that asks how many (1, 3 or 5) gets the 3 that was typed, and the options are
+    shown."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("❓ T-1: How many replicas?", ("1", "3", "5"))
+        terminal.type(b"3\n\n")
+        assert await talk.answer() == "3"
+
+    talk(go)
+    assert "5" in capsys.readouterr().err
+
+
+def test_the_end_of_input_is_no_answer_and_no_busy_loop(terminal: Terminal) -> None:
+    """When whoever was there is gone, the question stays open and input is watched no more."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("Anybody?", (), "preset")
+        terminal.hang_up()
+        loop = asyncio.get_running_loop()
+        for _turn in range(10):
+            await asyncio.sleep(0)
+        assert loop.remove_reader(terminal.fileno()) is False, "it was removed already"
+        assert talk.answers.empty()
+
+    talk(go)
+
+
+def test_an_endless_line_is_bounded(terminal: Terminal) -> None:
+    """Input without a line end does not pile up."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("Anything?")
+        for _n in range(40):
+            terminal.type(b"x" * 8192)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        assert len(talk.asker._typed) <= 64 * 1024
+        terminal.type(b"\nlast\n")
+        assert set(await talk.answer()) == {"x"}
+
+    talk(go)
