@@ -19,11 +19,12 @@ absolute numbers say little about another machine; the ratios should carry over.
 NOISE = """## How far to trust them
 
 Rounds are short and few. On a machine that does other things at the same time, figures that wait
-for the disk or start processes can be off by a third from one run to the next, and differences of
-times by some tens of milliseconds; processor time is steadier. All rounds are listed so that the
-spread can be seen, and the load (processes that wanted to run, over a minute) is given from before
-and after: with more of it than cores, read the figures as a lower bound of what the machine can do.
-A miss by less than the spread of its own rounds is no news; measure again before believing it.
+for the disk or start processes have differed by a factor of two and more from one run to the next,
+in either direction: noise that hits one side of a ratio in all its rounds shifts the ratio.
+Differences of times move by some tens of milliseconds; processor time is steadier, yet not exact.
+All rounds are listed so that the spread can be seen, and the load (processes that wanted to run,
+over a minute) is given from before and after: with more of it than cores, measure again on a quiet
+machine. A target missed or reached by less than the spread of the rounds is neither.
 """
 
 

@@ -18,8 +18,8 @@ prompt = sys.stdin.read()
 name = f"{os.environ['SEGUE_TASK']}.{os.environ['SEGUE_ATTEMPT']}"
 (out / f"prompt.{name}").write_text(prompt)
 print(f"working on {os.environ['SEGUE_TASK']}")
-shown = re.search(r"=== STEP \S+ DONE( \w+)? ===", prompt)
-if shown:
+shown = re.search(r"=== STEP N DONE( \w+)? ===", prompt)
+if shown and "second" in prompt:
     print(f"=== STEP 2 DONE{shown[1] or ''} ===", flush=True)
     plan = Path("PLAN.md")
     deadline = time.monotonic() + 15

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from functools import partial
 
 import pytest
 from acceptance_kit import Box, Going, until
@@ -115,6 +116,10 @@ def numbered(box: Box) -> None:
     box.plan("".join(parts))
 
 
+def has_moved(going: Going, events: int) -> bool:
+    return going.process.poll() is not None or len(going.result.events) >= events
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_twenty_times_each_task_runs_exactly_once(box: Box, seed: int) -> None:
@@ -124,13 +129,7 @@ def test_killed_twenty_times_each_task_runs_exactly_once(box: Box, seed: int) ->
     deaths = 0
     while deaths < 20 and any(mark != "x" for mark in box.marks().values()):
         going: Going = box.start_run("--jobs", "3")
-        lines = chance.randint(0, 3)
-        until(
-            lambda going=going, lines=lines: (
-                going.process.poll() is not None or len(going.result.events) >= lines
-            ),
-            "some progress",
-        )
+        until(partial(has_moved, going, chance.randint(0, 3)), "some progress")
         try:
             going.process.wait(chance.random() * 0.15)
         except subprocess.TimeoutExpired:  # still running: that is when it dies

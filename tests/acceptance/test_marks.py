@@ -68,16 +68,19 @@ def test_skipped_runs_once_all_its_blockers_are_completed(box: Box) -> None:
 
 
 def test_skipped_stays_while_a_blocker_is_failed(box: Box) -> None:
-    """`[-]` with a failed blocker stays `[-]`, also through another skipped one."""
+    """`[-]` with a failed blocker stays `[-]` all the time, also through another skipped one."""
     box.plan(
         "- [!] **T-1**: a\n  - run: true\n"
         f"- [-] **T-2**: b\n  - blocked by: T-1\n  - run: {box.note()}\n"
         f"- [-] **T-3**: c\n  - blocked by: T-2\n  - run: {box.note()}\n"
+        f"- [ ] **T-4**: d\n  - run: cp PLAN.md {box.out}/seen\n"
     )
     done = box.run("--on-failed", "ask")
     assert done.code == 3
     assert box.notes() == []
-    assert box.marks() == {"T-1": "!", "T-2": "-", "T-3": "-"}
+    assert box.marks() == {"T-1": "!", "T-2": "-", "T-3": "-", "T-4": "x"}
+    assert done.tasks("task_skipped") == [], "nothing was skipped anew"
+    assert (box.out / "seen").read_text().count("- [-] ") == 2
 
 
 def test_skipped_waits_for_a_blocker_that_is_not_finished(box: Box) -> None:

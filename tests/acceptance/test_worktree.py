@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from acceptance_kit import Box
+from acceptance_kit import Box, until
 
 
 def git(box: Box, *args: str) -> str:
@@ -149,8 +149,6 @@ def test_killed_while_isolated_goes_on_without_losing_work(box: Box) -> None:
     repository(box, f"- [ ] T-1: a\n  - run: {box.note()}; echo a > a.txt; {box.hold('go')}\n")
     going = box.start_run("--isolate", "worktree")
     going.event("task_started", "T-1")
-    from acceptance_kit import until
-
     until(box.notes, "the agent up")
     going.kill()
     again = box.start_run("--isolate", "worktree")

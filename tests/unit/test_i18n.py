@@ -84,8 +84,9 @@ def test_translated_texts_keep_their_fields(language: str) -> None:
     for message in catalogue:
         if not message.id:
             continue
-        ids = message.id if isinstance(message.id, tuple) else (message.id,)
-        texts = message.string if isinstance(message.string, tuple) else (message.string,)
+        ids = [message.id] if isinstance(message.id, str) else list(message.id)
+        told = message.string or ""
+        texts = [told] if isinstance(told, str) else list(told)
         if not all(texts):
             continue
         seen += 1

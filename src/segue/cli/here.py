@@ -9,8 +9,7 @@ import click
 
 from segue.cli.status import in_words
 from segue.i18n import _
-from segue.plans.tasklist import Document
-from segue.work.overview import PLAN_BYTES_MAX, Standing, look, markdown_below
+from segue.work.overview import look
 
 SHOWN_MAX = 5
 EXAMPLE = """\
@@ -23,36 +22,23 @@ EXAMPLE = """\
 
 
 def show(environ: Mapping[str, str]) -> None:
-    here = Path()
-    standings = look(here)
-    if standings:
-        click.echo(in_words(standings))
-    fresh = _fresh_plans(here, standings)
+    standings = look(Path())
+    begun = [standing for standing in standings if standing.state != "pending"]
+    fresh = [standing for standing in standings if standing.state == "pending"]
+    if begun:
+        click.echo(in_words(begun))
     if fresh:
-        click.echo(("\n" if standings else "") + _("Plans here:"))
-        for path, n in fresh[:SHOWN_MAX]:
-            click.echo(f"  segue run {path}   ({_count(n)})")
-    if not standings and not fresh:
+        click.echo(("\n" if begun else "") + _("Plans here:"))
+        for standing in fresh[:SHOWN_MAX]:
+            shown = standing.path.relative_to(Path.cwd())
+            click.echo(f"  segue run {shown}   ({_count(standing.counts['pending'])})")
+    if not standings:
         _welcome()
     click.echo("\n" + _("All commands: segue --help"))
 
 
 def _count(n: int) -> str:
     return _("{n} tasks to do").format(n=n)
-
-
-def _fresh_plans(here: Path, standings: list[Standing]) -> list[tuple[Path, int]]:
-    """Markdown files that hold tasks with an id and were never run."""
-    known = {standing.path for standing in standings}
-    found = []
-    for path in markdown_below(here):
-        if path.resolve() in known or path.stat().st_size > PLAN_BYTES_MAX:
-            continue
-        tasks = Document.parse(path.read_bytes(), file=str(path)).tasks
-        pending = [task for task in tasks if task.state == "pending"]
-        if pending:
-            found.append((path, len(pending)))
-    return found
 
 
 def _welcome() -> None:

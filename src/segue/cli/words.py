@@ -53,6 +53,8 @@ def _retrying(f: Facts) -> str:
 
 
 def _gate(f: Facts) -> str:
+    if f["task"] is None:
+        return f"❓ {f['text']}"
     return _("❓ {task} asks: {text}").format(task=f["task"], text=f["text"])
 
 

@@ -134,6 +134,7 @@ class Frontier:
             ready_since=ready_since,
             order=self.graph.place[id],
             priority=task.priority,
+            height=self.graph.height(id),
         )
 
     def _is_completed(self, id: str) -> bool:
@@ -143,5 +144,5 @@ class Frontier:
         return self._states[id] in FINISHED
 
 
-def _rank(candidate: Candidate) -> tuple[float, int]:
+def _rank(candidate: Candidate) -> tuple[int, int, int]:
     return candidate.rank

@@ -115,6 +115,19 @@ class Graph:
             levels[at] = 1 + max((levels[b] for b in self._blockers[at]), default=0)
         return levels
 
+    @cached_property
+    def _heights(self) -> list[int]:
+        """How many tasks the longest chain has that begins with each."""
+        heights = [1] * len(self.tasks)
+        for at in reversed(self._order):
+            for blocker in self._blockers[at]:
+                heights[blocker] = max(heights[blocker], heights[at] + 1)
+        return heights
+
+    def height(self, id: str) -> int:
+        """How long the chain is that waits for this task, itself included."""
+        return self._heights[self.place[id]]
+
     def wave_of(self, id: str) -> int:
         return self._numbers[self.place[id]]
 

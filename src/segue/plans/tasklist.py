@@ -98,6 +98,19 @@ class Document:
                 return self.line_of(index)
         return self.line_of(entry.at)
 
+    def field_line(self, task_id: str, field: str) -> int:
+        """The line in which a task has this field; its own line where it has none."""
+        entry = self._entries[self._orders[task_id]]
+        for name, _value, index in entry.fields:
+            if name == field:
+                return self.line_of(index)
+        return self.line_of(entry.at)
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether some task has an id of its own: a plan rather than any checklist."""
+        return any(entry.head.id for entry in self._entries)
+
     # Changes
 
     def set_mark(self, task_id: str, state: TaskState) -> None:

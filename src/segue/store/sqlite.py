@@ -63,8 +63,7 @@ class Store:
         if not path.exists():
             return None
         with _told(path):
-            _check_readable(path)
-            db = sqlite3.connect(_uri(path), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            db = _connect_readonly(path)
             db.row_factory = sqlite3.Row
             found = migrate.version(db)
             if found < len(migrate.steps()):
@@ -163,6 +162,24 @@ def _add_sql(entity: str, columns: tuple[str, ...]) -> str:
 def _note_sql(entity: str, columns: tuple[str, ...]) -> str:
     sets = ", ".join(f"{column} = ?" for column in columns)
     return f"UPDATE {TABLES[entity]} SET {sets} WHERE id = ?"  # noqa: S608 - names are ours
+
+
+def _connect_readonly(path: Path) -> sqlite3.Connection:
+    """Where not even the files beside the database can be made, it does not change either."""
+    for more in ("", "&immutable=1"):
+        db = sqlite3.connect(
+            _uri(path) + more, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
+        )
+        try:
+            found = migrate.version(db)
+        except sqlite3.OperationalError:
+            db.close()
+            if more:
+                raise
+            continue
+        migrate.check_not_newer(found, len(migrate.steps()), str(path))
+        return db
+    raise Bug("unreachable")
 
 
 def _uri(path: Path) -> str:

@@ -252,9 +252,28 @@ def parse(text: str, path: Path, base: Config) -> Config:
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
         ),
     )
+    _known_agents(reader, config, values)
     if reader.problems:
         raise UserError.of(reader.problems)
     return config
+
+
+def _known_agents(reader: _Reader, config: Config, values: Mapping[str, Any]) -> None:
+    """Agents that are named must exist."""
+    named = [("", "agent", config.agent if "agent" in values else None)]
+    named += [(f"agents.{a.name}", "fallback", a.fallback) for a in config.agents.values()]
+    for table, key, name in named:
+        if name is not None and name not in config.agents:
+            message = _("there is no agent `{name}`").format(name=name)
+            reader.problem("unknown_agent", message, _meant(name, config), table, key)
+
+
+def _meant(name: str, config: Config) -> str:
+    close = get_close_matches(name, config.agents, 1)
+    if close:
+        return _("did you mean `{name}`?").format(name=close[0])
+    names = ", ".join(config.agents)
+    return _("known: {names}; others go into segue.toml as [agents.NAME]").format(names=names)
 
 
 def _section(
@@ -335,15 +354,10 @@ def choose_agent(config: Config, name: str, *, file: str | None, line: int | Non
     """The agent of this name, or what was probably meant."""
     if name in config.agents:
         return config.agents[name]
-    close = get_close_matches(name, config.agents, 1)
     raise UserError(
         "unknown_agent",
         _("there is no agent `{name}`").format(name=name),
         file=file,
         line=line,
-        hint=_("did you mean `{name}`?").format(name=close[0])
-        if close
-        else _("known: {names}; others go into segue.toml as [agents.NAME]").format(
-            names=", ".join(config.agents)
-        ),
+        hint=_meant(name, config),
     )

@@ -39,7 +39,7 @@ def finish(run: TaskListRun) -> Result:
     parked = [park.task for park in run.ledger.parks.values()]
     waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
     by_state = {state: [id for id, s in states.items() if s is state] for state in TaskState}
-    code = _exit_code(run, parked, waiting, by_state)
+    code = _exit_code(run, parked, by_state)
     result = Result(
         completed=by_state[TaskState.COMPLETED],
         failed=by_state[TaskState.FAILED],
@@ -71,12 +71,11 @@ def finish(run: TaskListRun) -> Result:
 def _exit_code(
     run: TaskListRun,
     parked: list[str],
-    waiting: list[str],
     by_state: dict[TaskState, list[str]],
 ) -> int:
     if run.stopping:
         return INTERRUPTED
-    if waiting or (run.options.on_failed == "ask" and _still_failed(run)):
+    if run.ledger.gates or (run.options.on_failed == "ask" and _still_failed(run)):
         return WAITS
     is_stopped = run.options.on_failed == "stop" and bool(by_state[TaskState.FAILED])
     if not is_stopped and (parked or by_state[TaskState.PENDING]):

@@ -70,6 +70,7 @@ class GateRow:
     text: str
     options: tuple[str, ...]
     preset: str | None
+    category: str = ""
 
 
 class Ledger:
@@ -94,12 +95,14 @@ class Ledger:
             self.plan = secrets.token_hex(4)
             self.state = PlanState.PENDING
             self.windows = 0
+            self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
             self.stage(Add("plan", self.plan, PlanState.PENDING, row))
             return
         self.plan = found["id"]
         self.state = PlanState(found["state"])
         self.windows = found["windows"]
+        self.cost_usd = float(self.usage()["cost_usd"] or 0)
         for task in self._store.all("SELECT * FROM tasks WHERE plan = ?", self.plan):
             self.tasks[task["key"]] = _task_row(task)
         marks = ", ".join("?" * len(OPEN_RUNS))
@@ -125,6 +128,12 @@ class Ledger:
         sql = "SELECT answer FROM gates WHERE run = ? AND answer IS NOT NULL"
         found = self._store.one(sql, run)
         return None if found is None else str(found["answer"])
+
+    def budgets_granted(self) -> int:
+        """How often a person let the plan go on past its budget."""
+        sql = "SELECT COUNT(*) FROM gates WHERE plan = ? AND category = 'budget' AND answer = 'yes'"
+        row = self._store.one(sql, self.plan)
+        return int(row[0]) if row else 0
 
     def usage(self, task: str | None = None) -> dict[str, float | int | None]:
         """What the plan (or one task of it) has used, over all runs."""
@@ -269,6 +278,7 @@ class Ledger:
             "cost_usd": cost,
         }
         self.stage(Note("run", run.id, used))
+        self.cost_usd += cost or 0.0
 
     def count_window(self) -> None:
         """One more limit window that this plan waits through."""
@@ -298,16 +308,26 @@ class Ledger:
         self.stage(Move("park", park.id, ParkState.WAITING, to, cause))
         del self.parks[park.id]
 
-    def add_gate(
-        self, run: RunRow, kind: str, text: str, options: tuple[str, ...], preset: str | None
+    def add_question(
+        self,
+        run: RunRow | None,
+        text: str,
+        category: str,
+        options: tuple[str, ...] = (),
+        preset: str | None = None,
     ) -> GateRow:
-        gate = GateRow(secrets.token_hex(6), run.task, run.id, kind, text, options, preset)
+        """A gate for a run, or (None) for the plan as a whole."""
+        task, run_id = (run.task, run.id) if run else (None, None)
+        gate = GateRow(
+            secrets.token_hex(6), task, run_id, "question", text, options, preset, category
+        )
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
             "plan": self.plan,
-            "task": self._id(run.task),
-            "run": run.id,
-            "kind": kind,
+            "task": self._id(task) if task else None,
+            "run": run_id,
+            "kind": gate.kind,
+            "category": category,
             "text": text,
             "options": json.dumps(options, ensure_ascii=False),
             "preset": preset,
@@ -369,5 +389,5 @@ def _park_row(row: sqlite3.Row, task: str) -> ParkRow:
 def _gate_row(row: sqlite3.Row, task: str) -> GateRow:
     return GateRow(
         row["id"], task or None, row["run"], row["kind"], row["text"],
-        tuple(json.loads(row["options"])), row["preset"],
+        tuple(json.loads(row["options"])), row["preset"], row["category"],
     )  # fmt: skip

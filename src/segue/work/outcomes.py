@@ -251,7 +251,9 @@ def ask(run: TaskListRun, attempt: Attempt, asked: Asked) -> None:
     """The agent waits for a person; nothing sits in memory for it."""
     run.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)
-    gate = run.ledger.add_gate(attempt.run, "question", asked.question, asked.options, asked.preset)
+    gate = run.ledger.add_question(
+        attempt.run, asked.question, asked.category, asked.options, asked.preset
+    )
     run.open_gate(gate)
 
 

@@ -84,7 +84,7 @@ def _known(store: Store) -> dict[str, dict[str, Any]]:
 
 
 def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> list[Path]:
-    """Plans that were run, then Markdown files with interrupted marks in them."""
+    """Plans that were run, then Markdown files that are plans: tasks with ids, or begun."""
     found = [
         path
         for text in known
@@ -92,7 +92,7 @@ def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> 
         and (path.is_relative_to(folder) or folder == project.root)
     ]
     for path in markdown_below(folder):
-        if path not in found and _looks_interrupted(path):
+        if path not in found and is_plan(path):
             found.append(path)
     return found
 
@@ -118,17 +118,20 @@ def markdown_below(folder: Path) -> list[Path]:
     return found
 
 
-def _looks_interrupted(path: Path) -> bool:
+def is_plan(path: Path) -> bool:
+    """A Markdown file whose tasks have ids, or one that was begun; not any checklist."""
     try:
         if path.stat().st_size > PLAN_BYTES_MAX:
             return False
         data = path.read_bytes()
     except OSError:
         return False
-    if b"[~]" not in data and b"[!]" not in data:
+    if not any(mark in data for mark in (b"[ ]", b"[~]", b"[!]")):
         return False
-    tasks = Document.parse(data, file=str(path)).tasks
-    return any(task.state in (TaskState.IN_PROGRESS, TaskState.FAILED) for task in tasks)
+    document = Document.parse(data, file=str(path))
+    states = {task.state for task in document.tasks}
+    begun = states & {TaskState.IN_PROGRESS, TaskState.FAILED}
+    return bool(begun) or (document.has_ids and TaskState.PENDING in states)
 
 
 def _standing(
@@ -176,8 +179,7 @@ def _state(
     if counts[TaskState.IN_PROGRESS]:
         return PlanState.INTERRUPTED
     left = counts[TaskState.PENDING]
-    began = left != counts.total()
-    if left and (began or row is not None):
+    if left and row is not None:
         return PlanState.INTERRUPTED
     if left:
         return PlanState.PENDING

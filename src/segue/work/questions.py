@@ -53,7 +53,13 @@ class Questions:
         if self._asker is None:
             return
         self._gates[gate.id] = gate
-        self._ask(gate.id, f"❓ {gate.task}: {gate.text}", gate.options, gate.preset, first=False)
+        self._ask(
+            gate.id,
+            f"❓ {gate.task}: {gate.text}" if gate.task else f"❓ {gate.text}",
+            gate.options,
+            gate.preset,
+            first=False,
+        )
 
     def ask_failed(self, run: TaskListRun, tasks: list[str], *, first: bool) -> bool:
         """Ask what to do about failed tasks; False where there is nobody to ask."""

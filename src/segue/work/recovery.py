@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from segue.core.limits import needs_person
 from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Said
@@ -44,8 +45,11 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     if restart:
         run.ledger.end_waits()
     edits.drop_what_is_out_of_our_hands(run)
-    for gate in run.ledger.gates.values():
-        run.open_gate(gate)
+    for gate in list(run.ledger.gates.values()):
+        if needs_person(gate.category):  # being started again is the answer: it was seen to
+            run.go_on_with(gate, run.workshop.resume_text)
+        else:
+            run.open_gate(gate)
     for park in run.ledger.parks.values():
         if park.wakes_at > run.clock.now():
             run.accounts.park(park.account, park.kind, park.wakes_at)

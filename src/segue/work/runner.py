@@ -95,8 +95,9 @@ class Cast:
                 problem = error.problem
                 if task.agent is None:  # not this line's fault
                     return [problem]
+                line = document.field_line(task.id, "agent")
                 problems.append(
-                    Problem(problem.code, problem.message, document.file, task.line, problem.hint)
+                    Problem(problem.code, problem.message, document.file, line, problem.hint)
                 )
                 continue
             if profile.needs_command and task.run is None:
@@ -170,6 +171,7 @@ async def run_plan(
                 on_failed=wishes.on_failed,
                 wait=wishes.wait,
                 wake_margin_s=settings.recovery.wake_margin_s,
+                budget_usd=settings.leash.budget_usd,
             ),
             leash=leash(settings.leash, clock, tz),
             profile_for=cast.profile_for,
@@ -196,6 +198,7 @@ async def _run(
     try:
         engine.watch_plan(run.file.path)
         run.emit("started", path=str(run.file.path))
+        run.budgets_granted = run.ledger.budgets_granted()
         recovery.recover(run, restart=restart)
         show(run)
         await run.loop()

@@ -30,7 +30,7 @@ from segue.engine.port import (
     StopWanted,
 )
 from segue.errors import AgentError
-from segue.work import edits, outcomes
+from segue.work import budget, edits, outcomes
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
@@ -47,6 +47,7 @@ class Options:
     on_failed: str = "ask"
     wait: bool = True
     wake_margin_s: float = 5.0
+    budget_usd: float | None = None
 
 
 @dataclass(slots=True)
@@ -74,6 +75,8 @@ class TaskListRun:
     failed_here: list[str] = field(default_factory=list)
     skipped_here: set[str] = field(default_factory=set)  # by a person's decision
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
+    budgets_granted: int = 0
+    is_budget_refused: bool = False
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
@@ -113,9 +116,7 @@ class TaskListRun:
         return Snapshot(
             ready=self.frontier.ready,
             running=running,
-            parks=[_park_view(park) for park in self.ledger.parks.values()]
-            if self.options.wait
-            else [],
+            parks=[_park_view(park) for park in self.ledger.parks.values() if self._may_wake(park)],
             accounts=self.accounts.view(),
             slots=self.options.jobs,
             leash=self.leash,
@@ -123,6 +124,9 @@ class TaskListRun:
             held=self.held(),
             claims={id: self.graph.task(id).files for id in waiting if id in self.graph},
         )
+
+    def _may_wake(self, park: ParkRow) -> bool:
+        return self.options.wait or park.wakes_at <= self.clock.now()
 
     def _candidate(self, attempt: Attempt) -> Candidate:
         return Candidate(attempt.task.id, attempt.run.account, attempt.task.files)
@@ -135,6 +139,8 @@ class TaskListRun:
             return "broken"
         if self.questions.is_asking_first:
             return "asking"
+        if budget.is_used_up(self):
+            return "budget"
         if self.options.on_failed == "stop" and (self.failed_here or self.unanswered):
             return "failed"
         return None
@@ -389,6 +395,9 @@ class TaskListRun:
 
     def go_on_with(self, gate: GateRow, answer: str) -> None:
         """A person answered: on, in the same conversation."""
+        if gate.category == budget.CATEGORY:
+            budget.answered(self, gate, answer)
+            return
         before = self.ledger.run_row(gate.run) if gate.run else None
         self.ledger.close_gate(gate, answer)
         if before is None or before.task not in self.graph:

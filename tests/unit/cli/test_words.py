@@ -69,7 +69,7 @@ def told_by_work() -> list[tuple[str, frozenset[str], str]]:
             facts = {keyword.arg for keyword in node.keywords if keyword.arg}
             if any(keyword.arg is None for keyword in node.keywords):
                 facts |= set(PROBLEM)
-            found.append((first.value, frozenset(facts), f"{path.name}:{node.lineno}"))
+            found.append((str(first.value), frozenset(facts), f"{path.name}:{node.lineno}"))
     return found
 
 

@@ -138,7 +138,8 @@ MS_RDONLY, MS_REMOUNT, MNT_DETACH = 1, 32, 2
 
 def mount(folder: Path, flags: int, data: bytes) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
-    return libc.mount(b"none", os.fsencode(folder), b"tmpfs", flags, data) == 0
+    done: int = libc.mount(b"none", os.fsencode(folder), b"tmpfs", flags, data)
+    return done == 0
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from segue.errors import Bug, UserError
 from segue.store import sqlite
-from segue.store.changes import Add, Move, Note, instant, stamp
+from segue.store.changes import Add, Change, Move, Note, instant, stamp
 from segue.store.sqlite import Store
 
 NOW = datetime(2025, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
@@ -89,15 +89,15 @@ def test_an_added_entity_is_journalled_from_nothing(store: Store) -> None:
 def test_one_change_that_loses_undoes_all_of_its_move(store: Store, losing: str) -> None:
     """Whatever change of a move cannot be made, none of the others is, and no journal row."""
     store.move(a_plan(), a_task("T-1"), a_task("T-2"), at=NOW)
-    loser = {
+    losers: dict[str, Change] = {
         "state": Move("task", "p/T-2", "in_progress", "completed", "complete"),
         "version": start("T-2", version=7),
         "missing": start("T-9"),
         "twice": a_task("T-1"),
         "note": Note("task", "p/T-9", {"mark": "pending"}),
-    }[losing]
+    }
     before = dump(store)
-    assert store.move(start("T-1"), a_task("T-3"), loser, at=LATER) is False
+    assert store.move(start("T-1"), a_task("T-3"), losers[losing], at=LATER) is False
     assert dump(store) == before
     assert store.move(start("T-1"), at=LATER) is True
 

@@ -14,6 +14,8 @@ from segue.dialects.events import Asked, Event, LimitHit, Said, StepDone, Used
 from segue.dialects.script import Script
 from segue.testing.script import STOPPED_AT_LIMIT
 
+KEPT = ("PATH", "HOME", "PYTHONPATH")
+
 
 class Stage:
     """A project with a scenario, in which the agent is started again and again."""
@@ -28,7 +30,7 @@ class Stage:
         return [sys.executable, "-m", "segue.testing.script", str(self.path)]
 
     def environ(self, **more: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         facts = {"SEGUE_TASK": "T-1", "SEGUE_ATTEMPT": "1", "SEGUE_CONVERSATION": "talk"}
         return {**kept, **facts, "SEGUE_PROJECT": str(self.root), **more}
 
@@ -141,7 +143,7 @@ def test_it_can_be_tried_alone(tmp_path: Path, act: str) -> None:
     """By hand, in a folder without Segue's memory, it plays limits and questions as well."""
     path = tmp_path / "night.scenario"
     path.write_text(f"say hello\n{act}\n")
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-m", "segue.testing.script", str(path)],
         cwd=tmp_path,

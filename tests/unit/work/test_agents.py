@@ -143,6 +143,16 @@ def test_a_scenario_that_is_not_there_is_told(tmp_path: Path, scenario: str | No
     assert hint
 
 
+def test_a_wrong_scenario_is_told_before_the_start(tmp_path: Path) -> None:
+    """Its wrong line is named before anything runs."""
+    (tmp_path / "night.scenario").write_text("say x\nsya y\n")
+    with pytest.raises(UserError) as caught:
+        profile(AgentSettings("s", "script", scenario="night.scenario"), tmp_path, {})
+    problem = caught.value.problem
+    assert (problem.code, problem.line) == ("bad_scenario", 2)
+    assert problem.file == str(tmp_path / "night.scenario")
+
+
 @pytest.mark.parametrize("kind", ["claude", "codex", "gemini", "opencode"])
 def test_a_known_agent_is_found_on_the_path(tmp_path: Path, kind: str) -> None:
     """The program is started by its full path, with the options it needs for plain text."""

@@ -112,6 +112,25 @@ def test_an_edit_between_our_look_and_our_write_survives(
     assert path.read_bytes() == second.replace(b"[ ] **T-1", b"[!] **T-1")
 
 
+def test_an_edit_right_behind_our_write_is_seen(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A save that follows at once is not taken for our own."""
+    file = open_plan(path)
+    real = files.exchange_if
+
+    def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
+        theirs = real(path, data, expected)
+        path.write_bytes(data + b"\n- [ ] **T-3**: three\n")
+        return theirs
+
+    monkeypatch.setattr(files, "exchange_if", exchange_if)
+    file.mark("T-1", TaskState.COMPLETED)
+    assert file.write(nobody)
+    assert file.read()
+    assert [task.id for task in file.tasks()] == ["T-1", "T-2", "T-3"]
+
+
 def test_changes_that_a_person_made_needless_are_dropped(path: Path) -> None:
     """A task that is no longer in the plan gets no mark, and that is no error."""
     file = open_plan(path)
@@ -170,18 +189,38 @@ def test_a_plan_that_is_away_is_told_at_the_first_look(path: Path) -> None:
     )
 
 
-def test_a_plan_that_is_away_for_a_moment_is_no_crash(path: Path) -> None:
-    """Some editors move the old file away before they write the new one: the look in between
-    finds nothing new, or says so in words; the next look finds the new text."""
+def test_a_plan_that_is_away_for_a_moment_is_waited_for(path: Path) -> None:
+    """Some editors move the old file away before they write the new one: meanwhile the plan is
+    broken, told once; our marks wait, and are made on the new text."""
     file = open_plan(path)
+    file.mark("T-1", TaskState.COMPLETED)
     path.rename(path.with_name("PLAN.md~"))
-    try:
-        assert file.read() is False
-    except UserError as error:
-        assert error.problem.file
+    assert file.read()
+    assert file.is_broken
+    assert (file.problems[0].code, file.problems[0].file) == ("plan_not_found", "PLAN.md")
+    assert not file.read(), "it is told once"
+    assert file.write(nobody) is False
+    assert not path.exists(), "Segue does not bring it back"
     path.write_bytes(b"- [ ] **T-1**: new\n")
     assert file.read()
-    assert [task.title for task in file.tasks()] == ["new"]
+    assert not file.is_broken
+    assert file.write(nobody)
+    assert path.read_bytes() == b"- [x] **T-1**: new\n"
+
+
+def test_a_plan_that_comes_back_as_it_was_is_no_longer_broken(path: Path) -> None:
+    """A checkout that takes the file away and puts the same bytes back mends it."""
+    file = open_plan(path)
+    path.unlink()
+    file.mark("T-1", TaskState.COMPLETED)
+    told: list[bool] = []
+    assert file.write(lambda: told.append(file.is_broken)) is False
+    assert told == [True]
+    path.write_bytes(PLAN)
+    assert file.read()
+    assert not file.is_broken
+    assert file.write(nobody)
+    assert path.read_bytes() == PLAN.replace(b"[ ] **T-1", b"[x] **T-1")
 
 
 def test_a_disk_that_refuses_is_told_and_the_changes_are_kept(

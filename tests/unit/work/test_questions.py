@@ -52,6 +52,7 @@ class Run:
 
     def __init__(self, state: TaskState = TaskState.FAILED) -> None:
         self.done: list[tuple[Any, ...]] = []
+        self.skipped_here: set[str] = set()
         self.graph = Graph({"T-3": FAILED})
         self.ledger = SimpleNamespace(
             tasks={"T-3": SimpleNamespace(state=state, error="full error\nmore")},
@@ -171,7 +172,9 @@ def test_retrying_resets_the_count_and_reopens_what_it_held(answer: str) -> None
 
 def test_skipping_passes_over_what_depends_on_it_too() -> None:
     """Skip: skipped, told, and with it all that waits for it."""
-    done = ask_and_answer(SKIP).done
+    run = ask_and_answer(SKIP)
+    done = run.done
+    assert run.skipped_here == {"T-3"}, "it is not judged again in this run"
     assert ("move", "T-3", TaskState.SKIPPED, Trigger.SKIP, {}) in done
     assert ("mark", "T-3", TaskState.SKIPPED) in done
     assert done[-1] == ("cascade", "T-3")

@@ -78,6 +78,7 @@ CREATE TABLE gates (
     task       TEXT REFERENCES tasks (id) ON DELETE CASCADE,
     run        TEXT REFERENCES runs (id) ON DELETE CASCADE,
     kind       TEXT NOT NULL,                   -- review, question, dependency
+    category   TEXT NOT NULL DEFAULT '',        -- what it is about: choice, billing, budget, …
     text       TEXT NOT NULL,
     options    TEXT NOT NULL DEFAULT '[]',      -- JSON list
     preset     TEXT,                            -- the answer taken by default

@@ -1,0 +1,43 @@
+"""The budget of a plan: used up, it pauses and asks; what runs is never killed for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.i18n import _
+from segue.work.ledger import GateRow
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+CATEGORY = "budget"
+YES, NO = "yes", "no"
+
+
+def is_used_up(run: TaskListRun) -> bool:
+    """Whether nothing new may start because of it; then a person is asked, once."""
+    budget = run.options.budget_usd
+    if budget is None:
+        return False
+    gate = _open_gate(run)
+    if run.ledger.cost_usd < budget * (1 + run.budgets_granted):
+        if gate is not None:  # the settings allow more now
+            run.ledger.close_gate(gate, None)
+        return False
+    if gate is None and not run.is_budget_refused:
+        text = _("the budget of ${budget:.2f} is used up (${cost:.2f}); go on with as much again?")
+        asked = text.format(budget=budget, cost=run.ledger.cost_usd)
+        run.open_gate(run.ledger.add_question(None, asked, CATEGORY, (YES, NO), NO))
+    return True
+
+
+def answered(run: TaskListRun, gate: GateRow, answer: str) -> None:
+    if answer == YES:
+        run.ledger.close_gate(gate, answer)
+        run.budgets_granted += 1
+    else:
+        run.is_budget_refused = True  # for now: the question stays for the next start
+
+
+def _open_gate(run: TaskListRun) -> GateRow | None:
+    return next((g for g in run.ledger.gates.values() if g.category == CATEGORY), None)
