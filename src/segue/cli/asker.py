@@ -15,6 +15,7 @@ import click
 from segue.i18n import _
 
 LINE_BYTES_MAX = 64 * 1024
+MEND = "3"  # of the question about a failed task
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Question:
     text: str
     options: tuple[str, ...]
     preset: str | None
-    on_answer: Callable[[str], None]
+    on_answer: Callable[[str | None], None]
+    is_menu: bool = False  # its text shows the numbers to choose from
 
 
 class TerminalAsker:
@@ -34,17 +36,30 @@ class TerminalAsker:
         self._waiting: deque[Question] = deque()
         self._current: Question | None = None
         self._typed = b""
+        self._is_gone = False
 
     def ask(
         self,
         text: str,
         options: tuple[str, ...],
         preset: str | None,
-        on_answer: Callable[[str], None],
+        on_answer: Callable[[str | None], None],
+        *,
+        is_menu: bool = False,
     ) -> None:
-        self._waiting.append(Question(text, options, preset, on_answer))
-        if self._current is None:
+        self._waiting.append(Question(text, options, preset, on_answer, is_menu))
+        if self._is_gone:
+            self._nobody()
+        elif self._current is None:
             self._next()
+
+    def _nobody(self) -> None:
+        """Whoever was there is gone: nothing that is asked gets an answer."""
+        unanswered = [*([self._current] if self._current else []), *self._waiting]
+        self._current = None
+        self._waiting.clear()
+        for question in unanswered:
+            question.on_answer(None)
 
     def _next(self) -> None:
         loop = asyncio.get_running_loop()
@@ -61,7 +76,7 @@ class TerminalAsker:
 
     def _show(self, question: Question) -> None:
         click.echo("\n" + question.text, err=True)
-        if question.options and not _is_menu(question):
+        if question.options and not question.is_menu:
             for number, option in enumerate(question.options, 1):
                 click.echo(f"  [{number}] {option}", err=True)
         preset = f" [{question.preset}]" if question.preset else ""
@@ -69,8 +84,11 @@ class TerminalAsker:
 
     def _read(self) -> None:
         data = os.read(sys.stdin.fileno(), LINE_BYTES_MAX)
-        if not data:  # end of input: whoever was there is gone
+        if not data:
+            self._is_gone = True
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            self._nobody()
+            self._go_on()
             return
         self._typed = (self._typed + data)[-LINE_BYTES_MAX:]
         while b"\n" in self._typed and self._current is not None:
@@ -84,18 +102,13 @@ class TerminalAsker:
             hint = _("did you mean `{name}`?").format(name=close[0]) if close else ""
             click.echo(_("please choose one of them.") + f" {hint}\n> ", err=True, nl=False)
             return
-        if _is_menu(question) and answer == "3" and question.preset is None:
+        if question.is_menu and answer == MEND:
             text = _("Mend it now; press Enter when it is done.")
             self._waiting.appendleft(Question(text, (), "1", question.on_answer))
             self._next()
             return
         question.on_answer(answer)
         self._next()
-
-
-def _is_menu(question: Question) -> bool:
-    """The options are numbers already shown in the text."""
-    return bool(question.options) and all(option.isdigit() for option in question.options)
 
 
 def chosen(typed: str, options: tuple[str, ...], preset: str | None) -> str | None:
@@ -109,6 +122,6 @@ def chosen(typed: str, options: tuple[str, ...], preset: str | None) -> str | No
         return typed
     if typed.lower() in by_case:
         return by_case[typed.lower()]
-    if typed.isdigit() and 1 <= int(typed) <= len(options):
+    if typed.isascii() and typed.isdigit() and len(typed) < 5 and 1 <= int(typed) <= len(options):
         return options[int(typed) - 1]
     return None

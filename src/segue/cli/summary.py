@@ -53,7 +53,7 @@ def _headline(facts: Mapping[str, Any]) -> str:
 
 
 def bar(done: int, total: int, cells: int = BAR_CELLS) -> str:
-    filled = round(cells * done / total) if total else 0
+    filled = cells * done // total if total else 0
     return "━" * filled + "┄" * (cells - filled)
 
 

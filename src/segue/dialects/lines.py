@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 LINE_BYTES_MAX = 64 * 1024
 
@@ -12,6 +12,7 @@ _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
     r"|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
+    r"|\x1b[ -/]+[0-~]"
     r"|\x1b."
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -29,12 +30,18 @@ class Lines:
         data = self._rest + data
         *whole, self._rest = data.split(b"\n")
         for line in whole:
-            yield line, not self._in_long_line
+            last = yield from self._cut(line)
+            yield last, not self._in_long_line
             self._in_long_line = False
-        while len(self._rest) > LINE_BYTES_MAX:
-            yield self._rest[:LINE_BYTES_MAX], False
-            self._rest = self._rest[LINE_BYTES_MAX:]
+        self._rest = yield from self._cut(self._rest)
+
+    def _cut(self, line: bytes) -> Generator[tuple[bytes, bool], None, bytes]:
+        """The pieces of an over-long line; what is left of it is returned."""
+        while len(line) > LINE_BYTES_MAX:
+            yield line[:LINE_BYTES_MAX], False
+            line = line[LINE_BYTES_MAX:]
             self._in_long_line = True
+        return line
 
     def close(self) -> Iterator[tuple[bytes, bool]]:
         if self._rest:
@@ -47,6 +54,5 @@ def plain(line: bytes) -> str:
 
     A carriage return rewrites the line on a terminal: what came last is what people saw.
     """
-    text = line.decode("utf-8", "replace").rstrip("\r")
-    text = _ESCAPES.sub("", text)
+    text = _ESCAPES.sub("", line.decode("utf-8", "replace")).rstrip("\r")
     return _CONTROLS.sub("", text.rsplit("\r", 1)[-1])

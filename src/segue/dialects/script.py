@@ -10,6 +10,7 @@ from segue.dialects.events import Asked, Event, Garbled, LimitHit, Said, StepDon
 from segue.dialects.lines import Lines, plain
 
 PREFIX = "@segue "
+WAIT_S_MAX = 366 * 86_400
 
 
 class Script:
@@ -37,22 +38,26 @@ def _line(text: str, is_whole: bool) -> Iterator[Event]:
 def _event(text: str) -> Event:
     try:
         told = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Garbled(len(text))
     match told:
-        case {"limit": str(kind), "wait_s": int() | float() as wait_s}:
+        case {"limit": str(kind), "wait_s": wait_s} if _is_wait(wait_s):
             return LimitHit(kind, wait_s=float(wait_s), text=kind)
         case {"ask": str(asked), **more}:
             preset = more.get("default")
             options = tuple(_texts(more.get("options")))
             return Asked(asked, options, preset if isinstance(preset, str) else None)
-        case {"step": int(n)}:
+        case {"step": n} if type(n) is int:
             return StepDone(n)
         case {"usage": {"input_tokens": int(read), "output_tokens": int(written), **more}}:
             cost = more.get("cost_usd")
             return Used(read, written, float(cost) if isinstance(cost, int | float) else None)
         case _:
             return Garbled(len(text))
+
+
+def _is_wait(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value <= WAIT_S_MAX  # type: ignore[operator]
 
 
 def _texts(value: Any) -> list[str]:

@@ -18,7 +18,7 @@ BLOCK_CHARS_MAX = 100_000
 FIELD_CHARS_MAX = 10_000
 
 _STEP = re.compile(r"===\s*STEP\s+(\d{1,4})\s+DONE(?:\s+(\w+))?\s*===")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 _OPEN = re.compile(r"\[USER_QUESTION(?:\s+(\w+))?\]")
 _CLOSE = "[/USER_QUESTION]"
 
@@ -46,7 +46,7 @@ class Text:
 
     def _line(self, text: str, is_whole: bool) -> Iterator[Event]:
         if self._block is not None:
-            yield from self._in_block(text)
+            yield from self._in_block(text, is_whole)
             return
         if text.strip():
             yield Said(text)
@@ -68,11 +68,16 @@ class Text:
             self._fence = ""
         return True
 
-    def _in_block(self, text: str) -> Iterator[Event]:
+    def _in_block(self, text: str, is_whole: bool) -> Iterator[Event]:
         assert self._block is not None
-        if text.strip() == _CLOSE:
+        marker = text.strip() if is_whole else ""
+        if marker == _CLOSE:
             block, self._block = self._block, None
             yield question(block)
+            return
+        if (opened := _OPEN.fullmatch(marker)) and opened[1] == self._nonce:
+            yield Garbled(self._block_chars)  # the one before was never closed
+            self._block, self._block_chars = [], 0
             return
         self._block_chars += len(text) + 1
         if self._block_chars > BLOCK_CHARS_MAX:
@@ -96,7 +101,7 @@ def question(block: list[str]) -> Event:
         elif item and key == "options":
             options.append(item[1].strip())
         elif key == "question" and line.strip():
-            fields["question"] += "\n" + line.strip()
+            fields["question"] = (fields["question"] + "\n" + line.strip())[:FIELD_CHARS_MAX]
     if not fields.get("question"):
         return Garbled(sum(len(line) + 1 for line in block))
     return Asked(

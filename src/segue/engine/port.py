@@ -80,7 +80,7 @@ class Answered:
     """A person answered. `about` is a gate's id, or `failed:TASK`."""
 
     about: str
-    answer: str
+    answer: str | None  # None: nobody is there any more
 
 
 Happening = Started | Heard | Ended | Due | PlanTouched | StopWanted | Answered

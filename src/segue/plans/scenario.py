@@ -111,8 +111,23 @@ def _wrong(act: Act, file: str) -> Problem | None:
     if len(act.words) < fewest or (most is not None and len(act.words) > most):
         message = _("`{verb}` has the wrong number of words").format(verb=act.verb)
         return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
+    if not _are_numbers(act):
+        message = _("`{verb}` takes numbers").format(verb=act.verb)
+        return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
     durations = {"wait": 0, "limit": 1}
     if act.verb in durations and parse_duration(act.words[durations[act.verb]]) is None:
         message = _("this is no duration")
         return Problem("bad_scenario", message, file, act.line, _("write 90s, 5m, 2h or 500ms"))
     return None
+
+
+def _are_numbers(act: Act) -> bool:
+    match act.verb:
+        case "step":
+            return act.words[0].isascii() and act.words[0].isdigit()
+        case "usage":
+            whole = all(word.isascii() and word.isdigit() for word in act.words[:2])
+            cost = re.fullmatch(r"\d+(\.\d+)?", act.words[2]) if len(act.words) == 3 else True
+            return whole and bool(cost)
+        case _:
+            return True

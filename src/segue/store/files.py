@@ -44,12 +44,21 @@ def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
             return None
         slipped_in = temporary.read_bytes()
         if slipped_in != expected:
-            _exchange(temporary, path)
-            return slipped_in
+            return _give_back(temporary, path, data, slipped_in)
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
     return None
+
+
+def _give_back(temporary: Path, path: Path, ours: bytes, theirs: bytes) -> bytes:
+    """Put their text back where ours stands now; if they save again meanwhile, that one."""
+    while True:
+        _exchange(temporary, path)
+        taken_out = temporary.read_bytes()
+        if taken_out == ours:
+            return theirs
+        ours, theirs = theirs, taken_out
 
 
 def remove_leftovers(path: Path) -> None:

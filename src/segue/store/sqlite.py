@@ -98,6 +98,8 @@ class Store:
             case Add():
                 return self._add(change, now)
             case Note():
+                if "state" in change.sets:
+                    raise Bug(f"{change.entity} {change.id}: a state is changed by a Move alone")
                 sql = _note_sql(change.entity, tuple(change.sets))
                 return self._db.execute(sql, (*change.sets.values(), change.id)).rowcount == 1
 

@@ -37,6 +37,7 @@ def main(argv: list[str], environ: dict[str, str]) -> int:
         begin = int(place.read_text(encoding="ascii"))
     for number, act in enumerate(acts[begin:], begin + 1):
         if act.verb in {"limit", "ask"}:
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(str(number), encoding="ascii")
         code = _play(act)
         if code is not None:

@@ -160,7 +160,9 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
 def _installed(
     program: str, settings: AgentSettings, root: Path, environ: Mapping[str, str]
 ) -> str:
-    found = find_program(program, root, settings.env.get("PATH") or environ.get("PATH"))
+    own = settings.env.get("PATH")
+    search = environ.get("PATH") if own is None else _resolve(settings, "PATH", own, environ)
+    found = find_program(program, root, search)
     if found is None:
         raise UserError(
             "agent_missing",

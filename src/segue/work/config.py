@@ -122,29 +122,29 @@ class _Reader:
 
 
 def line_of(text: str, table: str, key: str | None) -> int | None:
-    """Where a key stands in a TOML file (tomllib keeps no positions)."""
-    current = ""
+    """Where a key or a table stands in a TOML file (tomllib keeps no positions).
+
+    A key may stand below its table's header, with dots before it, or in an inline table.
+    """
+    path = [*filter(None, table.split(".")), *([key] if key else [])]
+    current: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
-        if header and not re.match(r"\s*[\w\"'.-]+\s*=", line):
-            current = re.sub(r"[\"'\s]", "", header[1])
-            if key is None and current == table:
+        if header := re.match(r"\s*\[+([^\]=]+)\]+\s*(?:#.*)?$", line):
+            current = _names(header[1])
+            if current[: len(path)] == path:
                 return number
-            continue
-        if key is None:
-            continue
-        name = re.match(r"\s*([\w\"'.-]+)\s*=", line)
-        if name:
-            full = re.sub(r"[\"']", "", f"{current}.{name[1]}".lstrip("."))
-            if full == f"{table}.{key}".lstrip("."):
+        elif name := re.match(r"\s*([\w\"'.\s-]+?)\s*=(.*)", line):
+            full = [*current, *_names(name[1])]
+            if full == path:
                 return number
-        if current == table and re.search(rf"[{{,]\s*{re.escape(key)}\s*=", line):
-            return number
-        if current == "" or table.startswith(current):
-            inline = re.match(rf"\s*{re.escape(table.removeprefix(current).lstrip('.'))}\s*=", line)
-            if table != current and inline and key in line:
+            is_inline = full == path[: len(full)] and path[len(full) :]
+            if is_inline and re.search(rf"\b{re.escape(path[-1])}\b", name[2]):
                 return number
     return None
+
+
+def _names(dotted: str) -> list[str]:
+    return [re.sub(r"[\"'\s]", "", part) for part in dotted.split(".")]
 
 
 def _text(value: Any) -> str | None:
@@ -299,9 +299,17 @@ def _section(
 def _agents(
     reader: _Reader, tables: Any, base: Mapping[str, AgentSettings]
 ) -> dict[str, AgentSettings]:
-    agents = {}
-    for name, table in tables.items() if isinstance(tables, dict) else ():
-        kind = table.get("kind") if isinstance(table, dict) else None
+    agents: dict[str, AgentSettings] = {}
+    if not isinstance(tables, dict):
+        message = _("`{key}` is a table").format(key="agents")
+        reader.problem("bad_value", message, _("write [agents.NAME]"), "", "agents")
+        return agents
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            message = _("agent `{name}` is a table").format(name=name)
+            reader.problem("bad_value", message, f"[agents.{name}]", "agents", name)
+            continue
+        kind = table.get("kind")
         if name not in base and kind is None:
             message = _("agent `{name}` does not say its kind").format(name=name)
             hint = _('add kind = "command" (or {kinds})').format(kinds=", ".join(KINDS))

@@ -99,7 +99,7 @@ def merge_or_complete(run: TaskListRun, attempt: Attempt) -> None:
     run.ledger.commit()  # from here on a next start finishes the merge
     task = attempt.task
     try:
-        if worktrees.path(task.id).exists():
+        if worktrees.has(task.id):
             worktrees.commit(task.id, f"{task.id}: {task.title}")
         worktrees.merge(task.id, f"{task.id}: {task.title}")
     except Conflict as conflict:

@@ -60,6 +60,8 @@ def summarise(lines: Collection[str]) -> str:
     for line in reversed(list(lines)):
         size += len(line) + 1
         if size > SUMMARY_CHARS_MAX:
+            if not kept:
+                kept.append(line[-SUMMARY_CHARS_MAX:])
             break
         kept.append(line)
     return "\n".join(reversed(kept)).strip()

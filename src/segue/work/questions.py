@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from segue.core.machines import Trigger
@@ -28,9 +29,14 @@ class Asker(Protocol):
         text: str,
         options: tuple[str, ...],
         preset: str | None,
-        on_answer: Callable[[str], None],
+        on_answer: Callable[[str | None], None],
+        *,
+        is_menu: bool = False,
     ) -> None:
-        """Show a question; call back with the answer that was given."""
+        """Show a question; call back with the answer, or None when nobody is there.
+
+        `is_menu`: the text shows the numbers that can be chosen.
+        """
         ...
 
 
@@ -66,30 +72,46 @@ class Questions:
         if self._asker is None or not tasks:
             return False
         for key in tasks:
-            text = failed_question(run.graph.task(key), run.ledger.tasks[key].error)
-            self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first)
+            text = failed_question(run.file.document.task(key), run.ledger.tasks[key].error)
+            self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first, is_menu=True)
         return True
 
     def _ask(
-        self, about: str, text: str, options: tuple[str, ...], preset: str | None, *, first: bool
+        self,
+        about: str,
+        text: str,
+        options: tuple[str, ...],
+        preset: str | None,
+        *,
+        first: bool,
+        is_menu: bool = False,
     ) -> None:
         assert self._asker is not None
         self._open[about] = first
-        # Behind everything that is told now: a question is the last thing on the screen.
-        asyncio.get_running_loop().call_soon(
-            self._asker.ask, text, options, preset, lambda a: self._tell(Answered(about, a))
+        tell = self._tell
+        ask = partial(
+            self._asker.ask,
+            text,
+            options,
+            preset,
+            lambda answer: tell(Answered(about, answer)),
+            is_menu=is_menu,
         )
+        # Behind everything that is told now: a question is the last thing on the screen.
+        asyncio.get_running_loop().call_soon(ask)
 
     def answered(self, run: TaskListRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
         gate = self._gates.pop(answered.about, None)
         if gate is not None:
-            if gate.id in run.ledger.gates:
+            if gate.id in run.ledger.gates and answered.answer is not None:
                 run.go_on_with(gate, answered.answer)
             return
         task = answered.about.removeprefix("failed:")
         if task in run.graph and run.ledger.tasks[task].state is TaskState.FAILED:
-            if answered.answer == SKIP:
+            if answered.answer is None:
+                run.unanswered.append(task)
+            elif answered.answer == SKIP:
                 skip_failed(run, task)
             else:
                 retry_failed(run, task)

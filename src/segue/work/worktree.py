@@ -52,12 +52,18 @@ class Worktrees:
                 hint="git switch BRANCH",
             )
 
+    @property
+    def _plan_name(self) -> str:
+        """The plan's path as one word: two plans never share a branch or a folder."""
+        is_inside = self.plan.is_relative_to(self.root)
+        path = self.plan.relative_to(self.root) if is_inside else self.plan
+        return _safe(str(path.with_suffix("")))
+
     def branch(self, task: str) -> str:
-        plan = re.sub(r"[^\w.-]+", "-", self.plan.stem).strip("-.") or "plan"
-        return f"segue/{plan}/{_safe(task)}"
+        return f"segue/{self._plan_name}/{_safe(task)}"
 
     def path(self, task: str) -> Path:
-        return self.folder / _safe(task)
+        return self.folder / self._plan_name / _safe(task)
 
     def workspace(self, task: str) -> Path:
         """The project's folder in the worktree: it may lie below the repository's top."""
@@ -69,39 +75,56 @@ class Worktrees:
     def make(self, task: str) -> Path:
         """A fresh worktree from the current state of the project's branch."""
         path, branch = self.path(task), self.branch(task)
-        if path.exists():
-            self.set_aside(task)
-        elif self._has_branch(branch):
-            self._put_aside(branch)
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._git("worktree", "prune")
+        self.set_aside(task)
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._git("worktree", "add", "-q", "-b", branch, str(path), "HEAD")
         return path
 
     def set_aside(self, task: str) -> None:
         """End a worktree whose work was not merged; its branch keeps what was done."""
         path, branch = self.path(task), self.branch(task)
-        if path.exists():
+        if self.has(task):
             self.commit(task, f"{task}: left unfinished")
             self._git("worktree", "remove", "--force", str(path))
+        elif path.exists():  # not a worktree: somebody's folder
+            path.rename(_free(path))
         if self._has_branch(branch):
             self._put_aside(branch)
 
     def close(self, task: str) -> None:
         """Remove the worktree; the branch stays."""
-        if self.path(task).exists():
+        if self.has(task):
             self._git("worktree", "remove", "--force", str(self.path(task)))
+
+    def has(self, task: str) -> bool:
+        """Whether the task's worktree is there, and really one of its own."""
+        path = self.path(task)
+        return path.is_dir() and self._try(
+            "rev-parse", "--git-dir", cwd=path
+        ).stdout.strip() not in (
+            "",
+            self._try("rev-parse", "--absolute-git-dir").stdout.strip(),
+        )
 
     def commit(self, task: str, message: str) -> None:
         """What the agent did not commit is committed; the plan's file is Segue's alone."""
         path = self.path(task)
         if self.plan.is_relative_to(self.root):
-            plan = self._prefix() + str(self.plan.relative_to(self.root))
-            if not self._try("cat-file", "-e", f"HEAD:{plan}", cwd=path).returncode:
-                self._git("checkout", "-q", "HEAD", "--", plan, cwd=path)
+            self._restore_plan(path, self._prefix() + str(self.plan.relative_to(self.root)))
         self._git("add", "-A", cwd=path)
         if self._try("diff", "--cached", "--quiet", cwd=path).returncode:
             self._git(*IDENTITY, "commit", "-q", "--no-verify", "-m", message, cwd=path)
+
+    def _restore_plan(self, path: Path, plan: str) -> None:
+        """The plan as it was where the branch began, whatever the agent made of it."""
+        began = self._git("merge-base", "HEAD", self._git("rev-parse", "HEAD").strip(), cwd=path)
+        base = began.strip()
+        if not self._try("cat-file", "-e", f"{base}:{plan}").returncode:
+            self._git("checkout", "-q", base, "--", plan, cwd=path)
+        elif (path / plan).exists():
+            self._git("rm", "-q", "-f", "--cached", "--ignore-unmatch", "--", plan, cwd=path)
+            (path / plan).unlink()
 
     def merge(self, task: str, message: str) -> None:
         """Bring the branch into the project's own; done twice, it changes nothing."""
@@ -159,8 +182,16 @@ class Worktrees:
         return done.stdout
 
 
-def _safe(task: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", task).strip("-.") or "task"
+def _safe(name: str) -> str:
+    """A name as part of a branch and of a path: words and hyphens."""
+    return re.sub(r"[^\w]+", "-", name).strip("-") or "task"
+
+
+def _free(path: Path) -> Path:
+    n = 1
+    while (free := path.with_name(f"{path.name}-kept-{n}")).exists():
+        n += 1
+    return free
 
 
 def _overwritten(stderr: str) -> list[str]:

@@ -82,15 +82,22 @@ class Talk:
 
     def __init__(self) -> None:
         self.happened: list[str] = []
-        self.answers: asyncio.Queue[str] = asyncio.Queue()
+        self.answers: asyncio.Queue[str | None] = asyncio.Queue()
         self.asker = TerminalAsker(
             lambda: self.happened.append("pause"), lambda: self.happened.append("go on")
         )
 
-    def ask(self, text: str, options: tuple[str, ...] = (), preset: str | None = None) -> None:
-        self.asker.ask(text, options, preset, self.answers.put_nowait)
+    def ask(
+        self,
+        text: str,
+        options: tuple[str, ...] = (),
+        preset: str | None = None,
+        *,
+        is_menu: bool = False,
+    ) -> None:
+        self.asker.ask(text, options, preset, self.answers.put_nowait, is_menu=is_menu)
 
-    async def answer(self) -> str:
+    async def answer(self) -> str | None:
         return await self.answers.get()
 
 
@@ -162,7 +169,7 @@ def test_mending_by_hand_waits_for_the_person(
     """The third choice about a failed task waits for Enter, and then it is a retry."""
 
     async def go(talk: Talk) -> None:
-        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"))
+        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"), is_menu=True)
         terminal.type(b"3\n")
         while "Enter" not in (seen := capsys.readouterr().err):
             assert "choose" not in seen
@@ -179,7 +186,7 @@ def test_the_other_choices_are_passed_on_as_they_are(terminal: Terminal, answer:
     """Retry and skip need no more words."""
 
     async def go(talk: Talk) -> None:
-        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"))
+        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"), is_menu=True)
         terminal.type(answer.encode() + b"\n")
         assert await talk.answer() == answer
 
@@ -202,7 +209,7 @@ def test_an_agents_numbers_are_answers_not_choices_of_a_menu(
 
 
 def test_the_end_of_input_is_no_answer_and_no_busy_loop(terminal: Terminal) -> None:
-    """When whoever was there is gone, the question stays open and input is watched no more."""
+    """When whoever was there is gone, that is told and input is watched no more."""
 
     async def go(talk: Talk) -> None:
         talk.ask("Anybody?", (), "preset")
@@ -211,7 +218,9 @@ def test_the_end_of_input_is_no_answer_and_no_busy_loop(terminal: Terminal) -> N
         for _turn in range(10):
             await asyncio.sleep(0)
         assert loop.remove_reader(terminal.fileno()) is False, "it was removed already"
-        assert talk.answers.empty()
+        assert talk.answers.get_nowait() is None
+        talk.ask("Still nobody?", (), "preset")
+        assert talk.answers.get_nowait() is None
 
     talk(go)
 

@@ -41,7 +41,27 @@ def test_a_task_that_starts_leaves_and_comes_back_when_it_is_reset() -> None:
     front.move("A", RUNNING, 1)
     assert ids(front) == ["B"]
     front.move("A", PENDING, 2)
-    assert ids(front) == ["B", "A"]
+    assert ids(front) == ["A", "B"]
+
+
+def test_who_waits_longer_goes_first() -> None:
+    """A minute of waiting counts more than the place in the file; ten raise the priority."""
+    low = Priority.LOW
+    front = frontier(task("A"), task("B"), task("C", priority=low))
+    for id in ("A", "B"):
+        front.move(id, RUNNING, 1)
+    front.move("B", PENDING, 200)
+    front.move("A", PENDING, 300)
+    assert ids(front) == ["B", "A", "C"]
+    front.move("A", RUNNING, 300)
+    front.move("A", PENDING, 700)
+    assert ids(front) == ["B", "C", "A"]
+
+
+def test_among_equals_the_longest_chain_of_dependants_goes_first() -> None:
+    """What the end of the plan waits for starts first; then the order in the file."""
+    front = frontier(task("A"), task("B"), task("C", "B"), task("D"))
+    assert ids(front) == ["B", "A", "D"]
 
 
 def test_a_wave_waits_until_the_one_before_is_finished() -> None:

@@ -31,19 +31,22 @@ class Person:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[str, ...], str | None]] = []
-        self._on_answer: list[Callable[[str], None]] = []
+        self._on_answer: list[Callable[[str | None], None]] = []
 
     def ask(
         self,
         text: str,
         options: tuple[str, ...],
         preset: str | None,
-        on_answer: Callable[[str], None],
+        on_answer: Callable[[str | None], None],
+        *,
+        is_menu: bool = False,
     ) -> None:
+        assert is_menu == (options == (RETRY, SKIP, MEND))
         self.asked.append((text, options, preset))
         self._on_answer.append(on_answer)
 
-    def answer(self, n: int, text: str) -> None:
+    def answer(self, n: int, text: str | None) -> None:
         self._on_answer[n](text)
 
 
@@ -58,7 +61,11 @@ class Run:
             tasks={"T-3": SimpleNamespace(state=state, error="full error\nmore")},
             gates={"g1": GATE},
         )
-        self.file = SimpleNamespace(edit=lambda edit, task: self.done.append(("edit", task)))
+        self.unanswered: list[str] = []
+        self.file = SimpleNamespace(
+            edit=lambda edit, task: self.done.append(("edit", task)),
+            document=SimpleNamespace(task=self.graph.task),
+        )
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: object) -> None:
         self.done.append(("move", task, to, cause, sets))
