@@ -7,6 +7,7 @@ timer of the event loop, so that the clocks move.
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,7 @@ class LiveReporter:
         is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
         words = in_words(event, facts) if is_told else None
         if words is not None:
-            self._console.print(Text(f"{datetime.now().astimezone():%H:%M:%S} {words}"))
+            self._console.print(Text(f"{time.strftime('%H:%M:%S')} {words}"))
 
     def show(self, run: TaskListRun) -> None:
         self._run = run

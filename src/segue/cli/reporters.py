@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -73,7 +74,7 @@ class LineReporter:
             return
         words = in_words(event, facts)
         if words is not None:
-            click.echo(f"{datetime.now().astimezone():%H:%M:%S} {words}")
+            click.echo(f"{time.strftime('%H:%M:%S')} {words}")
 
     def show(self, run: TaskListRun) -> None:
         self._run = run

@@ -68,15 +68,16 @@ class Inotify:
             data = os.read(self.fd, READ_BYTES)
         except BlockingIOError:
             return []
-        events: dict[tuple[int, int, str], None] = {}
+        events: dict[tuple[int, int, bytes], None] = {}
         offset = 0
         while offset < len(data):
             watch, mask, _, size = HEADER.unpack_from(data, offset)
             offset += HEADER.size
-            name = os.fsdecode(data[offset : offset + size].rstrip(b"\0"))
+            name = data[offset : offset + size].rstrip(b"\0")
             offset += size
-            events[watch, mask, name] = None
-        return list(events)
+            # Of a file that changed it matters that it did, not how.
+            events[watch, mask & (GONE | IN_Q_OVERFLOW), name] = None
+        return [(watch, mask, os.fsdecode(name)) for watch, mask, name in events]
 
     def close(self) -> None:
         os.close(self.fd)

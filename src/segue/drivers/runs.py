@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import struct
+import sys
 import termios
 import time
 from collections.abc import Mapping
@@ -200,4 +201,6 @@ def send(stdin: Path, data: bytes) -> None:
 
 
 def _text(value: str | os.PathLike[str]) -> str:
+    if sys.getfilesystemencoding() == "utf-8":  # then it is what it would become
+        return os.fspath(value)
     return os.fsencode(value).decode("utf-8", "surrogateescape")

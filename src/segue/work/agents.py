@@ -106,13 +106,17 @@ def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> 
             return Profile(settings, True, lambda task: found, Text)
 
 
+def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
+    """What of Segue's own environment any program needs."""
+    return {name: value for name, value in environ.items() if PASSED_ON.fullmatch(name)}
+
+
 def environment(
-    settings: AgentSettings, facts: Facts, environ: Mapping[str, str]
+    settings: AgentSettings, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
 ) -> dict[str, str]:
-    """All that the agent finds in its environment."""
-    passed_on = {name: value for name, value in environ.items() if PASSED_ON.fullmatch(name)}
+    """All that the agent finds in its environment: `base`, its facts, its own table."""
     own = {name: _resolve(settings, name, value, environ) for name, value in settings.env.items()}
-    return {**passed_on, **facts.environment(), **own}
+    return {**base, **facts.environment(), **own}
 
 
 def check_environment(settings: AgentSettings, environ: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from segue.work.worktree import Worktrees
 
 LINES_KEPT = 200
 TAIL_LINES = 40
+MARKER = re.compile(r"\s*(===.*===|\[/?USER_QUESTION\b.*\])\s*$")  # an old nonce misleads
 
 
 @dataclass(slots=True)
@@ -49,6 +51,7 @@ class Workshop:
 
     project: Project
     environ: Mapping[str, str]
+    base: Mapping[str, str]  # what every agent gets of it
     worktrees: Worktrees | None
     resume_text: str
 
@@ -129,7 +132,7 @@ class Workshop:
             nonce=run.nonce,
             is_resumed=run.resumes is not None,
         )
-        return environment(attempt.profile.settings, facts, self.environ)
+        return environment(attempt.profile.settings, facts, self.environ, self.base)
 
 
 def why(ended: Ended, timeout_s: float | None) -> str:
@@ -151,4 +154,5 @@ def one_line(reason: str, lines: deque[str]) -> str:
 
 def in_full(reason: str, lines: deque[str]) -> str:
     """The error as the next try gets it."""
-    return "\n".join([reason, *list(lines)[-TAIL_LINES:]])
+    told = [line for line in lines if not MARKER.match(line)]
+    return "\n".join([reason, *told[-TAIL_LINES:]])

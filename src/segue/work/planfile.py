@@ -130,9 +130,7 @@ class PlanFile:
             self._seen = None
             self._take(theirs)
             taken_in()
-        raise files.in_words(
-            OSError(5, "the plan changes faster than it can be written"), self.path
-        )
+        return False  # it changes faster than it can be written: after the next change
 
     def tasks(self) -> tuple[Task, ...]:
         return self.document.tasks

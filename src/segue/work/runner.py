@@ -165,7 +165,13 @@ async def run_plan(
             accounts=Accounts(store, clock),
             engine=engine,
             clock=clock,
-            workshop=Workshop(project, environ, worktrees, settings.recovery.resume_text),
+            workshop=Workshop(
+                project,
+                environ,
+                agents.passed_on(environ),
+                worktrees,
+                settings.recovery.resume_text,
+            ),
             options=Options(
                 jobs=wishes.jobs or settings.jobs,
                 on_failed=wishes.on_failed,

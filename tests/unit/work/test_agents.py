@@ -12,7 +12,7 @@ from segue.dialects.script import Script
 from segue.dialects.text import Text
 from segue.errors import UserError
 from segue.work import agents
-from segue.work.agents import Facts, check_environment, environment, profile
+from segue.work.agents import Facts, check_environment, environment, passed_on, profile
 from segue.work.config import AgentSettings
 
 FACTS = Facts("T-1", "run-1", 2, "talk-1", "/project", "n0nce")
@@ -54,7 +54,7 @@ def code_of(settings: AgentSettings, root: Path, environ: dict[str, str]) -> tup
 
 def test_an_agent_gets_only_what_it_needs_of_segues_environment() -> None:
     """Paths, language and proxies pass; keys, tokens and everything else does not."""
-    found = environment(AgentSettings("a", "shell"), FACTS, SEGUES_OWN)
+    found = environment(AgentSettings("a", "shell"), FACTS, SEGUES_OWN, passed_on(SEGUES_OWN))
     assert found == {
         "PATH": "/bin",
         "HOME": "/home/me",
@@ -82,7 +82,9 @@ def test_a_resumed_run_is_told_so() -> None:
 def test_an_agents_own_table_wins() -> None:
     """Its env wins over Segue's variables and over the facts of the run."""
     own = {"PATH": "/mine", "SEGUE_TASK": "mine", "NEW": "x", "EMPTY": ""}
-    found = environment(AgentSettings("a", "shell", env=own), FACTS, SEGUES_OWN)
+    found = environment(
+        AgentSettings("a", "shell", env=own), FACTS, SEGUES_OWN, passed_on(SEGUES_OWN)
+    )
     assert own.items() <= found.items()
 
 
@@ -91,20 +93,20 @@ def test_a_variable_of_segues_own_is_taken_by_its_name(written: str) -> None:
     """`$NAME` gives the agent that variable under the name of its choice."""
     settings = AgentSettings("a", "shell", env={"KEY": written})
     check_environment(settings, SEGUES_OWN)
-    assert environment(settings, FACTS, SEGUES_OWN)["KEY"] == "secret-1"
+    assert environment(settings, FACTS, SEGUES_OWN, passed_on(SEGUES_OWN))["KEY"] == "secret-1"
 
 
 @pytest.mark.parametrize("written", ["a$HOME", "$HOME/x", "costs $", "$", "$$HOME", "$(id)"])
 def test_other_dollars_are_text(written: str) -> None:
     """Only a whole value that is a name is looked up; nothing is expanded within text."""
     settings = AgentSettings("a", "shell", env={"KEY": written})
-    assert environment(settings, FACTS, SEGUES_OWN)["KEY"] == written
+    assert environment(settings, FACTS, SEGUES_OWN, passed_on(SEGUES_OWN))["KEY"] == written
 
 
 def test_a_variable_that_is_not_set_is_told() -> None:
     """A name that Segue does not have is an error before anything starts."""
     settings = AgentSettings("mine", "shell", env={"KEY": "$NOT_SET"})
-    for check in (check_environment, lambda s, e: environment(s, FACTS, e)):
+    for check in (check_environment, lambda s, e: environment(s, FACTS, e, {})):
         with pytest.raises(UserError) as caught:
             check(settings, SEGUES_OWN)
         problem = caught.value.problem
