@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from datetime import UTC, datetime
@@ -42,6 +43,14 @@ def choose_reporter(*, as_json: bool) -> Reporter:
     return LineReporter()
 
 
+def say(line: str) -> None:
+    """Print a line. Nobody reads any more (`| head`): the work goes on all the same."""
+    try:
+        click.echo(line)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class JsonReporter:
     """One JSON object per line, as things happen."""
 
@@ -49,7 +58,7 @@ class JsonReporter:
         if event in NOT_FOR_PROGRAMS:
             return
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        click.echo(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
+        say(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
 
     def show(self, run: TaskListRun) -> None:
         pass
@@ -70,11 +79,11 @@ class LineReporter:
 
     def emit(self, event: str, **facts: object) -> None:
         if event == "finished" and self._run is not None:
-            click.echo(summary(self._run, facts, self._since))
+            say(summary(self._run, facts, self._since))
             return
         words = in_words(event, facts)
         if words is not None:
-            click.echo(f"{time.strftime('%H:%M:%S')} {words}")
+            say(f"{time.strftime('%H:%M:%S')} {words}")
 
     def show(self, run: TaskListRun) -> None:
         self._run = run

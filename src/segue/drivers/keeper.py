@@ -14,14 +14,14 @@ A *keeper* is the subreaper of all that its agent starts: whoever loses its pare
 keeper's child, in whatever session, with whatever environment. So "waitpid knows no child" means
 that nothing of the run is left. It goes through these steps, each durable before the next:
 
-1. claim: link(2) a file to a name. Whoever links first wins: a supervisor that wants to know
-   that a run never starts links the same name (`launcher.recover`).
+1. claim: make a file that nobody else has made. Whoever is first wins: a supervisor that wants
+   to know that a run never starts takes the same name (`runs.recover`).
 2. answer: its pid and start time, to the supervisor if there still is one.
 3. start the agent in a session of its own, copy its output to the log in bounded memory. What
    the disk does not take is drained and counted: a full disk must not block an agent.
 4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
    all, a grace, SIGKILL until none is left. SIGQUIT, or a second SIGTERM: SIGKILL at once.
-5. leave the end record, whose bytes were reserved at the start; exit.
+5. leave the end record, in the bytes and under a new name of the claim; exit.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Keeper:
     def __init__(self, order: Order, signals: set[signal.Signals]) -> None:
         self.order = order
         self.signals = signals  # that the agent gets with their defaults
+        self.claim = -1  # its file, open
         self.agent = 0
         self.status: int | None = None
         self.by = "itself"
@@ -134,8 +135,9 @@ class Keeper:
             if order["stdin"] is not None:
                 self.feed = streams.Feed(stdin, master)
         else:
-            self.actions = [(os.POSIX_SPAWN_DUP2, stdin, 0)]
-            self.handed.append(stdin)
+            if stdin:
+                self.actions = [(os.POSIX_SPAWN_DUP2, stdin, 0)]
+                self.handed.append(stdin)
             self.add_pipe(order["log"], *([1] if order["err"] else [1, 2]))
         if order["err"]:
             self.add_pipe(order["err"], 2)
@@ -143,7 +145,7 @@ class Keeper:
     def open_stdin(self) -> int:
         path = self.order["stdin"]
         if not self.order["interactive"]:
-            return os.open(path or os.devnull, os.O_RDONLY)
+            return os.open(path, os.O_RDONLY) if path else 0  # the nursery's own: /dev/null
         os.mkfifo(path, 0o600)
         self.fifo = path
         # Read and write: it never ends, whoever comes and goes at the other end.
@@ -267,7 +269,7 @@ class Keeper:
             "lost_bytes": sum(output.lost_bytes for output in self.outputs),
             "error": self.error,
         }
-        records.leave(self.order["end"], record)
+        records.leave(self.claim, self.order["claim"], self.order["end"], record)
         if self.fifo:
             os.unlink(self.fifo)
 
@@ -300,9 +302,10 @@ class Nursery:
         os.set_inheritable(socket, False)
         self.become_subreaper = processes.load_subreaper()
         self.boot = processes.boot_id()
-        self.signals = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_IGN)  # SIGCHLD: keepers that ended leave no zombie
+        # What is ignored stays so in the agent unless it is told otherwise; handlers do not.
+        self.signals = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN}
         gc.freeze()  # else a collection in a keeper would touch, and so copy, every page
 
     def serve(self) -> None:
@@ -350,11 +353,10 @@ class Nursery:
             os.setsid()
             self.become_subreaper()
             keeper = Keeper(order, self.signals)
-            records.reserve(order["end"])
-            records.claim(order["claim"], {"pid": pid, "started": started, "boot": self.boot})
+            claim = {"pid": pid, "started": started, "boot": self.boot}
+            keeper.claim = records.claim(order["claim"], claim)
         except Exception as error:  # noqa: BLE001 - told to the supervisor; nothing was started
             answer["error"] = records.describe(error)
-            records.release(order["end"])
             reply()
             return
         keeper.keep(reply)

@@ -1,7 +1,7 @@
-"""The two small files that a run leaves beside its log: the claim and the end record.
+"""The small file that a run has beside its log: the claim, which becomes the end record.
 
-Both are there whole or not at all. They are not synced to the disk: they say what became of
-processes, and after a power cut no process is left; a run without its records then counts as
+It is there whole or not at all. It is not synced to the disk: it says what became of
+processes, and after a power cut no process is left; a run without its record then counts as
 cut off. Keepers use this file too, without the rest of Segue: standard library only.
 """
 
@@ -18,35 +18,25 @@ if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are neve
 RECORD_BYTES = 4096
 
 
-def _write(path: str, text: str) -> None:
-    """Write over a file from its first byte; what is behind stays."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+def _write(fd: int, content: dict[str, Any]) -> None:
+    """One write of one block: whoever reads sees the old content or the new one."""
+    os.write(fd, json.dumps(content).encode().ljust(RECORD_BYTES))
+
+
+def claim(path: str, content: dict[str, Any]) -> int:
+    """Take the right to decide about a run; FileExistsError: somebody else has it.
+
+    The block that it fills is the end record's later: at the end the disk may be full. The
+    descriptor is for `leave`.
+    """
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        data = text.encode()
-        while data:
-            data = data[os.write(fd, data) :]
-    finally:
+        _write(fd, content)
+    except BaseException:
         os.close(fd)
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):  # noqa: PTH110 - no pathlib here
         os.unlink(path)  # noqa: PTH108 - no pathlib here
-
-
-def _part(path: str) -> str:
-    """Where a file grows until it is whole: nobody else's, whoever claims the same run."""
-    return f"{path}.{os.getpid()}"
-
-
-def claim(path: str, content: dict[str, Any]) -> None:
-    """Take the right to decide about a run; FileExistsError: somebody else has it."""
-    part = _part(path)
-    try:
-        _write(part, json.dumps(content))
-        os.link(part, path)
-    finally:
-        _remove(part)
+        raise
+    return fd
 
 
 def revoke(path: str) -> None:
@@ -59,20 +49,12 @@ def is_revoked(path: str) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - no pathlib here
 
 
-def reserve(path: str) -> None:
-    """Take the disk's space for the end record now: at the end the disk may be full."""
-    _write(_part(path), " " * RECORD_BYTES)
-
-
-def release(path: str) -> None:
-    """Give the reserved space back: there will be no end record."""
-    _remove(_part(path))
-
-
-def leave(path: str, content: dict[str, Any]) -> None:
-    """Write the end record over the reserved bytes (JSON may have blanks behind), show it."""
-    _write(_part(path), json.dumps(content))
-    os.rename(_part(path), path)  # noqa: PTH104 - no pathlib here
+def leave(fd: int, claim: str, end: str, content: dict[str, Any]) -> None:
+    """The claim, open as `fd`, becomes the end record: its content, then its name."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    _write(fd, content)
+    os.close(fd)
+    os.rename(claim, end)  # noqa: PTH104 - no pathlib here
 
 
 def describe(error: Exception) -> dict[str, Any]:

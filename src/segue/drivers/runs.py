@@ -61,8 +61,10 @@ class Order:
         """As the nursery reads it. Paths keep their bytes: the nursery speaks UTF-8 mode."""
         order: dict[str, Any] = {
             "run": self.run,
-            "argv": [_text(word) for word in self.argv],
-            "env": {_text(name): _text(value) for name, value in self.env.items()},
+            "argv": self.argv if IS_UTF8 else [_text(word) for word in self.argv],
+            "env": dict(self.env)
+            if IS_UTF8
+            else {_text(name): _text(value) for name, value in self.env.items()},
             "interactive": self.interactive,
             "pty": self.pty,
             "grace_s": self.grace_s,
@@ -120,33 +122,51 @@ class Lost:
 
 def read_end(path: Path) -> End | None:
     """A run's end record; None: it still runs, or its keeper was killed."""
-    try:
-        record = json.loads(path.read_bytes())
-        error = record.pop("error")
-        return End(**record, error=Failure(**error) if error else None)
-    except FileNotFoundError:
+    data = _bytes(path)
+    if data is None:
         return None
+    try:
+        return _end(json.loads(data))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         text = _("{path} is not an end record: somebody wrote to it")
         raise AgentError(text.format(path=path)) from error
+
+
+def _end(record: dict[str, Any]) -> End:
+    error = record.pop("error")
+    return End(**record, error=Failure(**error) if error else None)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # a file object costs several times as much
+    except FileNotFoundError:
+        return None
+    try:
+        return os.read(fd, 2 * records.RECORD_BYTES)
+    finally:
+        os.close(fd)
 
 
 def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
     """What became of a run that an earlier supervisor ordered; safe at any moment, any number of
     times. Afterwards either its keeper lives, or nothing of it does and nothing ever will."""
     try:
-        records.revoke(str(claim.absolute()))
-    except FileExistsError:
-        pass  # by a keeper, or by whoever revoked it before
-    except FileNotFoundError:  # the whole folder was removed
-        _kill_orphans(run)
-        return Lost()
-    if records.is_revoked(str(claim)):
-        return Revoked()
-    held = _read_claim(claim)
-    try:
         if record := read_end(end):
             return record
+        try:
+            records.revoke(str(claim.absolute()))
+        except FileExistsError:
+            pass  # by a keeper, or by whoever revoked it before
+        except FileNotFoundError:  # the whole folder was removed
+            _kill_orphans(run)
+            return Lost()
+        if records.is_revoked(str(claim)):
+            # A keeper that has ended took its claim away: then there is a record now.
+            return read_end(end) or Revoked()
+        held = _read_claim(claim)
+        if "ended_at" in held:  # the claim is just becoming the record
+            return _end(held)
         pid, started = held.get("pid", 0), held.get("started", 0)
         if held.get("boot") == processes.boot_id() and processes.is_alive(pid, started):
             return Live(run, pid, started)
@@ -159,9 +179,12 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
 
 
 def _read_claim(path: Path) -> dict[str, Any]:
-    """The claim; empty where somebody spoiled it: then no keeper can be found."""
+    """The claim; empty where somebody spoiled it, or it is gone: then no keeper can be found."""
+    until = time.monotonic() + SETTLE_S
+    while (data := _bytes(path)) == b"" and time.monotonic() < until:
+        time.sleep(SETTLE_S / 10)  # made, and about to be written
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(data or b"")
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
@@ -200,7 +223,10 @@ def send(stdin: Path, data: bytes) -> None:
         os.close(fd)
 
 
+IS_UTF8 = sys.getfilesystemencoding() == "utf-8"
+
+
 def _text(value: str | os.PathLike[str]) -> str:
-    if sys.getfilesystemencoding() == "utf-8":  # then it is what it would become
+    if IS_UTF8:  # then it is what it would become
         return os.fspath(value)
     return os.fsencode(value).decode("utf-8", "surrogateescape")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Coroutine
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +49,7 @@ class LocalEngine:
 
     def __init__(self, runs: Path, clock: Clock, *, grace_s: float = 5.0) -> None:
         self._runs = runs
+        self._runs_text = str(runs)
         self._clock = clock
         self._grace_s = grace_s
         self._launcher = Launcher()
@@ -153,9 +155,9 @@ class LocalEngine:
                 await self._launcher.ended(live)
             else:
                 timed_out = await self._until(job, live, job.deadline)
+            follower.drain()
         finally:
             follower.stop()
-        follower.drain()
         self._finish(job, timed_out)
 
     async def _until(self, job: Job, live: Live, deadline: datetime) -> bool:
@@ -174,6 +176,7 @@ class LocalEngine:
             self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data)
         )
         follower.drain()
+        follower.stop()
         self._finish(job, False)
 
     def _hear(self, job: str, dialect: Dialect, data: bytes) -> None:
@@ -214,8 +217,9 @@ class LocalEngine:
         return self._runs / f"{job}.{what}"
 
     def _clean(self, job: str) -> None:
-        for what in ("claim", "end", "in"):
-            self._path(job, what).unlink(missing_ok=True)
+        for what in ("end", "claim", "in"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._runs_text}/{job}.{what}")  # noqa: PTH108 - once for every run
 
     # The inbox, the timer, the plan's folder
 

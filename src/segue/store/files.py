@@ -7,7 +7,10 @@ import errno
 import glob
 import os
 import stat
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from segue.errors import UserError
 from segue.i18n import _
@@ -24,25 +27,18 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
-    """Replace a file that others edit too, if it still holds what we think it does.
+    """Replace a file that others edit too, if it holds what we think it does.
 
     None: done. Bytes: somebody wrote in between; these are theirs, and they stand.
-    The two files change places in one step, so that a write that came between our
-    look and the step is in our hands and not lost. Mode and owner are kept.
+    The two files change places in one step and only then are compared, so that a write
+    that came a moment before is in our hands and not lost. Mode and owner are kept.
     """
-    found = path.read_bytes()
-    if found != expected:
-        return found
     status = path.stat()
-    temporary = _write_beside(path, data, stat.S_IMODE(status.st_mode))
+    temporary = _write_beside(path, data, stat.S_IMODE(status.st_mode), status)
     try:
-        if os.geteuid() == 0:
-            os.chown(temporary, status.st_uid, status.st_gid)
         if not _exchange(temporary, path):
-            temporary.replace(path)
-            _sync_folder(path.parent)
-            return None
-        slipped_in = temporary.read_bytes()
+            return _replace_if(temporary, path, expected)
+        slipped_in = _read(temporary)
         if slipped_in != expected:
             return _give_back(temporary, path, data, slipped_in)
     finally:
@@ -51,11 +47,33 @@ def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
     return None
 
 
+def _replace_if(temporary: Path, path: Path, expected: bytes) -> bytes | None:
+    """Where the file system cannot exchange: compare, then rename, with a moment between."""
+    found = _read(path)
+    if found != expected:
+        return found
+    temporary.replace(path)
+    _sync_folder(path.parent)
+    return None
+
+
+def _read(path: Path) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = os.fstat(fd).st_size
+        data = os.read(fd, size + 1)
+        while more := os.read(fd, 1 << 20):
+            data += more
+        return data
+    finally:
+        os.close(fd)
+
+
 def _give_back(temporary: Path, path: Path, ours: bytes, theirs: bytes) -> bytes:
     """Put their text back where ours stands now; if they save again meanwhile, that one."""
     while True:
         _exchange(temporary, path)
-        taken_out = temporary.read_bytes()
+        taken_out = _read(temporary)
         if taken_out == ours:
             return theirs
         ours, theirs = theirs, taken_out
@@ -84,7 +102,7 @@ def in_words(error: OSError, path: Path) -> UserError:
     )
 
 
-def _write_beside(path: Path, data: bytes, mode: int) -> Path:
+def _write_beside(path: Path, data: bytes, mode: int, owner: os.stat_result | None = None) -> Path:
     temporary = path.with_name(f".{path.name}.segue-{os.getpid()}")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -92,6 +110,9 @@ def _write_beside(path: Path, data: bytes, mode: int) -> Path:
         while view:
             view = view[os.write(fd, view) :]
         os.fchmod(fd, mode)
+        if owner is not None and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+            with suppress(PermissionError):  # not ours to give; the text is what counts
+                os.fchown(fd, owner.st_uid, owner.st_gid)
         os.fsync(fd)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -101,19 +122,28 @@ def _write_beside(path: Path, data: bytes, mode: int) -> Path:
     return temporary
 
 
+@cache
+def _renameat2() -> Any:
+    return getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+
+
 def _exchange(one: Path, other: Path) -> bool:
     """Swap two names (Linux renameat2); False where the file system cannot."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    call = getattr(libc, "renameat2", None)
+    call = _renameat2()
     if call is None:
         return False
     done: int = call(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE)
     return done == 0
 
 
+_folders: dict[Path, int] = {}  # the folder synced last, kept open
+
+
 def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    fd = _folders.get(folder)
+    if fd is None or os.fstat(fd).st_ino != folder.stat().st_ino:
+        for old in _folders.values():
+            os.close(old)
+        _folders.clear()
+        fd = _folders[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    os.fsync(fd)

@@ -11,7 +11,7 @@ import json
 import secrets
 import sqlite3
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
@@ -21,6 +21,7 @@ from segue.errors import Bug
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
 
+LATER = timedelta(milliseconds=50)
 OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
 
 
@@ -81,6 +82,7 @@ class Ledger:
         self._clock = clock
         self._staged: list[Change] = []
         self._later: list[Change] = []
+        self._later_since = clock.now()
         self.tasks: dict[str, TaskRow] = {}
         self.runs: dict[str, RunRow] = {}  # open ones
         self.parks: dict[str, ParkRow] = {}  # waiting ones
@@ -159,7 +161,10 @@ class Ledger:
         self._staged.extend(changes)
 
     def later(self, *changes: Change) -> None:
-        """Facts that may be lost with this process: they go along with the next commit."""
+        """Facts that may be lost with this process: they go along with the next commit, or
+        soon by themselves."""
+        if not self._later:
+            self._later_since = self._clock.now()
         self._later.extend(changes)
 
     @property
@@ -167,6 +172,8 @@ class Ledger:
         return bool(self._later)
 
     def commit(self) -> None:
+        if not self._staged and self._clock.now() - self._later_since < LATER:
+            return
         changes = [*self._later, *self._staged]
         if not changes:
             return

@@ -34,11 +34,9 @@ from segue.work import budget, edits, outcomes
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
-from segue.work.ledger import GateRow, Ledger, ParkRow, RunRow
+from segue.work.ledger import LATER, GateRow, Ledger, ParkRow, RunRow
 from segue.work.planfile import PlanFile
 from segue.work.questions import Questions
-
-LATER_S = 0.05  # facts that may be lost wait this long for a commit to go along with
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class TaskListRun:
             self.commit()
             if self.is_over():
                 break
-            timeout_s = LATER_S if self.ledger.has_later else None
+            timeout_s = LATER.total_seconds() if self.ledger.has_later else None
             happened = await self.engine.next(timeout_s)
             for happening in happened:
                 self.handle(happening)
