@@ -354,7 +354,7 @@ class Nursery:
             self.become_subreaper()
             keeper = Keeper(order, self.signals)
             claim = {"pid": pid, "started": started, "boot": self.boot}
-            keeper.claim = records.claim(order["claim"], claim)
+            keeper.claim = records.claim(order["claim"], claim, order["spare"])
         except Exception as error:  # noqa: BLE001 - told to the supervisor; nothing was started
             answer["error"] = records.describe(error)
             reply()

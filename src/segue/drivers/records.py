@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are never evaluated
@@ -23,12 +24,16 @@ def _write(fd: int, content: dict[str, Any]) -> None:
     os.write(fd, json.dumps(content).encode().ljust(RECORD_BYTES))
 
 
-def claim(path: str, content: dict[str, Any]) -> int:
+def claim(path: str, content: dict[str, Any], spare: str | None = None) -> int:
     """Take the right to decide about a run; FileExistsError: somebody else has it.
 
     The block that it fills is the end record's later: at the end the disk may be full. The
-    descriptor is for `leave`.
+    descriptor is for `leave`. `spare` is a file that is not needed any more, to be used again:
+    it costs a file system much less to rename a file than to make one and delete one.
     """
+    if spare is not None:
+        with suppress(FileNotFoundError):
+            return _claim_with(spare, path, content)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         _write(fd, content)
@@ -36,6 +41,18 @@ def claim(path: str, content: dict[str, Any]) -> int:
         os.close(fd)
         os.unlink(path)  # noqa: PTH108 - no pathlib here
         raise
+    return fd
+
+
+def _claim_with(spare: str, path: str, content: dict[str, Any]) -> int:
+    fd = os.open(spare, os.O_WRONLY)
+    try:
+        _write(fd, content)
+        os.link(spare, path)
+    except BaseException:
+        os.close(fd)
+        raise
+    os.unlink(spare)  # noqa: PTH108 - no pathlib here
     return fd
 
 

@@ -50,6 +50,7 @@ class Order:
     pty: tuple[int, int] | None = None
     grace_s: float = 5.0
     log_bytes_max: int = 2**30
+    spare: Path | None = None  # the record of a settled run, to be used again
 
     def __post_init__(self) -> None:
         if not self.argv:
@@ -70,7 +71,7 @@ class Order:
             "grace_s": self.grace_s,
             "log_bytes_max": self.log_bytes_max,
         }
-        for name in ("cwd", "stdin", "log", "err", "claim", "end"):
+        for name in ("cwd", "stdin", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
             order[name] = None if path is None else _text(path.absolute())
         return json.dumps(order).encode() + b"\n"

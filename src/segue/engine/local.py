@@ -40,6 +40,7 @@ from segue.engine.port import (
 from segue.errors import AgentError
 
 PTY_SIZE = (40, 120)
+SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
@@ -59,6 +60,7 @@ class LocalEngine:
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._wanted_end: set[str] = set()
         self._watched: set[Path] = set()
+        self._spares: list[Path] = []
         self._timer: asyncio.TimerHandle | None = None
 
     # Jobs
@@ -131,6 +133,7 @@ class LocalEngine:
             claim=self._path(job.id, "claim"),
             end=self._path(job.id, "end"),
             grace_s=self._grace_s,
+            spare=self._spares.pop() if self._spares else None,
         )
         try:
             live = await self._launcher.launch(order)
@@ -204,7 +207,11 @@ class LocalEngine:
     def forget(self, job: str) -> None:
         """Its end was recorded: what was kept for a next supervisor can go."""
         self._wanted_end.discard(job)
-        self._clean(job)
+        if len(self._spares) < SPARES_MAX:
+            self._spares.append(self._path(job, "end"))
+            self._clean(job, "in")
+        else:
+            self._clean(job, "end", "in")
 
     def sweep(self) -> None:
         """Remove what was left by runs that ended long ago (revocations, places)."""
@@ -216,8 +223,8 @@ class LocalEngine:
     def _path(self, job: str, what: str) -> Path:
         return self._runs / f"{job}.{what}"
 
-    def _clean(self, job: str) -> None:
-        for what in ("end", "claim", "in"):
+    def _clean(self, job: str, *files: str) -> None:
+        for what in files or ("end", "claim", "in"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{self._runs_text}/{job}.{what}")  # noqa: PTH108 - once for every run
 
@@ -270,5 +277,7 @@ class LocalEngine:
         for attending in self._attending.values():
             attending.cancel()
         await asyncio.gather(*self._attending.values(), return_exceptions=True)
+        for spare in self._spares:
+            spare.unlink(missing_ok=True)
         self._watch.close()
         await self._launcher.close()

@@ -26,14 +26,21 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     _sync_folder(path.parent)
 
 
-def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
+def exchange_if(
+    path: Path, data: bytes, expected: bytes, *, spare: Path | None = None
+) -> bytes | None:
     """Replace a file that others edit too, if it holds what we think it does.
 
     None: done. Bytes: somebody wrote in between; these are theirs, and they stand.
     The two files change places in one step and only then are compared, so that a write
     that came a moment before is in our hands and not lost. Mode and owner are kept.
+
+    `spare`: a file for the new text, used again and again; what was replaced is in it
+    afterwards. To make and delete a file for every write costs far more than the write.
     """
     status = path.stat()
+    if spare is not None and spare.parent.stat().st_dev == status.st_dev:
+        return _exchange_with(spare, path, data, expected, status)
     temporary = _write_beside(path, data, stat.S_IMODE(status.st_mode), status)
     try:
         if not _exchange(temporary, path):
@@ -43,6 +50,20 @@ def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
             return _give_back(temporary, path, data, slipped_in)
     finally:
         temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    return None
+
+
+def _exchange_with(
+    spare: Path, path: Path, data: bytes, expected: bytes, status: os.stat_result
+) -> bytes | None:
+    _write_into(spare, data, stat.S_IMODE(status.st_mode), status)
+    if not _exchange(spare, path):
+        spare.unlink()
+        return exchange_if(path, data, expected)
+    slipped_in = _read(spare)
+    if slipped_in != expected:
+        return _give_back(spare, path, data, slipped_in)
     _sync_folder(path.parent)
     return None
 
@@ -104,11 +125,19 @@ def in_words(error: OSError, path: Path) -> UserError:
 
 def _write_beside(path: Path, data: bytes, mode: int, owner: os.stat_result | None = None) -> Path:
     temporary = path.with_name(f".{path.name}.segue-{os.getpid()}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    _write_into(temporary, data, mode, owner)
+    return temporary
+
+
+def _write_into(
+    temporary: Path, data: bytes, mode: int, owner: os.stat_result | None = None
+) -> None:
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(fd, view) :]
+        os.ftruncate(fd, len(data))
         os.fchmod(fd, mode)
         if owner is not None and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
             with suppress(PermissionError):  # not ours to give; the text is what counts
@@ -119,7 +148,6 @@ def _write_beside(path: Path, data: bytes, mode: int, owner: os.stat_result | No
         raise
     finally:
         os.close(fd)
-    return temporary
 
 
 @cache

@@ -33,6 +33,7 @@ class PlanFile:
         self.path = path
         self.shown = shown  # the name that people know it by
         self._check_more = check_more
+        self.spare: Path | None = None  # where the next text is written before it is shown
         self._bytes = b""
         self._seen: tuple[int, int, int] | None = None
         self._was_gone = False
@@ -115,7 +116,7 @@ class PlanFile:
                 edit(self.document)
             new = self.document.render()
             try:
-                theirs = files.exchange_if(self.path, new, self._bytes)
+                theirs = files.exchange_if(self.path, new, self._bytes, spare=self.spare)
             except FileNotFoundError:
                 if self._is_gone():
                     taken_in()

@@ -154,6 +154,7 @@ async def run_plan(
     lock = Lock(lock_path(project, file.path))
     check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
     files.remove_leftovers(file.path)
+    file.spare = lock_path(project, file.path).with_suffix(".plan")
     store = Store.open(project.database)
     try:
         become_subreaper()
@@ -188,6 +189,7 @@ async def run_plan(
         return await _run(run, engine, show, restart=wishes.restart)
     finally:
         store.close()
+        file.spare.unlink(missing_ok=True)
         lock.release()
 
 
