@@ -752,10 +752,43 @@ def test_many_launches_at_once(bench: Bench) -> None:
     assert [live.run for live in lives] == [order.run for order in orders]
     ends = [bench.wait(order, live) for order, live in zip(orders, lives, strict=True)]
     assert [end.code for end in ends] == list(range(20))
-    nursery = bench.launcher.nursery
-    children = Path(f"/proc/{nursery}/task/{nursery}/children")
-    if children.exists():
-        assert children.read_text() == ""  # keepers that ended leave no zombies
+    keepers = {live.keeper for live in lives}
+    assert all(processes.is_alive(live.keeper, live.started) for live in lives), "no zombies"
+    more = [bench.shell("true") for _ in range(5)]
+    again = [bench.do(bench.launcher.launch(order)) for order in more]
+    assert {live.keeper for live in again} <= keepers, "keepers without a run are used again"
+    for order, live in zip(more, again, strict=True):
+        bench.wait(order, live)
+    bench.do(bench.launcher.close())
+    assert not any(processes.is_alive(live.keeper, live.started) for live in lives)
+
+
+def test_ending_a_run_that_has_ended_spares_the_next_one(bench: Bench) -> None:
+    """A keeper that has another run by now is not asked to end it."""
+    first, second = bench.shell("true"), bench.shell("sleep 0.2; exit 7")
+    ended = bench.do(bench.launcher.launch(first))
+    bench.wait(first, ended)
+    live = bench.do(bench.launcher.launch(second))
+    assert live.keeper == ended.keeper
+    bench.do(bench.launcher.end(ended))
+    assert bench.wait(second, live).code == 7
+
+
+def test_a_keeper_keeps_nothing_of_the_run_before(bench: Bench) -> None:
+    """The second run of a keeper has its own output, folder, stdin and exit code; no descriptor
+    of the first is left open."""
+    first = bench.shell("echo one; exit 3")
+    live = bench.do(bench.launcher.launch(first))
+    bench.wait(first, live)
+    open_before = len(list(Path(f"/proc/{live.keeper}/fd").iterdir()))
+    for _ in range(3):
+        order = bench.shell("echo two")
+        again = bench.do(bench.launcher.launch(order))
+        assert again.keeper == live.keeper
+        assert bench.wait(order, again).code == 0
+        assert order.log.read_bytes() == b"two\n"
+    assert len(list(Path(f"/proc/{live.keeper}/fd").iterdir())) == open_before
+    assert first.log.read_bytes() == b"one\n"
 
 
 def test_a_cancelled_launch_does_not_harm_the_next(bench: Bench) -> None:

@@ -6,13 +6,14 @@ their exit code is not lost, because each run has a keeper of its own. Theory of
     supervisor ──orders──▶ nursery ──fork──▶ keeper ──posix_spawn──▶ agent ──▶ its children
 
 The *nursery* is this file, run by path in a bare interpreter (`python -I -S keeper.py FD`;
-standard library only, imports as few as possible: a fork copies them for every run). It reads
-launch orders, one JSON line each, forks a keeper for each, and exits when the supervisor's end
-of the socket is closed. Keepers stay.
+standard library only, imports as few as possible: a fork copies them). It reads launch orders,
+one JSON line each, gives each to a keeper that has nothing to do, or forks one, and passes on
+what keepers tell. When the supervisor's end of the socket is closed it exits; keepers without
+a run exit with it, the others after their run.
 
-A *keeper* is the subreaper of all that its agent starts: whoever loses its parent becomes the
-keeper's child, in whatever session, with whatever environment. So "waitpid knows no child" means
-that nothing of the run is left. It goes through these steps, each durable before the next:
+A *keeper* has one run at a time. It is the subreaper of all that its agent starts: whoever
+loses its parent becomes the keeper's child, in whatever session, with whatever environment. So
+"waitpid knows no child" means that nothing of the run is left. It goes through these steps:
 
 1. claim: make a file that nobody else has made. Whoever is first wins: a supervisor that wants
    to know that a run never starts takes the same name (`runs.recover`).
@@ -21,7 +22,7 @@ that nothing of the run is left. It goes through these steps, each durable befor
    the disk does not take is drained and counted: a full disk must not block an agent.
 4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
    all, a grace, SIGKILL until none is left. SIGQUIT, or a second SIGTERM: SIGKILL at once.
-5. leave the end record, in the bytes and under a new name of the claim; exit.
+5. leave the end record, in the bytes and under a new name of the claim; tell; next order.
 """
 
 from __future__ import annotations
@@ -61,16 +62,27 @@ GIVE_UP_S = 1.0  # how long those are tried that we may not signal
 
 
 class Keeper:
-    """One run from its claim to its end record."""
+    """One run from its claim to its end record; then the next one."""
 
-    def __init__(self, order: Order, signals: set[signal.Signals]) -> None:
-        self.order = order
+    def __init__(self, signals: set[signal.Signals]) -> None:
         self.signals = signals  # that the agent gets with their defaults
-        self.claim = -1  # its file, open
+        self.wake, wake_in = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(wake_in, False)
+        signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
+        signal.signal(signal.SIGTERM, lambda *_: self.ask(1))
+        signal.signal(signal.SIGQUIT, lambda *_: self.ask(2))
+        self.asked = 0
+
+    def begin(self, order: Order, claim: dict[str, Any]) -> None:
+        """Claim a run, with nothing left over from the one before."""
+        self.asked = 0
+        self.order = order
+        self.claim = records.claim(order["claim"], claim, order["spare"])
         self.agent = 0
         self.status: int | None = None
         self.by = "itself"
-        self.asked = 0  # 1: end the tree; 2 and more: at once
         self.childless = True
         self.leftovers = self.survivors = 0
         self.error: dict[str, Any] | None = None
@@ -79,18 +91,12 @@ class Keeper:
         self.fifo: str | None = None
         self.actions: list[tuple[Any, ...]] = []
         self.handed: list[int] = []  # descriptors that are the agent's alone once it runs
+        self.held: list[int] = []  # descriptors of this run that are ours
         self.poll = select.poll()
-        self.wake, wake_in = os.pipe()
-        os.set_blocking(self.wake, False)
-        os.set_blocking(wake_in, False)
         self.poll.register(self.wake, select.POLLIN)
-        signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
-        signal.signal(signal.SIGTERM, lambda *_: self.ask(1))
-        signal.signal(signal.SIGQUIT, lambda *_: self.ask(2))
 
     def ask(self, weight: int) -> None:
-        self.asked += weight
+        self.asked += weight  # 1: end the tree; 2 and more: at once
 
     def keep(self, answer: Callable[[], None]) -> None:
         """Everything between the claim and the end record."""
@@ -110,6 +116,8 @@ class Keeper:
             for _ in range(DRAIN_CHUNKS_MAX):
                 if not output.copy():
                     break
+        for fd in (*self.handed, *self.held):
+            os.close(fd)
         self.leave_record()
 
     # starting
@@ -122,6 +130,7 @@ class Keeper:
             import termios  # noqa: PLC0415 - few runs need it
 
             master, slave = os.openpty()
+            self.held.append(slave)
             # The slave stays open here too, else the master would report a hang-up, again and
             # again, while nobody happens to have the terminal open.
             termios.tcsetwinsize(slave, tuple(order["pty"]))
@@ -134,6 +143,7 @@ class Keeper:
             self.add_output(master, order["log"])
             if order["stdin"] is not None:
                 self.feed = streams.Feed(stdin, master)
+                self.held.append(stdin)
         else:
             if stdin:
                 self.actions = [(os.POSIX_SPAWN_DUP2, stdin, 0)]
@@ -150,6 +160,8 @@ class Keeper:
         self.fifo = path
         # Read and write: it never ends, whoever comes and goes at the other end.
         held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        if not self.order["pty"]:
+            self.held.append(held)
         with suppress(PermissionError):  # of a user with many big pipes: the usual size will do
             fcntl.fcntl(held, fcntl.F_SETPIPE_SZ, FIFO_BYTES)
         return held if self.order["pty"] else os.open(path, os.O_RDONLY)
@@ -161,7 +173,10 @@ class Keeper:
         self.add_output(source, path)
 
     def add_output(self, source: int, path: str) -> None:
-        self.outputs.append(streams.Output(source, path, self.order["log_bytes_max"]))
+        self.held.append(source)
+        output = streams.Output(source, path, self.order["log_bytes_max"])
+        self.held.append(output.log)
+        self.outputs.append(output)
         self.poll.register(source, select.POLLIN)
 
     def spawn(self) -> None:
@@ -177,8 +192,8 @@ class Keeper:
             setsigdef=self.signals,
         )
         self.childless = False
-        for fd in self.handed:
-            os.close(fd)
+        while self.handed:
+            os.close(self.handed.pop())
         os.chdir("/")  # the agent's folder can be removed or unmounted without us
 
     # while it runs
@@ -292,7 +307,7 @@ def find_program(name: str, env: dict[str, str]) -> str:
 
 
 class Nursery:
-    """Forks a keeper for every order until the supervisor is gone.
+    """Gives every order to a keeper, until the supervisor is gone.
 
     What every keeper needs is made here, once: a fork hands it on for nothing.
     """
@@ -302,18 +317,40 @@ class Nursery:
         os.set_inheritable(socket, False)
         self.become_subreaper = processes.load_subreaper()
         self.boot = processes.boot_id()
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_IGN)  # SIGCHLD: keepers that ended leave no zombie
+        self.heard, self.tell = os.pipe()  # what keepers tell, a JSON line each
+        self.orders: dict[int, int] = {}  # each keeper's pipe
+        self.idle: list[int] = []
+        self.wake, wake_in = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(wake_in, False)
+        signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
         # What is ignored stays so in the agent unless it is told otherwise; handlers do not.
         self.signals = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN}
         gc.freeze()  # else a collection in a keeper would touch, and so copy, every page
 
     def serve(self) -> None:
-        buffer = b""
-        while data := self.receive():
-            *lines, buffer = (buffer + data).split(b"\n")
-            for line in lines:
-                self.bear(json.loads(line))
+        ordered = told = b""
+        poll = select.poll()
+        for fd in (self.socket, self.heard, self.wake):
+            poll.register(fd, select.POLLIN)
+        while True:
+            ready = {fd for fd, _event in poll.poll()}
+            if self.heard in ready:
+                *lines, told = (told + os.read(self.heard, streams.CHUNK_BYTES)).split(b"\n")
+                self.pass_on(lines)
+            if self.wake in ready:
+                self.reap()
+            if self.socket in ready:
+                data = self.receive()
+                if not data:
+                    self.dismiss()
+                    return
+                *lines, ordered = (ordered + data).split(b"\n")
+                for line in lines:
+                    self.give(line)
 
     def receive(self) -> bytes:
         try:
@@ -325,41 +362,108 @@ class Nursery:
         with suppress(BrokenPipeError):  # the supervisor is gone; the next one finds the claim
             os.write(self.socket, json.dumps(content).encode() + b"\n")
 
-    def bear(self, order: Order) -> None:
+    def pass_on(self, lines: list[bytes]) -> None:
+        """What keepers tell goes to the supervisor; who has ended a run is free for the next."""
+        with suppress(BrokenPipeError):
+            for line in lines:
+                os.write(self.socket, line + b"\n")
+        for line in lines:
+            told = json.loads(line)
+            if told["ended"]:
+                self.idle.append(told["keeper"])
+
+    def reap(self) -> None:
+        """Keepers that died: the supervisor must know."""
+        with suppress(BlockingIOError):
+            os.read(self.wake, streams.CHUNK_BYTES)
+        with suppress(ChildProcessError):
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                if pid in self.orders:
+                    os.close(self.orders.pop(pid))
+                    self.idle = [idle for idle in self.idle if idle != pid]
+                    self.answer({"run": None, "keeper": pid, "error": None, "ended": True})
+
+    def dismiss(self) -> None:
+        """The supervisor is gone: keepers without a run go with us, before us."""
+        for fd in self.orders.values():
+            os.close(fd)
+        for pid in self.idle:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+    def give(self, line: bytes) -> None:
+        """An order, to a keeper that has nothing to do or to a new one."""
+        while self.idle:
+            pid = self.idle.pop()
+            try:
+                written = memoryview(line + b"\n")
+                while written:
+                    written = written[os.write(self.orders[pid], written) :]
+            except BrokenPipeError:
+                continue  # it was killed; reaped soon
+            return
+        self.bear(line)
+
+    def bear(self, line: bytes) -> None:
+        taken, given = os.pipe()
         try:
             pid = os.fork()
         except OSError as error:
-            self.answer({"run": order["run"], "error": records.describe(error)})
+            os.close(taken)
+            os.close(given)
+            run = json.loads(line)["run"]
+            self.answer({"run": run, "keeper": 0, "error": records.describe(error), "ended": False})
             return
-        if pid == 0:
-            code = 1
-            try:
-                self.be_keeper(order)
-                code = 0
-            finally:
-                os._exit(code)  # never back into the nursery's loop
+        if pid:
+            os.close(taken)
+            self.orders[pid] = given
+            return
+        code = 1
+        try:
+            for fd in (self.socket, self.heard, self.wake, given, *self.orders.values()):
+                os.close(fd)
+            self.be_keeper(line, taken)
+            code = 0
+        finally:
+            os._exit(code)  # never back into the nursery's loop
 
-    def be_keeper(self, order: Order) -> None:
+    def be_keeper(self, line: bytes, orders: int) -> None:
         """One keeper's life, in a process just forked."""
         pid = os.getpid()
         started = processes.start_time(pid)
-        answer = {"run": order["run"], "keeper": pid, "started": started, "error": None}
+        os.setsid()
+        self.become_subreaper()
+        keeper = Keeper(self.signals)
+        claim = {"pid": pid, "started": started, "boot": self.boot}
+        buffer = line + b"\n"
+        while buffer:
+            *lines, buffer = buffer.split(b"\n")
+            for order in lines:
+                self.keep(keeper, json.loads(order), claim)
+            buffer += os.read(orders, streams.CHUNK_BYTES)
+            while buffer and b"\n" not in buffer:
+                more = os.read(orders, streams.CHUNK_BYTES)
+                if not more:
+                    return
+                buffer += more
 
-        def reply() -> None:
-            self.answer(answer)
-            os.close(self.socket)
+    def keep(self, keeper: Keeper, order: Order, claim: dict[str, Any]) -> None:
+        """One run: claimed, told, kept, told."""
+        told = {"run": order["run"], "keeper": claim["pid"], "started": claim["started"]}
+
+        def tell(error: dict[str, Any] | None, ended: bool) -> None:
+            with suppress(BrokenPipeError):  # the nursery is gone; claim and record say the same
+                os.write(
+                    self.tell, json.dumps({**told, "error": error, "ended": ended}).encode() + b"\n"
+                )
 
         try:
-            os.setsid()
-            self.become_subreaper()
-            keeper = Keeper(order, self.signals)
-            claim = {"pid": pid, "started": started, "boot": self.boot}
-            keeper.claim = records.claim(order["claim"], claim, order["spare"])
+            keeper.begin(order, claim)
         except Exception as error:  # noqa: BLE001 - told to the supervisor; nothing was started
-            answer["error"] = records.describe(error)
-            reply()
+            tell(records.describe(error), True)
             return
-        keeper.keep(reply)
+        keeper.keep(lambda: tell(None, False))
+        tell(None, True)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from segue.drivers import keeper, processes
 from segue.drivers.runs import (
@@ -66,6 +67,7 @@ class _Nursery(asyncio.Protocol):
     process: subprocess.Popen[bytes]
     transport: asyncio.Transport | None = None
     waiting: dict[str, asyncio.Future[Live]] = field(default_factory=dict)
+    endings: dict[int, asyncio.Future[bool]] = field(default_factory=dict)  # by keeper
     received: bytes = b""
     is_gone: bool = False
 
@@ -77,13 +79,28 @@ class _Nursery(asyncio.Protocol):
         *lines, self.received = (self.received + data).split(b"\n")
         for line in lines:
             answer = json.loads(line)
-            future = self.waiting.pop(answer["run"], None)
-            if future is None or future.done():
-                continue  # whoever asked was cancelled; the claim tells of the run
-            if answer["error"]:
-                future.set_exception(AgentError(answer["error"]["strerror"]))
-            else:
-                future.set_result(Live(answer["run"], answer["keeper"], answer["started"]))
+            self._started(answer)
+            if answer["ended"]:
+                self._ended(answer)
+
+    def _started(self, answer: dict[str, Any]) -> None:
+        run = answer["run"]
+        ending: asyncio.Future[bool] | None = None
+        if not answer["ended"] and not answer["error"]:
+            ending = self.endings[answer["keeper"]] = asyncio.get_running_loop().create_future()
+        future = self.waiting.pop(run, None)
+        if future is None or future.done():
+            return  # whoever asked was cancelled; the claim tells of the run
+        if answer["error"]:
+            future.set_exception(AgentError(answer["error"]["strerror"]))
+        else:
+            future.set_result(Live(run, answer["keeper"], answer["started"], ending))
+
+    def _ended(self, answer: dict[str, Any]) -> None:
+        """A run has ended, or (no run named) its keeper was killed."""
+        ending = self.endings.pop(answer["keeper"], None)
+        if ending is not None and not ending.done():
+            ending.set_result(True)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_gone = True
@@ -92,6 +109,9 @@ class _Nursery(asyncio.Protocol):
             if not future.done():
                 future.set_exception(_NurseryGone())
         self.waiting.clear()
+        for ending in self.endings.values():
+            if not ending.done():
+                ending.set_result(False)
 
     async def launch(self, order: Order) -> Live:
         if order.run in self.waiting:
@@ -189,12 +209,16 @@ class Launcher:
             return self._nursery
 
     async def ended(self, live: Live) -> None:
-        """Return when the keeper is gone, whoever started it."""
-        await _gone(live.keeper, live.started)
+        """Return when the run has ended and its keeper has left the record, or is gone."""
+        # Shielded: whoever waits may be cancelled, and another wait for the same.
+        if live.ending is None or not await asyncio.shield(live.ending):
+            await _gone(live.keeper, live.started)
 
     async def end(self, live: Live, *, now: bool = False) -> None:
         """End the run with all its processes, gently or at once; return when they are gone."""
         process = (live.keeper, live.started)
+        if live.ending is not None and live.ending.done() and live.ending.result():
+            process = (0, 0)  # it has ended: its keeper may have another run by now
         # SIGCONT: somebody may have stopped the keeper with the rest.
         processes.send_signals(process, signal.SIGQUIT if now else signal.SIGTERM, signal.SIGCONT)
         try:

@@ -7,6 +7,7 @@ one that ordered the run or one that comes after its death.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
@@ -15,7 +16,7 @@ import sys
 import termios
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,15 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A keeper that was started or adopted, and may have ended meanwhile."""
+    """A run whose keeper was started or adopted, and which may have ended meanwhile.
+
+    `ending` is told by the nursery that started it; of an adopted run the keeper's own end tells.
+    """
 
     run: str
     keeper: int
     started: int
+    ending: asyncio.Future[bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,8 @@ class LocalEngine:
                 await self._launcher.ended(live)
             else:
                 timed_out = await self._until(job, live, job.deadline)
+            if not self._path(job.id, "end").exists():  # its keeper was killed
+                await self._launcher.end(live, now=True)
             follower.drain()
         finally:
             follower.stop()

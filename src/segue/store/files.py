@@ -57,6 +57,8 @@ def exchange_if(
 def _exchange_with(
     spare: Path, path: Path, data: bytes, expected: bytes, status: os.stat_result
 ) -> bytes | None:
+    if spare.exists() and spare.stat().st_nlink > 1:
+        spare.unlink()  # the text that was replaced has another name: it is somebody's
     _write_into(spare, data, stat.S_IMODE(status.st_mode), status)
     if not _exchange(spare, path):
         spare.unlink()

@@ -41,8 +41,12 @@ def write_claim(path: Path, pid: int, *, later: int = 0, boot: str | None = None
     started = processes.start_time(pid)
     assert started is not None
     content = {"pid": pid, "started": started + later, "boot": boot or processes.boot_id()}
-    records.claim(str(path), content)
+    os.close(records.claim(str(path), content))
     return started
+
+
+def leave(claim: Path, end: Path, record: dict[str, object]) -> None:
+    records.leave(os.open(claim, os.O_WRONLY), str(claim), str(end), record)
 
 
 def test_a_claim_is_taken_once(tmp_path: Path) -> None:
@@ -100,11 +104,51 @@ def test_an_end_record_is_the_last_word(tmp_path: Path, sleeper: subprocess.Pope
     """The end counts as soon as it is on record, even while the keeper is still there."""
     claim, end = tmp_path / "claim", tmp_path / "end"
     write_claim(claim, sleeper.pid)
-    records.reserve(str(end))
     assert isinstance(recover(claim, end, "r"), Live)
-    records.leave(str(end), RECORD)
+    leave(claim, end, RECORD)
     assert recover(claim, end, "r") == End(3, None, "itself", 1.5, log_bytes=7)
-    assert sorted(tmp_path.iterdir()) == [claim, end]
+    assert list(tmp_path.iterdir()) == [end]
+
+
+def test_a_claim_that_is_just_becoming_the_record_is_the_end(tmp_path: Path) -> None:
+    """Between the record's content and its name nobody takes the run for lost."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    fd = records.claim(str(claim), RECORD)
+    os.close(fd)
+    assert recover(claim, end, "r") == End(3, None, "itself", 1.5, log_bytes=7)
+
+
+def test_a_record_is_found_by_whoever_revokes_too_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim becomes the record between the first look and the revocation: it is the end."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    os.close(records.claim(str(claim), {"pid": 1}))
+    revoke = records.revoke
+
+    def ends_before(path: str) -> None:
+        leave(claim, end, RECORD)
+        revoke(path)
+
+    monkeypatch.setattr(records, "revoke", ends_before)
+    assert recover(claim, end, "r") == End(3, None, "itself", 1.5, log_bytes=7)
+
+
+def test_a_spare_record_is_used_again(tmp_path: Path) -> None:
+    """A file that is not needed any more becomes the next claim; a revoked run is not claimed."""
+    claim, spare = tmp_path / "claim", tmp_path / "old.end"
+    spare.write_text("x" * 4096)
+    inode = spare.stat().st_ino
+    os.close(records.claim(str(claim), {"pid": 1}, str(spare)))
+    assert claim.stat().st_ino == inode
+    assert json.loads(claim.read_bytes()) == {"pid": 1}
+    assert not spare.exists()
+    os.close(records.claim(str(tmp_path / "next"), {"pid": 2}, str(spare)))
+    revoked = tmp_path / "revoked"
+    records.revoke(str(revoked))
+    spare.write_text("")
+    with pytest.raises(FileExistsError):
+        records.claim(str(revoked), {"pid": 3}, str(spare))
 
 
 def test_an_end_record_left_between_two_looks(
@@ -112,10 +156,11 @@ def test_an_end_record_left_between_two_looks(
 ) -> None:
     """A keeper that leaves its record and exits during recovery is not taken for lost."""
     claim, end = tmp_path / "claim", tmp_path / "end"
-    records.claim(str(claim), {"pid": os.getpid(), "started": 0, "boot": processes.boot_id()})
+    held = {"pid": os.getpid(), "started": 0, "boot": processes.boot_id()}
+    os.close(records.claim(str(claim), held))
 
     def ends_now(pid: int, started: int) -> bool:
-        records.leave(str(end), RECORD)
+        leave(claim, end, RECORD)
         return False
 
     monkeypatch.setattr(processes, "is_alive", ends_now)
@@ -127,7 +172,7 @@ def test_read_end(tmp_path: Path) -> None:
     end = tmp_path / "end"
     assert read_end(end) is None
     error = {"errno": 2, "strerror": "No such file", "path": "x"}
-    records.leave(str(end), RECORD | {"code": None, "error": error})
+    end.write_text(json.dumps(RECORD | {"code": None, "error": error}))
     record = read_end(end)
     assert record is not None
     assert record.error == Failure(2, "No such file", "x")

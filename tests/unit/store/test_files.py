@@ -133,6 +133,34 @@ def test_an_edit_between_the_look_and_the_step_stands(
     assert (path.read_bytes(), names(tmp_path)) == (b"theirs", ["PLAN.md"])
 
 
+def test_with_a_spare_no_file_is_made_or_deleted(tmp_path: Path) -> None:
+    """The file that was replaced carries the next text; nothing appears beside the plan."""
+    folder, memory = tmp_path / "plan", tmp_path / "memory"
+    folder.mkdir()
+    memory.mkdir()
+    path, spare = folder / "PLAN.md", memory / "spare"
+    path.write_bytes(b"one")
+    path.chmod(0o640)
+    first = path.stat().st_ino
+    assert files.exchange_if(path, b"two, longer", b"one", spare=spare) is None
+    assert spare.stat().st_ino == first
+    assert files.exchange_if(path, b"3", b"two, longer", spare=spare) is None
+    assert (path.read_bytes(), path.stat().st_ino) == (b"3", first)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert files.exchange_if(path, b"ours", b"another", spare=spare) == b"3"
+    assert (path.read_bytes(), names(folder)) == (b"3", ["PLAN.md"])
+
+
+def test_a_spare_with_another_name_is_left_alone(tmp_path: Path) -> None:
+    """A hard link that a person made to the plan keeps the text it had."""
+    path, spare, kept = tmp_path / "PLAN.md", tmp_path / "spare", tmp_path / "kept"
+    path.write_bytes(b"one")
+    os.link(path, kept)
+    assert files.exchange_if(path, b"two", b"one", spare=spare) is None
+    assert files.exchange_if(path, b"three", b"two", spare=spare) is None
+    assert (path.read_bytes(), kept.read_bytes()) == (b"three", b"one")
+
+
 def test_a_second_edit_while_the_first_is_put_back_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

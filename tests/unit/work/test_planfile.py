@@ -119,8 +119,10 @@ def test_an_edit_right_behind_our_write_is_seen(
     file = open_plan(path)
     real = files.exchange_if
 
-    def exchange_if(path: Path, data: bytes, expected: bytes) -> bytes | None:
-        theirs = real(path, data, expected)
+    def exchange_if(
+        path: Path, data: bytes, expected: bytes, *, spare: Path | None
+    ) -> bytes | None:
+        theirs = real(path, data, expected, spare=spare)
         path.write_bytes(data + b"\n- [ ] **T-3**: three\n")
         return theirs
 
@@ -230,7 +232,7 @@ def test_a_disk_that_refuses_is_told_and_the_changes_are_kept(
     file = open_plan(path)
     file.mark("T-1", TaskState.COMPLETED)
 
-    def full(*_args: object) -> bytes | None:
+    def full(*_args: object, **_more: object) -> bytes | None:
         raise OSError(errno.ENOSPC, "no space")
 
     with monkeypatch.context() as patch:
