@@ -7,9 +7,9 @@ than the sum of all tasks divided by the slots. The bound is 1.05 × the larger 
 from the first `task_started` to the last `task_completed` as they arrive from `segue run --json`.
 The figure is the worst seed's share of its bound. The seeds are the first seven, none left out:
 durations are not known beforehand, so a seed's bound may be out of reach for the order in which
-Segue takes ready tasks (who has been ready longest, then the place in the file). "No cost" is
-what that order would need if starting a task cost nothing; where it exceeds the bound, the order
-is at fault, and no speed would mend it.
+Segue takes ready tasks (the longest chain of dependants first, then the place in the file). "No
+cost" is what that order would need if starting a task cost nothing; where it comes close to the
+bound, the order leaves no room for the cost of starting.
 """
 
 from __future__ import annotations
@@ -57,19 +57,24 @@ class Work:
     def no_cost_s(self) -> float:
         """How long Segue's order takes if nothing but the tasks takes time."""
         open_blockers = [len(blockers) for blockers in self.blockers]
-        ready = [(0.0, task) for task, count in enumerate(open_blockers) if not count]
+        heights = [1] * len(self.blockers)
+        for task in reversed(range(len(self.blockers))):
+            for blocker in self.blockers[task]:
+                heights[blocker] = max(heights[blocker], heights[task] + 1)
+        ready = [(-heights[task], task) for task, count in enumerate(open_blockers) if not count]
+        heapq.heapify(ready)
         running: list[tuple[float, int]] = []
         now_s = 0.0
         while ready or running:
             while ready and len(running) < SLOTS:
-                _since_s, task = heapq.heappop(ready)
+                _height, task = heapq.heappop(ready)
                 heapq.heappush(running, (now_s + self.durations_s[task], task))
             now_s, ended = heapq.heappop(running)
             for task, blockers in enumerate(self.blockers):
                 if ended in blockers:
                     open_blockers[task] -= 1
                     if not open_blockers[task]:
-                        heapq.heappush(ready, (now_s, task))
+                        heapq.heappush(ready, (-heights[task], task))
         return now_s
 
     def plan_text(self) -> str:

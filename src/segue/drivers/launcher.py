@@ -200,6 +200,10 @@ class Launcher:
         text = _("run {run} could not be started: {reason}")
         raise AgentError(text.format(run=order.run, reason=reason))
 
+    async def prepare(self) -> None:
+        """Let the nursery start while there is other work: the first launch need not wait."""
+        await self._living_nursery()
+
     async def _living_nursery(self) -> _Nursery:
         async with self._starting:
             if self._nursery is None or self._nursery.is_gone:

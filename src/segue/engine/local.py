@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
 
@@ -48,12 +48,14 @@ SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump,
 class LocalEngine:
     """Runs jobs as processes under keepers that outlive Segue."""
 
-    def __init__(self, runs: Path, clock: Clock, *, grace_s: float = 5.0) -> None:
+    def __init__(
+        self, runs: Path, clock: Clock, launcher: Launcher, *, grace_s: float = 5.0
+    ) -> None:
         self._runs = runs
         self._runs_text = str(runs)
         self._clock = clock
         self._grace_s = grace_s
-        self._launcher = Launcher()
+        self._launcher = launcher
         self._watch = FolderWatch()
         self._inbox: asyncio.Queue[Happening | BaseException] = asyncio.Queue()
         self._live: dict[str, Live] = {}
@@ -234,6 +236,17 @@ class LocalEngine:
 
     def tell(self, happening: Happening) -> None:
         self._inbox.put_nowait(happening)
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something behind the jobs that were just begun."""
+
+        def act() -> None:
+            try:
+                action()
+            except Exception as error:  # noqa: BLE001 - raised where the inbox is read
+                self._inbox.put_nowait(error)
+
+        asyncio.get_running_loop().call_soon(act)
 
     def want_stop(self, *, now: bool) -> None:
         self.tell(StopWanted(now))

@@ -23,7 +23,7 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Put new bytes at a path: temporary file beside it, fsync, rename, fsync of the folder."""
     temporary = _write_beside(path, data, mode)
     temporary.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def exchange_if(
@@ -37,6 +37,7 @@ def exchange_if(
 
     `spare`: a file for the new text, used again and again; what was replaced is in it
     afterwards. To make and delete a file for every write costs far more than the write.
+    With it the caller syncs the folder, when it is convenient (`sync_folder`).
     """
     status = path.stat()
     if spare is not None and spare.parent.stat().st_dev == status.st_dev:
@@ -50,7 +51,7 @@ def exchange_if(
             return _give_back(temporary, path, data, slipped_in)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return None
 
 
@@ -66,7 +67,6 @@ def _exchange_with(
     slipped_in = _read(spare)
     if slipped_in != expected:
         return _give_back(spare, path, data, slipped_in)
-    _sync_folder(path.parent)
     return None
 
 
@@ -76,7 +76,7 @@ def _replace_if(temporary: Path, path: Path, expected: bytes) -> bytes | None:
     if found != expected:
         return found
     temporary.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return None
 
 
@@ -169,7 +169,8 @@ def _exchange(one: Path, other: Path) -> bool:
 _folders: dict[Path, int] = {}  # the folder synced last, kept open
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the texts behind them."""
     fd = _folders.get(folder)
     if fd is None or os.fstat(fd).st_ino != folder.stat().st_ino:
         for old in _folders.values():

@@ -50,6 +50,7 @@ def finish(run: TaskListRun) -> Result:
     )
     run.ledger.move_plan(*OUTCOME[code])
     run.commit()
+    run.file.sync()
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()
     if code == SOMETHING_FAILED and is_stuck(states):

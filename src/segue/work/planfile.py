@@ -37,6 +37,7 @@ class PlanFile:
         self._bytes = b""
         self._seen: tuple[int, int, int] | None = None
         self._was_gone = False
+        self._is_unsynced = False
         self._edits: list[Edit] = []
         self.document = Document.parse(b"", file=shown)
         self.problems: list[Problem] = []
@@ -127,11 +128,21 @@ class PlanFile:
                 self._bytes = new
                 self._edits.clear()
                 self._seen = None  # what came right behind us must be seen
+                self._is_unsynced = True
                 return True
             self._seen = None
             self._take(theirs)
             taken_in()
         return False  # it changes faster than it can be written: after the next change
+
+    def sync(self) -> None:
+        """The last step of a write: the folder. Work that was begun need not wait for it."""
+        if self._is_unsynced:
+            self._is_unsynced = False
+            try:
+                files.sync_folder(self.path.parent)
+            except OSError as error:
+                raise files.in_words(error, self.path) from error
 
     def tasks(self) -> tuple[Task, ...]:
         return self.document.tasks

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from segue.core.leash import Leash, next_instant, parse_quiet
 from segue.core.plan import Task, TaskState
+from segue.drivers.launcher import Launcher
 from segue.drivers.processes import become_subreaper
 from segue.engine.clock import Clock
 from segue.engine.local import LocalEngine
@@ -150,15 +151,19 @@ async def run_plan(
         worktrees = Worktrees(project.root, project.worktrees, file.path)
         worktrees.check()
     check_writable(file.path, project)
-    project.prepare()
-    lock = Lock(lock_path(project, file.path))
-    check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
-    files.remove_leftovers(file.path)
-    file.spare = lock_path(project, file.path).with_suffix(".plan")
-    store = Store.open(project.database)
+    launcher = Launcher()
+    await launcher.prepare()  # it starts while the memory is opened
+    store: Store | None = None
+    lock: Lock | None = None
     try:
+        project.prepare()
+        lock = Lock(lock_path(project, file.path))
+        check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
+        files.remove_leftovers(file.path)
+        file.spare = lock_path(project, file.path).with_suffix(".plan")
+        store = Store.open(project.database)
         become_subreaper()
-        engine = LocalEngine(project.runs, clock)
+        engine = LocalEngine(project.runs, clock, launcher)
         questions = Questions(asker, engine.tell)
         run = TaskListRun(
             file=file,
@@ -188,9 +193,12 @@ async def run_plan(
         )
         return await _run(run, engine, show, restart=wishes.restart)
     finally:
-        store.close()
-        file.spare.unlink(missing_ok=True)
-        lock.release()
+        await launcher.close()
+        if store is not None and file.spare is not None:
+            store.close()
+            file.spare.unlink(missing_ok=True)
+        if lock is not None:
+            lock.release()
 
 
 async def _run(

@@ -162,6 +162,7 @@ class TaskListRun:
         for attempt, make_job in begin:
             if not self.stopping:  # else the next start finds that it never began
                 self._begin_one(attempt, make_job)
+        self.engine.soon(self.file.sync)
         settled, self._settled = self._settled, []
         for job in settled:
             self.engine.forget(job)
