@@ -49,7 +49,7 @@ class LiveReporter:
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._run: TaskListRun | None = None
-        self._since = datetime.now(UTC)
+        self._since_s = time.monotonic()
         self._spent: dict[str, float] = {}
         self._said: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -102,7 +102,7 @@ class LiveReporter:
         if self._run is None:
             return
         self._console.print(self._tree(self._run, self._console.height * 2))
-        self._console.print(Text(summary(self._run, facts, self._since)))
+        self._console.print(Text(summary(self._run, facts, time.monotonic() - self._since_s)))
 
     # Drawing
 
@@ -111,7 +111,7 @@ class LiveReporter:
         assert run is not None
         done = run.frontier.counts[TaskState.COMPLETED]
         total = len(run.graph)
-        elapsed = format_duration(int((datetime.now(UTC) - self._since).total_seconds()))
+        elapsed = format_duration(int(time.monotonic() - self._since_s))
         head = Text.assemble(
             (f"{run.file.shown}  ", "bold"),
             (bar(done, total), "green"),

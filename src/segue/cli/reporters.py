@@ -75,11 +75,11 @@ class LineReporter:
 
     def __init__(self) -> None:
         self._run: TaskListRun | None = None
-        self._since = datetime.now(UTC)
+        self._since_s = time.monotonic()
 
     def emit(self, event: str, **facts: object) -> None:
         if event == "finished" and self._run is not None:
-            say(summary(self._run, facts, self._since))
+            say(summary(self._run, facts, time.monotonic() - self._since_s))
             return
         words = in_words(event, facts)
         if words is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from segue.cli.words import local_time
@@ -17,10 +16,10 @@ BAR_CELLS = 24
 ERROR_CHARS_MAX = 160
 
 
-def summary(run: TaskListRun, facts: Mapping[str, Any], since: datetime) -> str:
+def summary(run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
     total = len(run.graph)
     done = len(facts["completed"])
-    took = format_duration((datetime.now(UTC) - since).total_seconds())
+    took = format_duration(took_s)
     lines = ["", f"{_headline(facts)}  {bar(done, total)}  {done}/{total}  {took}"]
     retried = sum(1 for row in run.ledger.tasks.values() if row.retries_used)
     if retried:

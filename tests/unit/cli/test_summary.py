@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from segue.cli.summary import BAR_CELLS, ERROR_CHARS_MAX, bar, summary
 from segue.core.plan import Task
 from segue.work.project import Project
 
-SINCE = datetime.now(UTC) - timedelta(minutes=5)
+TOOK_S = 300.0
 NO_USAGE = {"input_tokens": 0, "output_tokens": 0, "cost_usd": None}
 
 
@@ -45,7 +45,7 @@ def facts(exit: int, **more: Any) -> dict[str, Any]:
 
 def test_all_done_says_so_and_no_more() -> None:
     """A headline with the count; nothing to do, nothing to hint at."""
-    text = summary(a_run(), facts(0, completed=["T-1", "T-2", "T-3", "T-4"]), SINCE)
+    text = summary(a_run(), facts(0, completed=["T-1", "T-2", "T-3", "T-4"]), TOOK_S)
     assert "All done." in text
     assert "4/4" in text
     assert "5m" in text
@@ -56,7 +56,7 @@ def test_all_done_says_so_and_no_more() -> None:
 def test_failures_are_named_with_their_errors_and_where_to_look() -> None:
     """Each failed task with its title and the ends of its error; the skipped ones; the logs."""
     told = facts(1, completed=["T-1"], failed=["T-2"], skipped=["T-3", "T-4"])
-    text = summary(a_run(), told, SINCE)
+    text = summary(a_run(), told, TOOK_S)
     assert "✘ T-2 Task 2: first line last line" in text
     assert "T-3, T-4" in text
     assert ".segue/logs" in text
@@ -68,10 +68,10 @@ def test_a_long_error_is_cut() -> None:
     """A line of the summary stays a line."""
     run = a_run()
     run.ledger.tasks["T-2"].error = "x" * 5000
-    text = summary(run, facts(1, failed=["T-2"]), SINCE)
+    text = summary(run, facts(1, failed=["T-2"]), TOOK_S)
     assert max(len(line) for line in text.splitlines()) < ERROR_CHARS_MAX + 40
     run.ledger.tasks["T-2"].error = None
-    assert "T-2 Task 2" in summary(run, facts(1, failed=["T-2"]), SINCE)
+    assert "T-2 Task 2" in summary(run, facts(1, failed=["T-2"]), TOOK_S)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_long_error_is_cut() -> None:
 )
 def test_each_exit_code_has_its_headline_and_its_next_step(code: int, headline: str) -> None:
     """Whatever is not done can be gone on with by one command."""
-    text = summary(a_run(), facts(code), SINCE)
+    text = summary(a_run(), facts(code), TOOK_S)
     assert headline in text
     assert ("segue run docs/PLAN.md" in text) == (code != 0)
 
@@ -96,7 +96,7 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
     at = datetime.now(UTC)
     park = SimpleNamespace(task="T-2", wakes_at=at)
     gate = SimpleNamespace(task="T-3", text="Which database?")
-    text = summary(a_run(parks={"p": park}, gates={"g": gate}), facts(3), SINCE)
+    text = summary(a_run(parks={"p": park}, gates={"g": gate}), facts(3), TOOK_S)
     assert f"T-2 goes on at {at.astimezone():%H:%M:%S}" in text
     assert "T-3: Which database?" in text
 
@@ -106,17 +106,17 @@ def test_retries_limits_and_usage_are_counted() -> None:
     run = a_run(windows=1)
     run.ledger.tasks["T-1"].retries_used = 2
     used = {"input_tokens": 1200, "output_tokens": 80, "cost_usd": 0.5}
-    text = summary(run, facts(0, usage=used), SINCE)
+    text = summary(run, facts(0, usage=used), TOOK_S)
     assert "1 task needed another try" in text
     assert "waited through 1 limit\n" in text
     assert "1200 tokens read, 80 written, $0.50" in text
     run.ledger.windows = 2
     run.ledger.tasks["T-2"].retries_used = 1
-    text = summary(run, facts(0, usage={**used, "cost_usd": None}), SINCE)
+    text = summary(run, facts(0, usage={**used, "cost_usd": None}), TOOK_S)
     assert "2 tasks needed another try" in text
     assert "waited through 2 limits" in text
     assert "$" not in text
-    assert "tokens" not in summary(a_run(), facts(0), SINCE)
+    assert "tokens" not in summary(a_run(), facts(0), TOOK_S)
 
 
 @pytest.mark.parametrize(("done", "total"), [(0, 0), (0, 3), (1, 3), (3, 3), (999, 1000)])
