@@ -116,10 +116,10 @@ def in_words(event: str, facts: Facts) -> str | None:
     return say(facts) if say else None
 
 
-def local_time(text: str) -> str:
+def local_time(text: str, now: datetime | None = None) -> str:
     """An instant as the wall clock here shows it; the date only when it is not today."""
     at = datetime.fromisoformat(text).astimezone()
-    is_today = at.date() == datetime.now(at.tzinfo).date()
+    is_today = at.date() == (now or datetime.now(at.tzinfo)).astimezone(at.tzinfo).date()
     return at.strftime("%H:%M:%S" if is_today else "%m-%d %H:%M")
 
 

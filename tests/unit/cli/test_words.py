@@ -159,7 +159,7 @@ def test_an_instant_is_shown_as_the_wall_clock_here_shows_it() -> None:
     """Today by its time alone, another day with its date."""
     now = datetime.now(UTC)
     today = now.astimezone().replace(hour=12, minute=34, second=56)
-    assert local_time(today.astimezone(UTC).isoformat()) == "12:34:56"
+    assert local_time(today.astimezone(UTC).isoformat(), now) == "12:34:56"
     other = today + timedelta(days=3)
-    shown = local_time(other.astimezone(UTC).isoformat().replace("+00:00", "Z"))
+    shown = local_time(other.astimezone(UTC).isoformat().replace("+00:00", "Z"), now)
     assert shown == other.strftime("%m-%d %H:%M")
