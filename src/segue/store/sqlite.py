@@ -50,10 +50,14 @@ class Store:
         with _told(path):
             _check_readable(path)
             db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA foreign_keys = ON")
-            migrate.migrate(db, str(path))
+            try:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = FULL")
+                db.execute("PRAGMA foreign_keys = ON")
+                migrate.migrate(db, str(path))
+            except BaseException:
+                db.close()
+                raise
             db.row_factory = sqlite3.Row
         return cls(db, path)
 
@@ -173,13 +177,15 @@ def _connect_readonly(path: Path) -> sqlite3.Connection:
             _uri(path) + more, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
         )
         try:
-            found = migrate.version(db)
+            migrate.check_not_newer(migrate.version(db), len(migrate.steps()), str(path))
         except sqlite3.OperationalError:
             db.close()
             if more:
                 raise
             continue
-        migrate.check_not_newer(found, len(migrate.steps()), str(path))
+        except BaseException:
+            db.close()
+            raise
         return db
     raise Bug("unreachable")
 
