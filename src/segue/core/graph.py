@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
+from segue.core.bulk import no_collection
 from segue.core.globs import globs_meet, literal_prefix, overlaps
 from segue.core.plan import Task
 from segue.errors import Bug
@@ -34,6 +35,10 @@ class Graph:
     no blocker in a later wave."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
+        with no_collection():
+            self._build(tasks)
+
+    def _build(self, tasks: Sequence[Task]) -> None:
         self.tasks: tuple[Task, ...] = tuple(tasks)
         self.place: dict[str, int] = {task.id: at for at, task in enumerate(self.tasks)}
         if len(self.place) != len(self.tasks):
@@ -142,6 +147,10 @@ class Graph:
         """The longest chain; from a declared wave it may pass to any task of the next."""
         if not self.tasks:
             return []
+        with no_collection():
+            return self._longest_chain(weight)
+
+    def _longest_chain(self, weight: Callable[[Task], float]) -> list[str]:
         length = [0.0] * len(self.tasks)
         before: list[int | None] = [None] * len(self.tasks)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from segue.core.bulk import no_collection
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
 from segue.i18n import _
@@ -48,7 +49,8 @@ class Document:
     @classmethod
     def parse(cls, data: bytes, *, file: str = "PLAN.md") -> Document:
         """Read a plan. Never fails: what is wrong with it is in `problems`."""
-        return cls(data, file=file)
+        with no_collection():
+            return cls(data, file=file)
 
     def render(self) -> bytes:
         return self._lines.render()
