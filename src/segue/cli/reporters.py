@@ -9,8 +9,6 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-import click
-
 from segue.cli.summary import summary
 from segue.cli.words import in_words
 from segue.work.questions import Asker
@@ -46,7 +44,8 @@ def choose_reporter(*, as_json: bool) -> Reporter:
 def say(line: str) -> None:
     """Print a line. Nobody reads any more (`| head`): the work goes on all the same."""
     try:
-        click.echo(line)
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
