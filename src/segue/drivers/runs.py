@@ -74,7 +74,7 @@ class Order:
         }
         for name in ("cwd", "stdin", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
-            order[name] = None if path is None else _text(path.absolute())
+            order[name] = None if path is None else os.path.abspath(_text(path))  # noqa: PTH100
         return json.dumps(order).encode() + b"\n"
 
 

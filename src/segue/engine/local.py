@@ -225,7 +225,7 @@ class LocalEngine:
                 path.unlink(missing_ok=True)
 
     def _path(self, job: str, what: str) -> Path:
-        return self._runs / f"{job}.{what}"
+        return Path(f"{self._runs_text}/{job}.{what}")
 
     def _clean(self, job: str, *files: str) -> None:
         for what in files or ("end", "claim", "in"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -217,6 +218,7 @@ async def _run(
         run.budgets_granted = run.ledger.budgets_granted()
         recovery.recover(run, restart=restart)
         show(run)
+        gc.freeze()  # the plan and the program stay: no need to look through them again and again
         await run.loop()
         return finish(run)
     except BaseException:
