@@ -1,9 +1,8 @@
 """The supervisor's side of runs: start them, wait for them, end them, find them again.
 
-A launch order goes to the nursery (`keeper.py`), which is started with the first one and replaced
-when it died; the keeper it forks answers. EOF on the socket means that neither the nursery nor a
-keeper that has yet to answer is left, so an order without an answer can be given again: the claim
-lets only one keeper start the agent, whatever happens.
+A launch order goes to the nursery (`nursery.py`), which is started with the first one and replaced
+when it died; its keepers answer through it. An order without an answer can be given again: the
+claim lets only one keeper start the agent, whatever happens.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from segue.drivers import keeper, processes
+from segue.drivers import nursery, processes
 from segue.drivers.runs import (
     ORPHANS_S,
     RUN_VARIABLE,
@@ -143,7 +142,7 @@ async def _start_nursery() -> _Nursery:
     ours, theirs = socket.socketpair()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", keeper.__file__, str(theirs.fileno())],
+            [sys.executable, "-I", "-S", "-X", "utf8", nursery.__file__, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -157,9 +156,9 @@ async def _start_nursery() -> _Nursery:
     finally:
         theirs.close()
     ours.setblocking(False)
-    nursery = _Nursery(process)
-    await asyncio.get_running_loop().create_unix_connection(lambda: nursery, sock=ours)
-    return nursery
+    started = _Nursery(process)
+    await asyncio.get_running_loop().create_unix_connection(lambda: started, sock=ours)
+    return started
 
 
 class Launcher:
