@@ -43,6 +43,7 @@ class Attempt:
     summary: str = ""
     is_dropped: bool = False  # a person took the task out of Segue's hands
     was_adopted: bool = False
+    is_new: bool = False  # its task began with it, and nobody was told yet
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ def ended(run: TaskListRun, ended: Ended) -> None:
         return
     if attempt.run.state is RunState.INTENDED:  # it ended before it was seen to start
         run.ledger.run_started(attempt.run, 0, 0)
+    run.tell_started(attempt)
     if attempt.is_dropped:
         run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
     elif ended.job == attempt.run.verify_job:

@@ -241,14 +241,20 @@ class TaskListRun:
         self.move_task(task_id, TaskState.IN_PROGRESS, Trigger.START)
         self.mark(task_id, TaskState.IN_PROGRESS)
         attempt = self.new_attempt(task, attempt=row.retries_used + 1)
-        self.tell(
-            "task_started",
-            task=task_id,
-            title=task.title,
-            run=attempt.run.id,
-            attempt=attempt.run.attempt,
-            agent=attempt.run.agent,
-        )
+        attempt.is_new = True
+
+    def tell_started(self, attempt: Attempt) -> None:
+        """A task has begun: its agent runs."""
+        if attempt.is_new:
+            attempt.is_new = False
+            self.emit(
+                "task_started",
+                task=attempt.task.id,
+                title=attempt.task.title,
+                run=attempt.run.id,
+                attempt=attempt.run.attempt,
+                agent=attempt.run.agent,
+            )
 
     def new_attempt(
         self, task: Task, *, attempt: int, resumes: RunRow | None = None, answer: str | None = None
@@ -319,6 +325,7 @@ class TaskListRun:
         if attempt.run.state is RunState.INTENDED:
             self.ledger.run_started(attempt.run, pid, pid_started)
         attempt.was_adopted = is_adopted
+        self.tell_started(attempt)
 
     def heard(self, attempt: Attempt, event: Event) -> None:
         if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
