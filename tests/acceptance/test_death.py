@@ -111,7 +111,7 @@ def numbered(box: Box) -> None:
         deps = f" (deps: T-{n - 3})" if n > 3 else ""
         steps = "  - steps:\n    - [ ] s\n" if n % 5 == 0 else ""
         check = f"  - verify: test -e {box.out}/made-$SEGUE_TASK\n" if n % 2 else ""
-        run = f"{box.note()}; sleep 0.0{n % 7}; touch {box.out}/made-$SEGUE_TASK"
+        run = f"{box.note()}; sleep 0.2{n % 7}; touch {box.out}/made-$SEGUE_TASK"
         parts.append(f"- [ ] **T-{n}**: task {n}{deps}\n{steps}  - run: {run}\n{check}")
     box.plan("".join(parts))
 

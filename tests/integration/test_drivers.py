@@ -474,7 +474,7 @@ def test_a_run_that_is_ended_before_its_agent_starts(bench: Bench) -> None:
 
     async def end_early() -> Live:
         task = asyncio.ensure_future(bench.launcher.launch(order))
-        while not order.claim.exists():
+        while not (order.claim.exists() and order.claim.read_bytes()):
             await asyncio.sleep(0.005)
         os.kill(json.loads(order.claim.read_bytes())["pid"], signal.SIGTERM)
         reader = os.open(order.log, os.O_RDONLY | os.O_NONBLOCK)
