@@ -7,7 +7,7 @@ one inbox, in order: `Started`, `Heard` for each thing the agent told, `Ended` o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -121,8 +121,28 @@ class Engine(Protocol):
         """Find out what became of a job that an earlier supervisor began."""
         ...
 
-    async def end(self, job: str, *, now: bool = False) -> None:
-        """End a job with its whole tree; returns when nothing of it is left."""
+    def end_soon(self, job: str, *, now: bool = False) -> None:
+        """End a job with its whole tree; its end comes through the inbox."""
+        ...
+
+    def end_unknown(self, job: str) -> None:
+        """End what an earlier supervisor began and nobody wants any more."""
+        ...
+
+    def forget(self, job: str) -> None:
+        """Its end was recorded: what was kept for a next supervisor can go."""
+        ...
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something behind the jobs that were just begun."""
+        ...
+
+    def sweep(self) -> None:
+        """Remove what was left by runs that ended long ago."""
+        ...
+
+    def tell(self, happening: Happening) -> None:
+        """Put something into the inbox."""
         ...
 
     def wake_at(self, at: datetime | None) -> None:

@@ -51,10 +51,6 @@ class Accounts:
     def open(self, name: str) -> None:
         self._swap(name, AccountState.PROBING, AccountState.OPEN, Trigger.OPEN)
 
-    def reopen(self, name: str) -> None:
-        """A probe that its supervisor did not live to see the end of: look again."""
-        self.open(name)
-
     def _swap(self, name: str, state: AccountState, to: AccountState, cause: Trigger) -> None:
         row = self._store.one("SELECT state FROM accounts WHERE id = ?", name)
         if row is not None and row["state"] == state:

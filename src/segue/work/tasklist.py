@@ -18,10 +18,10 @@ from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
 from segue.dialects.events import Asked, Event, LimitHit, Said, StepDone, Used
 from segue.engine.clock import Clock
-from segue.engine.local import LocalEngine
 from segue.engine.port import (
     Answered,
     Ended,
+    Engine,
     Happening,
     Heard,
     Job,
@@ -55,7 +55,7 @@ class TaskListRun:
     file: PlanFile
     ledger: Ledger
     accounts: Accounts
-    engine: LocalEngine
+    engine: Engine
     clock: Clock
     workshop: Workshop
     options: Options
