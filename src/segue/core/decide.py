@@ -35,7 +35,8 @@ __all__ = [
 # Ten minutes of waiting raise a task by one level of priority. Since all wait at the same
 # pace, the order of two tasks never changes while they wait: it is sorted once. Whoever
 # became ready in the same minute has waited equally long: then the longest chain of
-# dependants goes first, because that is what the end of the plan waits for.
+# dependants goes first, because that is what the end of the plan waits for. It is measured
+# in seconds where an earlier run of the plan tells how long its tasks last.
 AGEING_S = 600.0
 EQUAL_S = 60.0
 
@@ -64,10 +65,10 @@ class Candidate:
     ready_since: float = 0.0
     order: int = 0
     priority: Priority = Priority.NORMAL
-    height: int = 1  # how long the chain is that waits for it
+    height: float = 1  # how long the chain is that waits for it
 
     @property
-    def rank(self) -> tuple[int, int, int]:
+    def rank(self) -> tuple[int, float, int]:
         """Lower starts first."""
         aged = self.priority.value * AGEING_S + self.ready_since
         return int(aged // EQUAL_S), -self.height, self.order

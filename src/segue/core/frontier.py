@@ -144,5 +144,5 @@ class Frontier:
         return self._states[id] in FINISHED
 
 
-def _rank(candidate: Candidate) -> tuple[int, int, int]:
+def _rank(candidate: Candidate) -> tuple[int, float, int]:
     return candidate.rank

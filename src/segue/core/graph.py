@@ -32,9 +32,11 @@ def one_each(_: Task) -> float:
 
 class Graph:
     """The dependencies of a plan that was found sound: no unknown blocker, no cycle,
-    no blocker in a later wave."""
+    no blocker in a later wave. `lasted`: how long tasks took when they were last done, in
+    seconds, as far as it is known."""
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], lasted: Mapping[str, float] | None = None) -> None:
+        self._lasted = lasted or {}
         with no_collection():
             self._build(tasks)
 
@@ -121,16 +123,20 @@ class Graph:
         return levels
 
     @cached_property
-    def _heights(self) -> list[int]:
-        """How many tasks the longest chain has that begins with each."""
-        heights = [1] * len(self.tasks)
+    def _heights(self) -> list[float]:
+        """How long the longest chain lasts that begins with each task."""
+        known = self._lasted.values()
+        typical_s = sum(known) / len(known) if known else 1.0  # of those nothing is known of
+        lasts = [self._lasted.get(task.id, typical_s) for task in self.tasks]
+        heights = list(lasts)
         for at in reversed(self._order):
             for blocker in self._blockers[at]:
-                heights[blocker] = max(heights[blocker], heights[at] + 1)
+                heights[blocker] = max(heights[blocker], heights[at] + lasts[blocker])
         return heights
 
-    def height(self, id: str) -> int:
-        """How long the chain is that waits for this task, itself included."""
+    def height(self, id: str) -> float:
+        """How long the chain is that waits for this task, itself included: in seconds where it
+        is known how long its tasks last, else in tasks."""
         return self._heights[self.place[id]]
 
     def wave_of(self, id: str) -> int:

@@ -56,6 +56,7 @@ class Task:
     verify: str | None = None
     timeout_s: float | None = None
     retries: int = RETRIES_DEFAULT
+    resumes_conversation: bool = False  # when it was cut off; else it begins again
     body: str = ""
     steps: tuple[Step, ...] = ()
     previous_error: str | None = None

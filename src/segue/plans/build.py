@@ -44,6 +44,9 @@ def build_tasks(scan: Scanner, lines: Lines, defaults: Fields, faults: list[Faul
                 verify=own.verify or defaults.verify,
                 timeout_s=own.timeout_s or defaults.timeout_s,
                 retries=RETRIES_DEFAULT if retries is None else retries,
+                resumes_conversation=bool(
+                    _first(own.resumes_conversation, defaults.resumes_conversation)
+                ),
                 body=body_of(entry, lines) if entry.own else "",
                 steps=steps_of(entry, lines) if entry.steps else (),
                 previous_error=error,

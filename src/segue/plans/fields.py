@@ -12,6 +12,7 @@ from segue.i18n import _
 
 BLOCKED_BY, VERIFY, AGENT, FILES = "blocked by", "verify", "agent", "files"
 RUN, TIMEOUT, RETRIES, PRIORITY, STEPS = "run", "timeout", "retries", "priority", "steps"
+RESUME = "resume"
 
 _SPELLINGS = {
     BLOCKED_BY: (
@@ -25,6 +26,7 @@ _SPELLINGS = {
     TIMEOUT: "timeout, 제한 시간, 시간 제한, 제한시간",
     RETRIES: "retries, 재시도",
     PRIORITY: "priority, 우선순위",
+    RESUME: "resume, 재개",
     STEPS: "steps, 작업, 단계",
 }
 _NAME_OF_KEY = {key: name for name, keys in _SPELLINGS.items() for key in keys.split(", ")}
@@ -43,6 +45,13 @@ _PRIORITIES = {
     "low": Priority.LOW,
     "낮음": Priority.LOW,
 }
+_RESUMES = {  # what goes on with the conversation that was cut off, what begins again
+    "conversation": True,
+    "대화": True,
+    "restart": False,
+    "처음부터": False,
+}
+_RESUME_BEGINS = frozenset(word[:4] for word in _RESUMES)
 _NOTHING = frozenset({"", "none", "-", "–", "—", "n/a", "없음"})
 _JOINERS = frozenset({"", "and", "및", "&"})
 _BETWEEN = re.compile(r"[,;、，；\s]+")
@@ -77,7 +86,8 @@ def field_name(key: str) -> str | None:
 def split_field(text: str) -> tuple[str, str] | None:
     """`key: value` → (name, value), if the key is a field's; bold and back-ticks are seen through.
 
-    `steps:` is a label: with a value behind it, it is a sentence like any other.
+    `steps:` is a label: with a value behind it, it is a sentence like any other; so is
+    `resume:` before anything but (nearly) its own words.
     """
     at = _colon(text)
     if at < 0:
@@ -91,6 +101,8 @@ def split_field(text: str) -> tuple[str, str] | None:
     if opened and not key.endswith(opened[::-1]):
         value = _without_closing(value, opened[::-1])
     if name == STEPS and value:
+        return None
+    if name == RESUME and value.strip("`*_ ").lower()[:4] not in _RESUME_BEGINS:
         return None
     return name, value
 
@@ -120,6 +132,7 @@ class Fields:
     verify: str | None = None
     timeout_s: float | None = None
     retries: int | None = None
+    resumes_conversation: bool | None = None
 
     def put(self, name: str, value: str) -> None:
         """Take in one field; lists grow, of the others the later wins. Raises BadValue."""
@@ -145,6 +158,8 @@ class Fields:
             self.retries = retries(value)
         elif name == PRIORITY:
             self.priority = priority(value)
+        elif name == RESUME:
+            self.resumes_conversation = resumes_conversation(value)
 
 
 def _union(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
@@ -218,6 +233,16 @@ def priority(value: str) -> Priority:
         raise BadValue(
             _("priority: `{value}` is unknown").format(value=shortened(value)),
             _("write critical, high, normal or low"),
+        )
+    return found
+
+
+def resumes_conversation(value: str) -> bool:
+    found = _RESUMES.get(value.strip("`*_ ").lower())
+    if found is None:
+        raise BadValue(
+            _("resume: `{value}` is unknown").format(value=shortened(value)),
+            _("write conversation or restart"),
         )
     return found
 
