@@ -14,6 +14,8 @@ loses its parent becomes the keeper's child, in whatever session, with whatever 
 2. answer: its pid and start time, to the supervisor if there still is one.
 3. start the agent in a session of its own, copy its output to the log in bounded memory. What
    the disk does not take is drained and counted: a full disk must not block an agent.
+   An interactive run reads from a FIFO that never ends by itself: the bytes of `first` come
+   first, then what supervisors send; a file beside it and SIGUSR1 make its end of file.
 4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
    all, a grace, SIGKILL until none is left. SIGQUIT, or a second SIGTERM: SIGKILL at once.
 5. leave the end record, in the bytes and under a new name of the claim; tell; next order.
@@ -50,6 +52,7 @@ DRAIN_CHUNKS_MAX = 256  # what a pipe may hold at most (1 MiB without privileges
 LINGER_S = 0.1  # leftovers that are about to end by themselves (a `tee` at the end of its input)
 LEFTOVER_GRACE_S = 1.0
 KILL_ROUND_S = 0.02
+OVER = ".over"  # beside a FIFO: nothing more will be sent
 GIVE_UP_S = 1.0  # how long those are tried that we may not signal
 
 
@@ -65,7 +68,10 @@ class Keeper:
         signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
         signal.signal(signal.SIGTERM, lambda *_: self.ask(1))
         signal.signal(signal.SIGQUIT, lambda *_: self.ask(2))
+        signal.signal(signal.SIGUSR1, lambda *_: self.end_input())
         self.asked = 0
+        self.fifo_end: int | None = None
+        self.is_input_over = False
 
     def begin(self, order: Order, claim: dict[str, Any]) -> None:
         """Claim a run, with nothing left over from the one before."""
@@ -81,6 +87,8 @@ class Keeper:
         self.outputs: list[streams.Output] = []
         self.feed: streams.Feed | None = None
         self.fifo: str | None = None
+        self.fifo_end = None
+        self.is_input_over = False
         self.actions: list[tuple[Any, ...]] = []
         self.handed: list[int] = []  # descriptors that are the agent's alone once it runs
         self.held: list[int] = []  # descriptors of this run that are ours
@@ -89,6 +97,10 @@ class Keeper:
 
     def ask(self, weight: int) -> None:
         self.asked += weight  # 1: end the tree; 2 and more: at once
+
+    def end_input(self) -> None:
+        """The agent is to find an end of file, if it is this run that is meant."""
+        self.is_input_over = self.fifo is not None and os.path.exists(self.fifo + OVER)
 
     def keep(self, answer: Callable[[], None]) -> None:
         """Everything between the claim and the end record."""
@@ -108,6 +120,7 @@ class Keeper:
             for _ in range(DRAIN_CHUNKS_MAX):
                 if not output.copy():
                     break
+        self.close_fifo()
         for fd in (*self.handed, *self.held):
             os.close(fd)
         self.leave_record()
@@ -152,11 +165,16 @@ class Keeper:
         self.fifo = path
         # Read and write: it never ends, whoever comes and goes at the other end.
         held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-        if not self.order["pty"]:
-            self.held.append(held)
         with suppress(PermissionError):  # of a user with many big pipes: the usual size will do
             fcntl.fcntl(held, fcntl.F_SETPIPE_SZ, FIFO_BYTES)
-        return held if self.order["pty"] else os.open(path, os.O_RDONLY)
+        if self.order["pty"]:
+            return held
+        self.fifo_end = held
+        if self.order["first"]:
+            first = os.open(self.order["first"], os.O_RDONLY)
+            self.held.append(first)
+            self.feed = streams.Feed(first, held)
+        return os.open(path, os.O_RDONLY)
 
     def add_pipe(self, path: str, *numbers: int) -> None:
         source, target = os.pipe()
@@ -196,7 +214,9 @@ class Keeper:
         if feed:  # ask for room in the pty or for bytes to type, whichever is lacking
             is_hungry = feed.open and not feed.pending
             self.poll.register(feed.source, select.POLLIN if is_hungry else 0)
-            self.poll.register(feed.master, select.POLLIN | (select.POLLOUT if feed.pending else 0))
+            # A pty's master has output for us as well; the FIFO's bytes are the agent's.
+            ours = 0 if feed.master == self.fifo_end else select.POLLIN
+            self.poll.register(feed.master, ours | (select.POLLOUT if feed.pending else 0))
         ready = dict(self.poll.poll(None if wait_s is None else wait_s * 1000))
         for output in self.outputs:
             if ready.get(output.source, 0) & ~select.POLLOUT and output.copy() is None:
@@ -205,7 +225,18 @@ class Keeper:
             feed.turn()
         if self.wake in ready:
             os.read(self.wake, streams.CHUNK_BYTES)
+        if self.is_input_over and not (feed and (feed.open or feed.pending)):
+            self.close_fifo()
         self.reap()
+
+    def close_fifo(self) -> None:
+        if self.fifo_end is not None:
+            if self.feed:
+                self.poll.unregister(self.feed.master)
+                self.poll.unregister(self.feed.source)
+                self.feed = None
+            os.close(self.fifo_end)
+            self.fifo_end = None
 
     def reap(self) -> None:
         agent_ended = False
@@ -279,6 +310,8 @@ class Keeper:
         records.leave(self.claim, self.order["claim"], self.order["end"], record)
         if self.fifo:
             os.unlink(self.fifo)
+            with suppress(FileNotFoundError):
+                os.unlink(self.fifo + OVER)
 
 
 def find_program(name: str, env: dict[str, str]) -> str:

@@ -30,6 +30,7 @@ from segue.drivers.runs import (
     Lost,
     Order,
     Revoked,
+    end_input,
     read_end,
     recover,
     send,
@@ -248,6 +249,10 @@ class Launcher:
     @staticmethod
     def send(stdin: Path, data: bytes) -> None:
         send(stdin, data)
+
+    @staticmethod
+    def end_input(live: Live, stdin: Path) -> None:
+        end_input(live, stdin)
 
 
 async def _gone(pid: int, started: int | None = None) -> None:

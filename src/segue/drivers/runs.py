@@ -11,6 +11,7 @@ import asyncio
 import fcntl
 import json
 import os
+import signal
 import struct
 import sys
 import termios
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.drivers import processes, records
+from segue.drivers.keeper import OVER
 from segue.errors import AgentError, Bug
 from segue.i18n import _
 
@@ -34,8 +36,9 @@ class Order:
     """One run to start. `env` is the agent's whole environment, with SEGUE_RUN in it.
 
     `stdin`: a file (None: nothing to read); with `interactive` the FIFO that the keeper makes
-    there, for `send`. `err`: where stderr goes if not into the log. `pty`: rows and columns.
-    Bytes of a `stdin` file are typed into a pty as they are, without an end of file.
+    there, for `send`, with the bytes of the file `first` in it. `err`: where stderr goes if not
+    into the log. `pty`: rows and columns. Bytes of a `stdin` file are typed into a pty as they
+    are, without an end of file.
     """
 
     run: str
@@ -46,6 +49,7 @@ class Order:
     claim: Path
     end: Path
     stdin: Path | None = None
+    first: Path | None = None
     err: Path | None = None
     interactive: bool = False
     pty: tuple[int, int] | None = None
@@ -72,7 +76,7 @@ class Order:
             "grace_s": self.grace_s,
             "log_bytes_max": self.log_bytes_max,
         }
-        for name in ("cwd", "stdin", "log", "err", "claim", "end", "spare"):
+        for name in ("cwd", "stdin", "first", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
             order[name] = None if path is None else os.path.abspath(_text(path))  # noqa: PTH100
         return json.dumps(order).encode() + b"\n"
@@ -184,6 +188,16 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
     return Lost()
 
 
+def is_under_way(claim: Path) -> bool | None:
+    """Whether the run of this claim is kept by a living keeper; None: there is no claim (yet, or
+    any more). A look: nothing is changed."""
+    if not claim.exists():
+        return None
+    held = _read_claim(claim)
+    is_ours = "ended_at" not in held and held.get("boot") == processes.boot_id()
+    return is_ours and processes.is_alive(held.get("pid", 0), held.get("started", 0))
+
+
 def _read_claim(path: Path) -> dict[str, Any]:
     """The claim; empty where somebody spoiled it, or it is gone: then no keeper can be found."""
     until = time.monotonic() + SETTLE_S
@@ -210,6 +224,8 @@ def send(stdin: Path, data: bytes) -> None:
     AgentError: the run has ended, or the agent has not read what it was sent before.
     """
     try:
+        if not stdin.is_fifo():
+            raise FileNotFoundError(stdin)
         fd = os.open(stdin, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         raise AgentError(_("the agent does not listen any more")) from error
@@ -227,6 +243,13 @@ def send(stdin: Path, data: bytes) -> None:
         raise AgentError(_("the agent does not read what it is sent")) from error
     finally:
         os.close(fd)
+
+
+def end_input(live: Live, stdin: Path) -> None:
+    """Let an interactive run find the end of its input; its keeper must be asked for it."""
+    if stdin.is_fifo():
+        stdin.with_name(stdin.name + OVER).touch()
+        processes.send_signals((live.keeper, live.started), signal.SIGUSR1)
 
 
 IS_UTF8 = sys.getfilesystemencoding() == "utf-8"

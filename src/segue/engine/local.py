@@ -11,15 +11,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from segue.dialects.events import Dialect
+from segue.dialects.events import Event
+from segue.drivers import processes
 from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.launcher import Launcher
+from segue.drivers.look import look_below
 from segue.drivers.runs import Live, Order
 from segue.engine.clock import Clock
 from segue.engine.port import (
@@ -31,8 +34,10 @@ from segue.engine.port import (
     Happening,
     Heard,
     Job,
+    Look,
     NeverStarted,
     PlanTouched,
+    Posted,
     Recovered,
     Started,
     StopWanted,
@@ -40,6 +45,7 @@ from segue.engine.port import (
 from segue.errors import AgentError
 
 PTY_SIZE = (40, 120)
+LEFT = ("in", "first", "told")  # what a job leaves beside its records
 SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
@@ -74,6 +80,9 @@ class LocalEngine:
         found = drivers.recover(self._path(job.id, "claim"), self._path(job.id, "end"), job.id)
         match found:
             case Live():
+                processes.continue_tree(
+                    found.keeper, root=False
+                )  # its supervisor may have paused it
                 self._attend_by(job.id, self._attend(job, found, True))
                 return Alive()
             case drivers.End():
@@ -89,6 +98,7 @@ class LocalEngine:
         self._wanted_end.add(job)
         live = self._live.get(job)
         if live is not None:
+            processes.continue_tree(live.keeper, root=False)  # one that is paused cannot end
             await self._launcher.end(live, now=now)
 
     async def end_all(self) -> None:
@@ -108,6 +118,30 @@ class LocalEngine:
         if isinstance(found, Live):
             self._attend_by(f"end of {job}", self._launcher.end(found))
 
+    # What can be done to a job that runs
+
+    def send(self, job: str, data: bytes) -> None:
+        self._launcher.send(self._path(job, "in"), data)
+
+    def end_input(self, job: str) -> None:
+        if (live := self._live.get(job)) is not None:
+            self._launcher.end_input(live, self._path(job, "in"))
+
+    def pause(self, job: str) -> None:
+        if (live := self._live.get(job)) is not None:
+            processes.stop_tree(live.keeper, root=False)
+
+    def go_on(self, job: str) -> None:
+        if (live := self._live.get(job)) is not None:
+            processes.continue_tree(live.keeper, root=False)
+
+    def look(self, job: str) -> Look | None:
+        live = self._live.get(job)
+        if live is None or not processes.is_alive(live.keeper, live.started):
+            return None
+        seen = look_below(live.keeper)
+        return Look(seen.names, seen.stopped, seen.connections)
+
     def _attend_by(self, job: str, attending: Coroutine[None, None, None]) -> None:
         def done(task: asyncio.Task[None]) -> None:
             self._attending.pop(job, None)
@@ -118,17 +152,22 @@ class LocalEngine:
         self._attending[job].add_done_callback(done)
 
     async def _launch(self, job: Job) -> None:
-        stdin = None
+        stdin = first = None
         if job.stdin is not None or job.is_interactive:
             stdin = self._path(job.id, "in")
-        if job.stdin is not None and not job.is_interactive and stdin is not None:
-            stdin.write_bytes(job.stdin)
+        if job.is_interactive:
+            first = self._path(job.id, "first")
+            first.write_bytes(job.stdin or b"")
+        elif stdin is not None:
+            stdin.write_bytes(job.stdin or b"")
         order = Order(
             run=job.id,
             argv=job.argv,
             env=job.env,
             cwd=job.cwd,
             stdin=stdin,
+            first=first,
+            err=job.err,
             interactive=job.is_interactive,
             pty=PTY_SIZE if job.has_terminal else None,
             log=job.log,
@@ -150,10 +189,9 @@ class LocalEngine:
         self._inbox.put_nowait(Started(job.id, live.keeper, live.started, is_adopted))
         if job.id in self._wanted_end:  # it was to end before it had begun
             await self._launcher.end(live)
-        follower = Follower(
-            self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data)
-        )
-        follower.start()
+        followers = self._followers(job)
+        for follower in followers:
+            follower.start()
         timed_out = False
         try:
             if job.deadline is None:
@@ -162,9 +200,11 @@ class LocalEngine:
                 timed_out = await self._until(job, live, job.deadline)
             if not self._path(job.id, "end").exists():  # its keeper was killed
                 await self._launcher.end(live, now=True)
-            follower.drain()
+            for follower in followers:
+                follower.drain()
         finally:
-            follower.stop()
+            for follower in followers:
+                follower.stop()
         self._finish(job, timed_out)
 
     async def _until(self, job: Job, live: Live, deadline: datetime) -> bool:
@@ -179,20 +219,30 @@ class LocalEngine:
                 return True
 
     async def _settle_found(self, job: Job) -> None:
-        follower = Follower(
-            self._watch, job.log, lambda data: self._hear(job.id, job.dialect, data)
-        )
-        follower.drain()
-        follower.stop()
+        for follower in self._followers(job):
+            follower.drain()
+            follower.stop()
         self._finish(job, False)
 
-    def _hear(self, job: str, dialect: Dialect, data: bytes) -> None:
-        for event in dialect.feed(data):
+    def _followers(self, job: Job) -> list[Follower]:
+        """One for each file in which the job can be heard."""
+        heard = [(job.log, job.dialect.feed)]
+        if job.err is not None:
+            heard.append((job.err, job.dialect.feed_err))
+        if job.told is not None:
+            heard.append((job.told.path, job.told.dialect.feed))
+        return [
+            Follower(self._watch, path, partial(self._hear, job.id, feed)) for path, feed in heard
+        ]
+
+    def _hear(self, job: str, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
+        for event in feed(data):
             self._inbox.put_nowait(Heard(job, event))
 
     def _finish(self, job: Job, timed_out: bool) -> None:
-        for event in job.dialect.close():
-            self._inbox.put_nowait(Heard(job.id, event))
+        for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
+            for event in dialect.close():
+                self._inbox.put_nowait(Heard(job.id, event))
         end = drivers.read_end(self._path(job.id, "end"))
         self._live.pop(job.id, None)
         if end is None:
@@ -213,9 +263,9 @@ class LocalEngine:
         self._wanted_end.discard(job)
         if len(self._spares) < SPARES_MAX:
             self._spares.append(self._path(job, "end"))
-            self._clean(job, "in")
+            self._clean(job, *LEFT)
         else:
-            self._clean(job, "end", "in")
+            self._clean(job, "end", *LEFT)
 
     def sweep(self) -> None:
         """Remove what was left by runs that ended long ago (revocations, places)."""
@@ -228,7 +278,7 @@ class LocalEngine:
         return Path(f"{self._runs_text}/{job}.{what}")
 
     def _clean(self, job: str, *files: str) -> None:
-        for what in files or ("end", "claim", "in"):
+        for what in files or ("end", "claim", *LEFT):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{self._runs_text}/{job}.{what}")  # noqa: PTH108 - once for every run
 
@@ -257,6 +307,12 @@ class LocalEngine:
                 self.tell(PlanTouched())
 
         self._watch.watch(plan.parent, touched)
+
+    def watch_mailbox(self, folder: Path) -> None:
+        """Tell when a letter comes; those that lie there already are told of at once."""
+        self._watch.watch(folder, lambda name: self.tell(Posted()))
+        if any(folder.iterdir()):
+            self.tell(Posted())
 
     def _keep_watching(self, folder: Path) -> None:
         """One watch for all logs, kept while they come and go."""

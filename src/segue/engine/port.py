@@ -17,8 +17,20 @@ from segue.dialects.events import Dialect, Event
 
 
 @dataclass(frozen=True, slots=True)
+class Channel:
+    """A file beside the output that is followed like it: what the agent told by tool call."""
+
+    path: Path
+    dialect: Dialect
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """One process to run for a run: the agent itself, or a check of its work."""
+    """One process to run for a run: the agent itself, or a check of its work.
+
+    `err`: where its standard error goes if not into the log. `is_interactive`: its input stays
+    open behind the bytes of `stdin`, for `send`, until `end_input`.
+    """
 
     id: str
     argv: tuple[str, ...]
@@ -26,6 +38,8 @@ class Job:
     cwd: Path
     log: Path
     dialect: Dialect
+    err: Path | None = None
+    told: Channel | None = None
     stdin: bytes | None = None
     is_interactive: bool = False
     has_terminal: bool = False
@@ -83,7 +97,22 @@ class Answered:
     answer: str | None  # None: nobody is there any more
 
 
-Happening = Started | Heard | Ended | Due | PlanTouched | StopWanted | Answered
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Something lies in the mailbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a job's processes do: those of the agent's tree by name, those that stand still, and
+    its open connections."""
+
+    processes: tuple[str, ...] = ()
+    stopped: int = 0
+    connections: int = 0
+
+
+Happening = Started | Heard | Ended | Due | PlanTouched | StopWanted | Answered | Posted
 
 
 class Recovered:
@@ -123,6 +152,26 @@ class Engine(Protocol):
 
     def end_soon(self, job: str, *, now: bool = False) -> None:
         """End a job with its whole tree; its end comes through the inbox."""
+        ...
+
+    def send(self, job: str, data: bytes) -> None:
+        """Bytes for an interactive job's input. AgentError: it does not listen."""
+        ...
+
+    def end_input(self, job: str) -> None:
+        """An interactive job finds the end of its input."""
+        ...
+
+    def pause(self, job: str) -> None:
+        """Every process of the job stands still, in whatever group or terminal it is."""
+        ...
+
+    def go_on(self, job: str) -> None:
+        """A paused job goes on."""
+        ...
+
+    def look(self, job: str) -> Look | None:
+        """What the job's processes do now; None: there are none."""
         ...
 
     def end_unknown(self, job: str) -> None:
