@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The program's own id of the conversation, by which it can be resumed."""
+
+    conversation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +31,14 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class LimitHit:
-    """The agent cannot go on now. `resets_at` where it named an instant, `wait_s` a length."""
+    """The agent cannot go on now. `resets_at` where it named an instant (`is_minute`: to the
+    minute, perhaps rounded down), `wait_s` a length."""
 
     kind: str
     resets_at: datetime | None = None
     wait_s: float | None = None
     text: str = ""
+    is_minute: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +61,91 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUsed:
+    """The agent does something: the tool's name, and in one line what with."""
+
+    tool: str
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The program had an error of its model and tries again by itself."""
+
+    attempt: int
+    attempts_max: int | None = None
+    wait_s: float | None = None
+    status: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUsed:
+    """How much of a limit's window the account has used: 0 to 1, and until when it counts."""
+
+    kind: str
+    share: float
+    resets_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked:
+    """The agent may not use a tool without leave; it waits for the answer to `request`."""
+
+    request: str
+    tool: str
+    what: str
+    input: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLost:
+    """The conversation that was to be resumed is not known to the program."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The program's own word that it is done: well, or with an error. `reason` is its term."""
+
+    is_error: bool
+    text: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Garbled:
     """Bytes that could not be understood; never silently dropped."""
 
     size: int
 
 
-Event = Said | StepDone | LimitHit | Asked | Used | Garbled
+Event = (
+    Opened
+    | Said
+    | ToolUsed
+    | StepDone
+    | Used
+    | WindowUsed
+    | Retrying
+    | LimitHit
+    | Asked
+    | PermissionAsked
+    | ConversationLost
+    | Finished
+    | Garbled
+)
 
 
 class Dialect(Protocol):
     """Bytes in, events out, whatever the chunks."""
 
     def feed(self, data: bytes) -> Iterator[Event]: ...
+
+    def feed_err(self, data: bytes) -> Iterator[Event]:
+        """From standard error, where that is kept apart."""
+        ...
 
     def close(self) -> Iterator[Event]:
         """No more bytes will come."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 LINE_BYTES_MAX = 64 * 1024
 
@@ -19,34 +19,42 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Lines:
-    """Cuts a stream into lines. A line over the bound comes in pieces, each told as cut."""
+    """Cuts a stream into lines. A line over the bound comes in pieces, each told as cut.
 
-    def __init__(self) -> None:
-        self._rest = b""
+    The bound is that of text for people; structured output may set a higher one.
+    """
+
+    def __init__(self, bytes_max: int | None = None) -> None:
+        self._bytes_max = bytes_max or LINE_BYTES_MAX
+        self._rest = bytearray()
         self._in_long_line = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Each line without its end, and whether it is whole."""
-        data = self._rest + data
-        *whole, self._rest = data.split(b"\n")
-        for line in whole:
-            last = yield from self._cut(line)
-            yield last, not self._in_long_line
-            self._in_long_line = False
-        self._rest = yield from self._cut(self._rest)
+        *ended, begun = data.split(b"\n")
+        for part in ended:
+            yield from self._grow(part)
+            yield self._line()
+        yield from self._grow(begun)
 
-    def _cut(self, line: bytes) -> Generator[tuple[bytes, bool], None, bytes]:
-        """The pieces of an over-long line; what is left of it is returned."""
-        while len(line) > LINE_BYTES_MAX:
-            yield line[:LINE_BYTES_MAX], False
-            line = line[LINE_BYTES_MAX:]
+    def _grow(self, part: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Add to the line under way; what is over the bound is told and let go."""
+        self._rest += part
+        while len(self._rest) > self._bytes_max:
+            piece = bytes(self._rest[: self._bytes_max])
+            del self._rest[: self._bytes_max]
             self._in_long_line = True
+            yield piece, False
+
+    def _line(self) -> tuple[bytes, bool]:
+        line = bytes(self._rest), not self._in_long_line
+        self._rest.clear()
+        self._in_long_line = False
         return line
 
     def close(self) -> Iterator[tuple[bytes, bool]]:
         if self._rest:
-            yield self._rest, not self._in_long_line
-        self._rest = b""
+            yield self._line()
 
 
 def plain(line: bytes) -> str:

@@ -23,6 +23,10 @@ class Script:
         for line, is_whole in self._lines.feed(data):
             yield from _line(plain(line), is_whole)
 
+    def feed_err(self, data: bytes) -> Iterator[Event]:
+        """What comes on either stream is read alike."""
+        return self.feed(data)
+
     def close(self) -> Iterator[Event]:
         for line, is_whole in self._lines.close():
             yield from _line(plain(line), is_whole)

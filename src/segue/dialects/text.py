@@ -3,7 +3,8 @@
 Markers count only on lines of their own and outside fences. A question needs the run's
 nonce, which the prompt shows: text from a file that the agent merely prints cannot know
 it. A sub-step's marker may come without it (all it can do is tick a box), but never with
-a wrong one.
+a wrong one. Where the agent's own words are known as such (structured output), no nonce is
+needed at all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from segue.dialects.lines import Lines, plain
 
 BLOCK_CHARS_MAX = 100_000
 FIELD_CHARS_MAX = 10_000
+CATEGORIES = ("business", "clarification", "choice", "confirmation")  # an agent may ask about
 
 _STEP = re.compile(r"===\s*STEP\s+(\d{1,4})\s+DONE(?:\s+(\w+))?\s*===")
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
@@ -24,9 +26,10 @@ _CLOSE = "[/USER_QUESTION]"
 
 
 class Text:
-    """The dialect of one run."""
+    """The dialect of one run. `is_own`: all of it is known to be the agent's own words."""
 
-    def __init__(self, nonce: str) -> None:
+    def __init__(self, nonce: str, *, is_own: bool = False) -> None:
+        self._nonces = (None, nonce) if is_own else (nonce,)
         self._nonce = nonce
         self._lines = Lines()
         self._fence = ""
@@ -36,6 +39,10 @@ class Text:
     def feed(self, data: bytes) -> Iterator[Event]:
         for line, is_whole in self._lines.feed(data):
             yield from self._line(plain(line), is_whole)
+
+    def feed_err(self, data: bytes) -> Iterator[Event]:
+        """What comes on either stream is read alike."""
+        return self.feed(data)
 
     def close(self) -> Iterator[Event]:
         for line, is_whole in self._lines.close():
@@ -56,7 +63,7 @@ class Text:
         if step := _STEP.fullmatch(marker):
             if step[2] in (None, self._nonce):
                 yield StepDone(int(step[1]))
-        elif (opened := _OPEN.fullmatch(marker)) and opened[1] == self._nonce:
+        elif (opened := _OPEN.fullmatch(marker)) and opened[1] in self._nonces:
             self._block, self._block_chars = [], 0
 
     def _is_fenced(self, text: str) -> bool:
@@ -75,7 +82,7 @@ class Text:
             block, self._block = self._block, None
             yield question(block)
             return
-        if (opened := _OPEN.fullmatch(marker)) and opened[1] == self._nonce:
+        if (opened := _OPEN.fullmatch(marker)) and opened[1] in self._nonces:
             yield Garbled(self._block_chars)  # the one before was never closed
             self._block, self._block_chars = [], 0
             return
@@ -102,11 +109,12 @@ def question(block: list[str]) -> Event:
             options.append(item[1].strip())
         elif key == "question" and line.strip():
             fields["question"] = (fields["question"] + "\n" + line.strip())[:FIELD_CHARS_MAX]
-    if not fields.get("question"):
+    if fields.get("question", "").strip(" .…") == "":  # the prompt's own example, repeated
         return Garbled(sum(len(line) + 1 for line in block))
+    category = fields.get("category", "")
     return Asked(
         question=fields["question"],
         options=tuple(options),
         preset=fields.get("default") or None,
-        category=fields.get("category") or "clarification",
+        category=category if category in CATEGORIES else "clarification",
     )

@@ -7,11 +7,41 @@ from typing import get_args
 
 import pytest
 
-from segue.dialects.events import Asked, Dialect, Event, Garbled, LimitHit, Said, StepDone, Used
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    Dialect,
+    Event,
+    Finished,
+    Garbled,
+    LimitHit,
+    Opened,
+    PermissionAsked,
+    Retrying,
+    Said,
+    StepDone,
+    ToolUsed,
+    Used,
+    WindowUsed,
+)
 from segue.dialects.script import Script
 from segue.dialects.text import Text
 
-ONE_OF_EACH = (Said("x"), StepDone(1), LimitHit("billing"), Asked("?"), Used(), Garbled(1))
+ONE_OF_EACH = (
+    Said("x"),
+    StepDone(1),
+    LimitHit("billing"),
+    Asked("?"),
+    Used(),
+    Garbled(1),
+    Opened("c1"),
+    ToolUsed("Bash", "ls"),
+    Retrying(1),
+    WindowUsed("session_limit", 0.5),
+    PermissionAsked("r1", "Bash", "ls", {"command": "ls"}),
+    ConversationLost("x"),
+    Finished(False),
+)
 
 
 def test_events_are_values() -> None:

@@ -56,6 +56,14 @@ def test_what_is_kept_is_bounded() -> None:
         assert len(lines._rest) <= LINE_BYTES_MAX
 
 
+def test_structured_lines_may_have_a_higher_bound() -> None:
+    """A line over the bound of text is whole where more is allowed; over that it is cut."""
+    lines = Lines(3 * LINE_BYTES_MAX)
+    line = b"x" * (3 * LINE_BYTES_MAX)
+    assert list(lines.feed(line + b"\n")) == [(line, True)]
+    assert list(lines.feed(line + b"y\nz\n")) == [(line, False), (b"y", False), (b"z", True)]
+
+
 @pytest.mark.parametrize(
     ("line", "text"),
     [
