@@ -1,0 +1,205 @@
+"""For an agent at work under Segue: each call is one line in the file that Segue follows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from segue.core.durations import parse_duration
+from segue.dialects import told
+from segue.dialects.told import FIELD_CHARS_MAX, OPTIONS_MAX, STEP_MAX
+from segue.mcp.tools import Arguments, Refused, Tool
+from segue.store.changes import stamp
+
+INSTRUCTIONS = (
+    "You work on a task that Segue gave you, and nobody watches. Tell through these tools"
+    " what a person must decide or provide, and how far you are. When a tool tells you to"
+    " stop, end your turn at once: you are started again in this conversation."
+)
+STOP = "Stop working now and end your turn: you will be started again with"
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=FIELD_CHARS_MAX)]
+
+
+class Question(Arguments):
+    question: Text = Field(description="What you need to know, complete in itself.")
+    options: list[Text] = Field(
+        default=[], max_length=OPTIONS_MAX, description="The answers to choose from, if any."
+    )
+    default: str = Field(
+        default="",
+        max_length=FIELD_CHARS_MAX,
+        description="The answer you suggest; one of the options if there are any.",
+    )
+    category: Literal["", "business", "clarification", "choice", "confirmation"] = ""
+    required: bool = Field(default=True, description="false: the default would do as well.")
+    deadline: str = Field(
+        default="", max_length=64, description='How long an answer is worth, as "30m" or "2h".'
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.default and self.options and self.default not in self.options:
+            raise ValueError("default is none of the options")
+        if not self.required and not self.default:
+            raise ValueError("a question that is not required needs a default")
+        if self.deadline and not parse_duration(self.deadline):
+            raise ValueError('deadline is no duration like "30m" or "2h"')
+        return self
+
+
+class Dependency(Arguments):
+    type: Literal["api_key", "env_variable", "service", "file", "permission", "package"]
+    name: Text = Field(description="For example STRIPE_KEY.")
+    description: Text = Field(description="What it is needed for, and how to get it.")
+    required: bool = True
+    default: str = Field(default="", max_length=FIELD_CHARS_MAX)
+
+
+class Step(Arguments):
+    n: int = Field(ge=1, le=STEP_MAX, description="The number of the step in your task.")
+
+
+class Phase(Arguments):
+    summary: Text = Field(description="What was done, for those who go on from here.")
+    deliverables: list[Text] = Field(
+        default=[], max_length=OPTIONS_MAX, description="Files that were made, by path."
+    )
+    phase: int | None = Field(default=None, ge=1, le=STEP_MAX, description="Its number, if any.")
+
+
+class Error(Arguments):
+    message: Text
+    type: Literal["recoverable", "fatal"] = "recoverable"
+    recovery: Literal["pause_and_retry", "checkpoint_and_fail", "notify_user"] = "notify_user"
+
+
+class Reports:
+    """Writes what the agent tells, each call in one piece."""
+
+    def __init__(self, environ: Mapping[str, str], now: Callable[[], datetime]) -> None:
+        self._path = environ.get("SEGUE_TOLD", "")
+        self._nonce = environ.get("SEGUE_NONCE", "")
+        self._now = now
+        self._is_torn = False  # the last line was cut off: the next begins a new one
+
+    def write(self, tool: str, arguments: Arguments) -> None:
+        """On the disk when this returns; `Refused` where it could not be told."""
+        if not self._path:
+            raise Refused(
+                "Segue does not listen to tool calls in this run (SEGUE_TOLD is not set);"
+                " use the text markers that your task shows."
+            )
+        given = {
+            name: value
+            for name, value in arguments.model_dump().items()
+            if value not in ("", None, [])
+        }
+        try:
+            line = told.line(tool, given, nonce=self._nonce, at=stamp(self._now()))
+        except told.TooLong as error:
+            raise Refused(
+                f"Too long: {error}. Nothing was told. Put the details into a file, and name it."
+            ) from error
+        try:
+            self._append(line)
+        except OSError as error:
+            raise Refused(
+                f"This could not be told to Segue ({error.strerror}); use the text markers"
+                " that your task shows."
+            ) from error
+
+    def _append(self, line: bytes) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        fd = os.open(self._path, flags, 0o600)
+        try:
+            data = b"\n" + line if self._is_torn else line
+            # One write: lines of calls that come at the same time do not mix.
+            if os.write(fd, data) != len(data):
+                self._is_torn = True
+                raise OSError(0, "the disk is full")
+            self._is_torn = False
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def ask(self, given: Question) -> str:
+        if not given.category:
+            kind: Literal["choice", "clarification"] = (
+                "choice" if given.options else "clarification"
+            )
+            given = given.model_copy(update={"category": kind})
+        self.write(told.ASK, given)
+        return f"Asked. {STOP} the answer."
+
+    def request(self, given: Dependency) -> str:
+        self.write(told.DEPENDENCY, given)
+        return f"Asked for. {STOP} the answer."
+
+    def step(self, given: Step) -> str:
+        self.write(told.STEP, given)
+        return f"Noted: step {given.n} is done. Go on."
+
+    def phase(self, given: Phase) -> str:
+        self.write(told.PHASE, given)
+        return "Noted. End your turn now: what you have done is checked next."
+
+    def error(self, given: Error) -> str:
+        self.write(told.ERROR, given)
+        if given.type == "fatal" or given.recovery == "checkpoint_and_fail":
+            return "Noted. Stop working now and end your turn."
+        if given.recovery == "pause_and_retry":
+            return "Noted. Stop working now and end your turn: you will be started again later."
+        return "Noted. Go on with what you can do without it, or end your turn."
+
+
+def tools(
+    environ: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> list[Tool]:
+    """What an agent that works under Segue can tell it."""
+    reports = Reports(environ, now)
+    return [
+        Tool(
+            told.ASK,
+            "Ask a person something you cannot decide or find out yourself. Then end your"
+            " turn: you are started again with the answer.",
+            Question,
+            reports.ask,
+            is_always_loaded=True,
+        ),
+        Tool(
+            told.DEPENDENCY,
+            "Ask a person for something you cannot work without: a key, a service, a file, a"
+            " permission, a package. Then end your turn.",
+            Dependency,
+            reports.request,
+            is_always_loaded=True,
+        ),
+        Tool(
+            told.STEP,
+            "Tell that a numbered step of your task is done, as soon as it is. Go on afterwards.",
+            Step,
+            reports.step,
+            is_always_loaded=True,
+        ),
+        Tool(
+            told.PHASE,
+            "Tell that all you were given to do is done and checked by you. Call it once, as the"
+            " last thing.",
+            Phase,
+            reports.phase,
+            is_always_loaded=True,
+        ),
+        Tool(
+            told.ERROR,
+            "Tell of an error that you cannot mend: recoverable (pause_and_retry, notify_user)"
+            " or fatal (checkpoint_and_fail).",
+            Error,
+            reports.error,
+            is_always_loaded=True,
+        ),
+    ]

@@ -1,0 +1,91 @@
+"""The server itself, on standard input and output, with the tools that fit who started it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from anyio import CapacityLimiter, to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from segue import __version__
+from segue.mcp.facts import of_the_run
+from segue.mcp.tools import Refused, Tool
+
+INTERRUPTED = 130
+
+
+def serve(folder: Path, environ: Mapping[str, str]) -> None:
+    """Serve until standard input ends."""
+    facts = of_the_run(environ)
+    if facts is not None:
+        from segue.mcp import agent  # noqa: PLC0415 - one of the two is needed
+
+        server = make(agent.tools(facts), agent.INSTRUCTIONS)
+    else:
+        from segue.mcp import person  # noqa: PLC0415
+
+        server = make(person.tools(folder, environ), person.INSTRUCTIONS)
+    # A thread waits for standard input, which no exception ends; there is nothing to put away.
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(INTERRUPTED))
+    asyncio.run(_serve(server))
+
+
+def make(tools: Sequence[Tool], instructions: str) -> Server[Any]:
+    """A server that offers these tools."""
+    by_name = {tool.name: tool for tool in tools}
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in tools])
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        # One after the other, in a thread: files and folders may be slow, pings must not be.
+        tool = by_name.get(params.name)
+        if tool is None:
+            return _result(f"There is no tool {params.name}.", is_error=True)
+        try:
+            call = partial(tool.answer, params.arguments or {})
+            return _result(await to_thread.run_sync(call, limiter=one_at_a_time))
+        except Refused as error:
+            return _result(str(error), is_error=True)
+
+    one_at_a_time = CapacityLimiter(1)
+    return Server(
+        "segue",
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.schema(),
+        _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=is_error
+    )
