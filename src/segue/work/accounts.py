@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import sqlite3
+from datetime import datetime, timedelta
 
 from segue.core.decide import AccountView
 from segue.core.machines import AccountState, Trigger
 from segue.engine.clock import Clock
-from segue.store.changes import Add, Move, instant, stamp
+from segue.store.changes import Add, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
+
+BELIEVED = timedelta(hours=1)
 
 
 class Accounts:
@@ -26,6 +29,7 @@ class Accounts:
                 parked_until=until if is_parked else None,
                 probing=row["state"] == AccountState.PROBING,
                 used=row["used"],
+                used_until=instant(row["used_until"]) if row["used_until"] else None,
             )
         return found
 
@@ -43,6 +47,46 @@ class Accounts:
             return
         move = Move("account", name, row["state"], AccountState.PARKED, Trigger.PARK, values)
         self._store.move(move, at=self._clock.now())
+
+    def wake(self, name: str) -> None:
+        """By hand: its limit is taken to be over now; one run tries it first."""
+        row = self._store.one("SELECT state FROM accounts WHERE id = ?", name)
+        if row is not None and row["state"] == AccountState.PARKED:
+            now = self._clock.now()
+            self._store.move(Note("account", name, {"parked_until": stamp(now)}), at=now)
+
+    def parked_until(self, name: str) -> datetime | None:
+        """Until when it is parked, if that is still to come."""
+        row = self._store.one("SELECT state, parked_until FROM accounts WHERE id = ?", name)
+        if row is None or row["state"] != AccountState.PARKED or not row["parked_until"]:
+            return None
+        until = instant(row["parked_until"])
+        return until if until > self._clock.now() else None
+
+    def is_parked(self, name: str) -> bool:
+        return self.parked_until(name) is not None
+
+    def note_used(self, name: str, share: float, until: datetime | None) -> None:
+        """How much of its window an account has used, as the agent tells; where it names no end of
+        the window, that is believed for a while."""
+        until = until or self._clock.now() + BELIEVED
+        row = self._store.one("SELECT used, used_until FROM accounts WHERE id = ?", name)
+        values: dict[str, Value] = {"used": share, "used_until": stamp(until)}
+        if row is None:
+            change: Add | Note = Add("account", name, AccountState.OPEN, values, cause=Trigger.OPEN)
+        elif (row["used"], row["used_until"]) == (share, stamp(until)) or self._is_fuller(
+            row, share, stamp(until)
+        ):
+            return
+        else:
+            change = Note("account", name, values)
+        self._store.move(change, at=self._clock.now())
+
+    def _is_fuller(self, row: sqlite3.Row, share: float, until: str) -> bool:
+        """Whether another window of the account counts: it is fuller, and not over yet."""
+        if row["used"] is None or row["used_until"] is None or row["used_until"] == until:
+            return False
+        return bool(row["used"] > share and instant(row["used_until"]) > self._clock.now())
 
     def probe(self, name: str) -> None:
         """One run goes first; the others wait until it is seen at work."""

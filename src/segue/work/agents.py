@@ -1,7 +1,8 @@
 """The agents that Segue can drive: how each is started and what it speaks.
 
 Every agent gets an environment of its own: the few variables of Segue's that any
-program needs, then the facts of its run (SEGUE_…), then its own `env` table.
+program needs and those that its own brand does, then the facts of its run (SEGUE_…), then
+its own `env` table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from segue.core.plan import Task
@@ -21,24 +25,16 @@ from segue.dialects.text import Text
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import scenario
+from segue.work import brands
+from segue.work.brands import Brand, Call, Start
 from segue.work.config import AgentSettings
 
 PASSED_ON = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR|XDG_\w+"
     r"|SSL_CERT_FILE|SSL_CERT_DIR|(?i:https?_proxy|no_proxy|all_proxy)"
 )
-INSTALL = {
-    "claude": "npm install -g @anthropic-ai/claude-code",
-    "codex": "npm install -g @openai/codex",
-    "gemini": "npm install -g @google/gemini-cli",
-    "opencode": "npm install -g opencode-ai",
-}
-TEXT_MODE = {  # prompt on standard input, text out
-    "claude": ("claude", "-p"),
-    "codex": ("codex", "exec", "--skip-git-repo-check", "-"),
-    "gemini": ("gemini",),
-    "opencode": ("opencode", "run"),
-}
+
+OURS = (sys.executable, "-P", "-m")  # a module of ours, whatever lies in the agent's folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +62,24 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one run of a task asks of its agent."""
+
+    task: Task
+    prompt: str
+    conversation: str | None = None  # the program's own, to go on with
+    tools_env: Mapping[str, str] = field(default_factory=dict)  # for Segue's tools, if it gets any
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
-    """One agent, ready to be started."""
+    """One agent, ready to be started. `brand`: a program with structured output."""
 
     settings: AgentSettings
-    takes_prompt: bool
-    argv: Callable[[Task], tuple[str, ...]]
+    start: Callable[[Wanted], Start]
     dialect: Callable[[str], Dialect]
+    brand: Brand | None = None
+    takes: Mapping[str, str] = field(default_factory=dict)  # of Segue's own variables
 
     @property
     def name(self) -> str:
@@ -87,23 +94,64 @@ class Profile:
         """It runs the task's own command, so there must be one."""
         return self.settings.kind == "shell"
 
+    @property
+    def has_tools(self) -> bool:
+        """Whether it gets Segue's own tools, so that it need not report by text."""
+        return self.brand is not None and self.brand.has_tools and self.settings.mcp and has_mcp()
+
 
 def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> Profile:
     """The profile of an agent whose program is there; else how to get it."""
     match settings.kind:
         case "shell":
             shell = settings.command or ("/bin/sh", "-c")
-            return Profile(settings, False, lambda task: (*shell, task.run or ""), Text)
+            return Profile(settings, lambda w: Start((*shell, w.task.run or ""), None), Text)
         case "script":
             played = str(_scenario(settings, root))
-            player = (sys.executable, "-m", "segue.testing.script", played)
-            return Profile(settings, False, lambda task: player, lambda nonce: Script())
+            player = (*OURS, "segue.testing.script", played)
+            return Profile(settings, lambda wanted: Start(player, None), lambda nonce: Script())
+        case "command":
+            program, *rest = settings.command
+            found = (_installed(program, settings, root, environ, None), *rest)
+            return Profile(settings, lambda w: Start(found, w.prompt.encode()), Text)
         case kind:
-            argv = settings.command or TEXT_MODE[kind]
-            if settings.command and kind in TEXT_MODE:
-                argv = (*settings.command, *TEXT_MODE[kind][1:])
-            found = (_installed(argv[0], settings, root, environ), *argv[1:])
-            return Profile(settings, True, lambda task: found, Text)
+            return _branded(settings, brands.brand(kind), root, environ)
+
+
+def _branded(
+    settings: AgentSettings, brand: Brand, root: Path, environ: Mapping[str, str]
+) -> Profile:
+    command = program_of(settings, root, environ)
+    tools = (*OURS, "segue", "mcp")
+
+    def start(wanted: Wanted) -> Start:
+        return brand.start(
+            Call(
+                settings,
+                command,
+                wanted.prompt,
+                wanted.conversation,
+                tools if wanted.tools_env else (),
+                wanted.tools_env,
+            )
+        )
+
+    takes = {name: value for name, value in environ.items() if brand.takes.fullmatch(name)}
+    return Profile(settings, start, brand.dialect, brand, takes)
+
+
+def program_of(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The command of a branded agent, with its program where it really is."""
+    brand = brands.brand(settings.kind)
+    program, *rest = settings.command or (brand.name,)
+    found = _installed(program, settings, root, environ, brand.install)
+    return (brand.resolve(found), *rest)
+
+
+@cache
+def has_mcp() -> bool:
+    """Whether the library for Segue's own tools is installed; it is not imported for this."""
+    return find_spec("mcp_types") is not None  # only the releases that we can use have it
 
 
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
@@ -112,11 +160,22 @@ def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def environment(
-    settings: AgentSettings, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
+    profile: Profile, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
 ) -> dict[str, str]:
-    """All that the agent finds in its environment: `base`, its facts, its own table."""
+    """All that the agent finds in its environment: `base`, what its program needs, its facts,
+    its own table."""
+    settings = profile.settings
     own = {name: _resolve(settings, name, value, environ) for name, value in settings.env.items()}
-    return {**base, **facts.environment(), **own}
+    return {**base, **profile.takes, **facts.environment(), **own}
+
+
+def own_variables(settings: AgentSettings, environ: Mapping[str, str]) -> dict[str, str]:
+    """Its own table, without what is taken from a variable that is not set."""
+    own = {}
+    for name, value in settings.env.items():
+        with suppress(UserError):
+            own[name] = _resolve(settings, name, value, environ)
+    return own
 
 
 def check_environment(settings: AgentSettings, environ: Mapping[str, str]) -> None:
@@ -162,7 +221,11 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
 
 
 def _installed(
-    program: str, settings: AgentSettings, root: Path, environ: Mapping[str, str]
+    program: str,
+    settings: AgentSettings,
+    root: Path,
+    environ: Mapping[str, str],
+    install: str | None,
 ) -> str:
     own = settings.env.get("PATH")
     search = environ.get("PATH") if own is None else _resolve(settings, "PATH", own, environ)
@@ -173,8 +236,8 @@ def _installed(
             _("agent `{name}` needs the program `{program}`, which is not here").format(
                 name=settings.name, program=program
             ),
-            hint=_("install it: {command}").format(command=INSTALL[settings.kind])
-            if settings.kind in INSTALL
+            hint=_("install it: {command}").format(command=install)
+            if install
             else _("install it, or mend `command` in segue.toml"),
         )
     return found

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from segue.core.durations import format_duration
 from segue.core.plan import Task
-from segue.dialects.events import Asked, LimitHit, Used
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    Event,
+    Finished,
+    LimitHit,
+    Opened,
+    Said,
+    Used,
+)
 from segue.dialects.text import Text
-from segue.engine.port import Ended, Job
+from segue.dialects.told import Told
+from segue.engine.port import Channel, Ended, Job
 from segue.i18n import _
 from segue.store import files
+from segue.store.conversations import ConversationHolder
 from segue.work import prompts
-from segue.work.agents import Facts, Profile, environment
+from segue.work.agents import Facts, Profile, Wanted, environment
 from segue.work.ledger import RunRow
 from segue.work.project import Project
 from segue.work.worktree import Worktrees
 
 LINES_KEPT = 200
 TAIL_LINES = 40
+LOG_BYTES_READ = 256 * 1024
 MARKER = re.compile(r"\s*(===.*===|\[/?USER_QUESTION\b.*\])\s*$")  # an old nonce misleads
 
 
@@ -39,8 +53,18 @@ class Attempt:
     limit: LimitHit | None = None
     asked: Asked | None = None
     used: Used | None = None
+    finished: Finished | None = None
+    lost: ConversationLost | None = None  # what it was to go on with is not known any more
+    busy: ConversationHolder | None = None  # somebody else is at work in its conversation
+    about: Mapping[str, Any] = field(default_factory=dict)  # what it asks leave for
     answer: str | None = None
+    before: str = ""  # what was done in a conversation that is lost
+    heard_at: datetime | None = None
+    is_silent: bool = False  # and that was told
+    was_too_silent: bool = False  # and was ended for it
     summary: str = ""
+    steps_done: set[int] = field(default_factory=set)  # those it told of
+    is_parked_by_hand: bool = False
     is_dropped: bool = False  # a person took the task out of Segue's hands
     was_adopted: bool = False
     is_new: bool = False  # its task began with it, and nobody was told yet
@@ -65,21 +89,57 @@ class Workshop:
     def evidence(self, run: RunRow) -> Path:
         return self.project.evidence / f"{run.id}.log"
 
+    def err(self, run: RunRow) -> Path:
+        """Where a structured agent's standard error goes: between its lines it would break them."""
+        return self.project.logs / f"{run.id}.err.log"
+
+    def told(self, run: RunRow) -> Path:
+        return self.project.runs / f"{run.id}.told"
+
+    def claim(self, run: RunRow) -> Path:
+        return self.project.runs / f"{run.id}.claim"
+
     def agent_job(self, attempt: Attempt, prompt: str | None) -> Job:
         """The agent itself. Without a prompt: to take up again one that was started."""
         run, task, profile = attempt.run, attempt.task, attempt.profile
         timeout = timedelta(seconds=task.timeout_s) if task.timeout_s is not None else None
+        env = self._environment(attempt)
+        tools: dict[str, str] = {}
+        if profile.has_tools:
+            tools = {**self._facts(attempt).environment(), "SEGUE_TOLD": str(self.told(run))}
+        start = profile.start(Wanted(task, prompt or "", run.resume_id, tools))
         return Job(
             id=run.id,
-            argv=profile.argv(task),
-            env=self._environment(attempt),
+            argv=start.argv,
+            env={**start.env, **env},
             cwd=self.folder(task.id),
             log=self.log(run),
             dialect=profile.dialect(run.nonce),
-            stdin=prompt.encode() if prompt is not None and profile.takes_prompt else None,
+            err=self.err(run) if profile.brand else None,
+            told=Channel(self.told(run), Told(run.nonce)) if tools else None,
+            stdin=start.stdin if prompt is not None else None,
+            is_interactive=start.is_interactive,
             has_terminal=profile.settings.driver == "pty",
             deadline=run.created_at + timeout if timeout else None,
         )
+
+    def heard_before(self, run: RunRow, profile: Profile) -> Heard:
+        """What a run had told before its supervisor died, from its log."""
+        dialect = profile.dialect(run.nonce)
+        events: list[Event] = []
+        for data in _both_ends(self.log(run)):
+            events += dialect.feed(data)
+        events += dialect.close()
+        heard = Heard()
+        for event in events:
+            match event:
+                case Opened(conversation):
+                    heard.conversation = conversation
+                case Used():
+                    heard.used = event
+                case Said(text):
+                    heard.lines.append(text)
+        return heard
 
     def verify_job(self, attempt: Attempt, deadline: datetime | None) -> Job:
         """Segue's own check of the work, kept as evidence where the agent does not write."""
@@ -116,24 +176,57 @@ class Workshop:
     def first_prompt(
         self, attempt: Attempt, produced: list[tuple[str, str]], error: str | None
     ) -> str:
-        nonce = attempt.run.nonce
-        return prompts.first(attempt.task, produced=produced, error=error, nonce=nonce)
+        return prompts.first(
+            attempt.task,
+            produced=produced,
+            error=error,
+            nonce=attempt.run.nonce,
+            before=attempt.before,
+            answer=attempt.answer,
+            has_tools=attempt.profile.has_tools,
+        )
 
     def resume_prompt(self, answer: str | None) -> str:
         return prompts.resumed(self.resume_text, answer=answer)
 
     def _environment(self, attempt: Attempt) -> dict[str, str]:
+        return environment(attempt.profile, self._facts(attempt), self.environ, self.base)
+
+    def _facts(self, attempt: Attempt) -> Facts:
         run = attempt.run
-        facts = Facts(
+        return Facts(
             task=run.task,
             run=run.id,
             attempt=run.attempt,
             conversation=run.conversation,
             project=str(self.project.root),
             nonce=run.nonce,
-            is_resumed=run.resumes is not None,
+            is_resumed=run.resumes is not None and not attempt.before,
         )
-        return environment(attempt.profile.settings, facts, self.environ, self.base)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What is known of a run from its log alone."""
+
+    conversation: str | None = None
+    used: Used | None = None
+    lines: list[str] = field(default_factory=list)
+
+
+def _both_ends(log: Path) -> list[bytes]:
+    """The beginning of a log, where a conversation is named, and its end."""
+    try:
+        with log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            first = file.read(LOG_BYTES_READ)
+            if size <= LOG_BYTES_READ:
+                return [first]
+            file.seek(max(LOG_BYTES_READ, size - LOG_BYTES_READ))
+            return [first, b"\n", file.read()]
+    except FileNotFoundError:
+        return []
 
 
 def why(ended: Ended, timeout_s: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from segue.core.plan import TaskState
 from segue.i18n import _
 from segue.work.ledger import GateRow
 
@@ -20,6 +21,8 @@ def is_used_up(run: TaskListRun) -> bool:
     if budget is None:
         return False
     gate = _open_gate(run)
+    if not (run.frontier.counts[TaskState.PENDING] or run.ledger.parks):
+        return False  # nothing is left that could cost more
     if run.ledger.cost_usd < budget * (1 + run.budgets_granted):
         if gate is not None:  # the settings allow more now
             run.ledger.close_gate(gate, None)

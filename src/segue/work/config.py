@@ -21,6 +21,8 @@ from segue.i18n import _
 
 KINDS = ("claude", "codex", "gemini", "opencode", "shell", "script", "command")
 PERMISSIONS = ("default", "accept-edits", "full")
+UNLISTED = ("ask", "deny")
+RULE = re.compile(r"([\w-]+(?:\*)?)(?:\((.+)\))?", re.DOTALL)  # of permission: Bash(pytest:*)
 JOBS_DEFAULT, JOBS_MAX = 2, 256
 
 
@@ -37,8 +39,14 @@ class AgentSettings:
     scenario: str | None = None
     fallback: str | None = None
     fallback_after_s: float | None = None
+    model: str | None = None
     permissions: str = "default"
     allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    unlisted: str = "ask"  # what neither list decides
+    mcp: bool = True  # whether it gets Segue's own tools
+    silence_after_s: float | None = None
+    silence_max_s: float | None = None
 
     @property
     def charged_to(self) -> str:
@@ -66,6 +74,8 @@ class RecoverySettings:
     context_limit_wait: float = 5
     recheck_after: float = 3
     wake_margin_s: float = 5
+    silence_after_s: float = 600
+    silence_max_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +179,14 @@ def _texts(value: Any) -> tuple[str, ...] | None:
     return None
 
 
+def _rules(value: Any) -> tuple[str, ...] | None:
+    """Rules of permission; none at all is a list too. One that cannot be read is no rule."""
+    if value == []:
+        return ()
+    texts = _texts(value)
+    return texts if texts and all(RULE.fullmatch(text.strip()) for text in texts) else None
+
+
 def _one_of(names: tuple[str, ...]) -> Callable[[Any], str | None]:
     return lambda v: v if v in names else None
 
@@ -181,6 +199,12 @@ def _table(value: Any) -> dict[str, str] | None:
 
 def _duration(value: Any) -> float | None:
     return parse_duration(value) if isinstance(value, str) else None
+
+
+def _length(value: Any) -> float | None:
+    """A duration with its unit, or a number of seconds."""
+    seconds = _duration(value) if isinstance(value, str) else value
+    return _number(0.001, 1e8)(seconds)
 
 
 def _readable_by(parse: Callable[[str], object]) -> Callable[[Any], str | None]:
@@ -205,7 +229,13 @@ AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "fallback": (_text, "fallback", '"the name of another agent"'),
     "fallback_after": (_duration, "fallback_after_s", '"30m"'),
     "permissions": (_one_of(PERMISSIONS), "permissions", '"' + '", "'.join(PERMISSIONS) + '"'),
-    "allow": (_texts, "allow", '["Bash(pytest:*)"]'),
+    "allow": (_rules, "allow", '["Bash(pytest:*)"]'),
+    "deny": (_rules, "deny", '["Bash(git push:*)"]'),
+    "unlisted": (_one_of(UNLISTED), "unlisted", '"ask", "deny"'),
+    "model": (_text, "model", '"the name of a model"'),
+    "mcp": (lambda v: v if isinstance(v, bool) else None, "mcp", "true, false"),
+    "silence_after": (_length, "silence_after_s", '"10m"'),
+    "silence_max": (_length, "silence_max_s", '"1h"'),
 }
 LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "max_windows": (_whole(0, 1000), "max_windows", "5"),
@@ -222,6 +252,8 @@ RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "context_limit_wait": (_number(0, 1e6), "context_limit_wait", "5"),
     "recheck_after": (_number(0, 1e6), "recheck_after", "3"),
     "wake_margin_s": (_number(0, 3600), "wake_margin_s", "5"),
+    "silence_after": (_length, "silence_after_s", '"10m"'),
+    "silence_max": (_length, "silence_max_s", '"1h"'),
 }
 
 

@@ -10,16 +10,22 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
+from segue.core.limits import family
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.clock import Clock
 from segue.errors import Bug
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
+from segue.work import usage
+from segue.work.usage import Usage
 
 LATER = timedelta(milliseconds=50)
 OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
@@ -49,6 +55,9 @@ class RunRow:
     resumes: str | None
     created_at: datetime
     verify_job: str | None = None
+    resume_id: str | None = None  # what its program calls the conversation
+    purpose: str = ""  # to make its context smaller, or to begin a full one afresh
+    answer: str | None = None  # what a person said that it is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,7 @@ class GateRow:
     options: tuple[str, ...]
     preset: str | None
     category: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)  # what it is about beyond its words
 
 
 class Ledger:
@@ -83,6 +93,7 @@ class Ledger:
         self._staged: list[Change] = []
         self._later: list[Change] = []
         self._later_since = clock.now()
+        self._lasted: dict[str, float] | None = None  # as earlier starts of Segue left it
         self.tasks: dict[str, TaskRow] = {}
         self.runs: dict[str, RunRow] = {}  # open ones
         self.parks: dict[str, ParkRow] = {}  # waiting ones
@@ -125,11 +136,40 @@ class Ledger:
         found = self._store.one("SELECT * FROM runs WHERE id = ?", run)
         return None if found is None else _run_row(found, self._key(found["task"]))
 
-    def answer_for(self, run: str) -> str | None:
-        """What a person said to the question at which this run stopped."""
-        sql = "SELECT answer FROM gates WHERE run = ? AND answer IS NOT NULL"
-        found = self._store.one(sql, run)
-        return None if found is None else str(found["answer"])
+    def is_gate_closed(self, gate: str) -> bool:
+        """Whether a gate of whatever plan is known and does not wait any more."""
+        found = self._store.one("SELECT state FROM gates WHERE id = ?", gate)
+        return found is not None and found["state"] != GateState.OPEN
+
+    def last_run(self, task: str) -> RunRow | None:
+        """The newest run of a task."""
+        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        found = self._store.one(sql, self._id(task))
+        return None if found is None else _run_row(found, task)
+
+    def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
+        """What a person said when an agent of this task asked for leave, and about what."""
+        sql = (
+            "SELECT about, answer FROM gates WHERE task = ? AND category = 'permission'"
+            " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
+        )
+        rows = self._store.all(sql, self._id(task))
+        return [(json.loads(row["about"]), row["answer"]) for row in rows]
+
+    def lasted(self) -> dict[str, float]:
+        """How long each task took when it was last done without a pause, in seconds."""
+        if self._lasted is None:
+            sql = (
+                "SELECT task, created_at, updated_at, MAX(updated_at) FROM runs"
+                " WHERE plan = ? AND state = ? AND resumes IS NULL GROUP BY task"
+            )
+            self._lasted = {
+                self._key(row["task"]): (
+                    instant(row["updated_at"]) - instant(row["created_at"])
+                ).total_seconds()
+                for row in self._store.all(sql, self.plan, RunState.COMPLETED)
+            }
+        return self._lasted
 
     def budgets_granted(self) -> int:
         """How often a person let the plan go on past its budget."""
@@ -137,23 +177,15 @@ class Ledger:
         row = self._store.one(sql, self.plan)
         return int(row[0]) if row else 0
 
-    def usage(self, task: str | None = None) -> dict[str, float | int | None]:
+    def usage(self, task: str | None = None) -> Usage:
         """What the plan (or one task of it) has used, over all runs."""
-        sql = (
-            "SELECT SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,"
-            " SUM(cost_usd) AS cost_usd FROM runs WHERE plan = ?"
-        )
-        values = [self.plan]
-        if task is not None:
-            sql += " AND task = ?"
-            values.append(self._id(task))
-        row = self._store.one(sql, *values)
-        assert row is not None
-        return {
-            "input_tokens": row["input_tokens"] or 0,
-            "output_tokens": row["output_tokens"] or 0,
-            "cost_usd": row["cost_usd"],
-        }
+        if task is None:
+            return usage.of_plan(self._store, self.plan)
+        return usage.of_task(self._store, self._id(task))
+
+    def usage_before(self, run: RunRow) -> Usage:
+        """What the conversation of a run had used before it."""
+        return usage.of_conversation(self._store, run.resume_id or "", but=run.id)
 
     # Changing
 
@@ -227,7 +259,16 @@ class Ledger:
         self.stage(Note("task", row.id, sets))
 
     def add_run(
-        self, task: str, *, attempt: int, agent: str, account: str, resumes: RunRow | None = None
+        self,
+        task: str,
+        *,
+        attempt: int,
+        agent: str,
+        account: str,
+        resumes: RunRow | None = None,
+        keeps_conversation: bool = True,
+        purpose: str = "",
+        answer: str | None = None,
     ) -> RunRow:
         run = RunRow(
             id=f"{_short(task)}-{attempt}-{secrets.token_hex(4)}",
@@ -240,6 +281,9 @@ class Ledger:
             nonce=resumes.nonce if resumes else secrets.token_hex(3),
             resumes=resumes.id if resumes else None,
             created_at=self._clock.now(),
+            resume_id=resumes.resume_id if resumes and keeps_conversation else None,
+            purpose=purpose,
+            answer=answer,
         )
         self.runs[run.id] = run
         values: dict[str, Value] = {
@@ -251,6 +295,9 @@ class Ledger:
             "conversation": run.conversation,
             "nonce": run.nonce,
             "resumes": run.resumes,
+            "resume_id": run.resume_id,
+            "purpose": purpose,
+            "answer": answer,
         }
         self.stage(Add("run", run.id, RunState.INTENDED, values))
         return run
@@ -275,6 +322,11 @@ class Ledger:
         facts: dict[str, Value] = {"keeper": keeper, "keeper_started": keeper_started}
         self.later(Move("run", run.id, run.state, RunState.RUNNING, Trigger.STARTED, facts))
         run.state = RunState.RUNNING
+
+    def note_conversation(self, run: RunRow, resume_id: str) -> None:
+        """The program has told by what name its conversation can be taken up again."""
+        run.resume_id = resume_id
+        self.stage(Note("run", run.id, {"resume_id": resume_id}))
 
     def note_usage(
         self, run: RunRow, input_tokens: int | None, output_tokens: int | None, cost: float | None
@@ -311,6 +363,17 @@ class Ledger:
         self.stage(Add("park", park.id, ParkState.WAITING, values))
         return park
 
+    def delay_park(self, park: ParkRow, wakes_at: datetime) -> None:
+        """It goes on a little later than it could."""
+        self.parks[park.id] = replace(park, wakes_at=wakes_at)
+        self.stage(Note("park", park.id, {"wakes_at": stamp(wakes_at)}))
+
+    def parks_in_a_row(self, task: str, of_family: str) -> int:
+        """How often a task was parked at such a limit just before, with nothing else between."""
+        sql = "SELECT kind FROM parks WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 20"
+        kinds = [row["kind"] for row in self._store.all(sql, self._id(task))]
+        return len(list(takewhile(lambda kind: family(kind) == of_family, kinds)))
+
     def end_park(self, park: ParkRow, to: ParkState, cause: Trigger) -> None:
         self.stage(Move("park", park.id, ParkState.WAITING, to, cause))
         del self.parks[park.id]
@@ -322,12 +385,12 @@ class Ledger:
         category: str,
         options: tuple[str, ...] = (),
         preset: str | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> GateRow:
         """A gate for a run, or (None) for the plan as a whole."""
         task, run_id = (run.task, run.id) if run else (None, None)
-        gate = GateRow(
-            secrets.token_hex(6), task, run_id, "question", text, options, preset, category
-        )
+        id = secrets.token_hex(6)
+        gate = GateRow(id, task, run_id, "question", text, options, preset, category, about or {})
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
             "plan": self.plan,
@@ -338,6 +401,7 @@ class Ledger:
             "text": text,
             "options": json.dumps(options, ensure_ascii=False),
             "preset": preset,
+            "about": json.dumps(about, ensure_ascii=False) if about else None,
         }
         self.stage(Add("gate", gate.id, GateState.OPEN, values))
         return gate
@@ -381,7 +445,7 @@ def _run_row(row: sqlite3.Row, task: str) -> RunRow:
     return RunRow(
         row["id"], task, row["attempt"], row["agent"], row["account"], RunState(row["state"]),
         row["conversation"], row["nonce"], row["resumes"], instant(row["created_at"]),
-        row["verify_job"],
+        row["verify_job"], row["resume_id"], row["purpose"], row["answer"],
     )  # fmt: skip
 
 
@@ -397,4 +461,5 @@ def _gate_row(row: sqlite3.Row, task: str) -> GateRow:
     return GateRow(
         row["id"], task or None, row["run"], row["kind"], row["text"],
         tuple(json.loads(row["options"])), row["preset"], row["category"],
+        json.loads(row["about"]) if row["about"] else {},
     )  # fmt: skip

@@ -9,15 +9,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from segue.core.limits import needs_person, wakes_at
+from segue.core.durations import format_duration
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Task, TaskState
-from segue.dialects.events import Asked, LimitHit
+from segue.dialects.events import Asked, LimitHit, Used
 from segue.engine.port import Ended
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import prompts
+from segue.work import conversations, parking, prompts
 from segue.work.attempts import Attempt, in_full, one_line, why
+from segue.work.usage import Usage
 from segue.work.worktree import Conflict
 
 if TYPE_CHECKING:
@@ -41,20 +42,69 @@ def ended(run: TaskListRun, ended: Ended) -> None:
 
 
 def agent_ended(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
-    used = attempt.used
-    if used is not None:
-        run.ledger.note_usage(attempt.run, used.input_tokens, used.output_tokens, used.cost_usd)
+    note_usage(run, attempt)
+    conversations.ended(run, attempt)
     if attempt.asked is not None:
         ask(run, attempt, attempt.asked)
-    elif run.stopping and ended.is_ours:
+    elif attempt.busy is not None:
+        conversations.wait_until_free(run, attempt, attempt.busy)
+    elif run.stopping and ended.is_ours and not has_finished_well(attempt):
         cut_off(run, attempt)
-    elif ended.code == 0 and not ended.timed_out:
-        agent_ended_well(run, attempt)
-    elif attempt.limit is not None and not ended.timed_out:
+    elif attempt.is_parked_by_hand and attempt.limit is not None:
         park(run, attempt, attempt.limit)
+    elif ended.timed_out or attempt.was_too_silent:
+        attempt_failed(run, attempt, _reason(attempt, ended), ended)
+    elif attempt.run.purpose == parking.COMPACT and attempt.limit is None:
+        parking.compacted(run, attempt, is_well=is_well(attempt, ended))
+    elif is_well(attempt, ended):
+        agent_ended_well(run, attempt)
+    elif attempt.limit is not None:
+        park(run, attempt, attempt.limit)
+    elif attempt.lost is not None and attempt.run.resumes is not None:
+        conversations.lost(run, attempt)
     else:
-        attempt_failed(run, attempt, why(ended, attempt.task.timeout_s), ended)
+        attempt_failed(run, attempt, _reason(attempt, ended), ended)
     run.seen_at_work(attempt.run.account)
+
+
+def note_usage(run: TaskListRun, attempt: Attempt) -> None:
+    """What this run used; of a program that counts over its conversation, what it used more."""
+    used, brand = attempt.used, attempt.profile.brand
+    if used is None:
+        return
+    if brand is not None and brand.counts_conversation and attempt.run.resume_id is not None:
+        before = run.ledger.usage_before(attempt.run)
+        used = attempt.used = Used(
+            max(0, (used.input_tokens or 0) - before["input_tokens"]),
+            max(0, (used.output_tokens or 0) - before["output_tokens"]),
+            used.cost_usd,
+        )
+    run.ledger.note_usage(attempt.run, used.input_tokens, used.output_tokens, used.cost_usd)
+
+
+def has_finished_well(attempt: Attempt) -> bool:
+    return attempt.finished is not None and not attempt.finished.is_error
+
+
+def is_well(attempt: Attempt, ended: Ended) -> bool:
+    """By its last word where it has one (an exit code of 0 can be a cut-off turn), else by its
+    exit code."""
+    if attempt.profile.brand is not None:
+        return has_finished_well(attempt)
+    return ended.code == 0
+
+
+def _reason(attempt: Attempt, ended: Ended) -> str:
+    """Why a try failed, in a few words."""
+    if attempt.was_too_silent:
+        bound_s = attempt.profile.settings.silence_max_s
+        said = _("it said nothing for too long")
+        return said if bound_s is None else f"{said} ({format_duration(bound_s)})"
+    if attempt.finished is not None and attempt.finished.is_error and not ended.timed_out:
+        return attempt.finished.text or attempt.finished.reason or _("it ended with an error")
+    if ended.code == 0:
+        return _("it ended without a last word")
+    return why(ended, attempt.task.timeout_s)
 
 
 def agent_ended_well(run: TaskListRun, attempt: Attempt) -> None:
@@ -132,7 +182,7 @@ def complete(run: TaskListRun, attempt: Attempt) -> None:
     )
 
 
-def _usage(run: TaskListRun, attempt: Attempt) -> dict[str, float | int | None]:
+def _usage(run: TaskListRun, attempt: Attempt) -> Usage:
     """What the task used over all its runs; this one's share is not in the tables yet."""
     had_others = attempt.run.resumes is not None or attempt.run.attempt > 1
     if had_others:
@@ -149,7 +199,9 @@ def _usage(run: TaskListRun, attempt: Attempt) -> dict[str, float | int | None]:
 def attempt_failed(run: TaskListRun, attempt: Attempt, reason: str, ended: Ended) -> None:
     """One try failed: another one while the plan allows it, else the task has failed."""
     task = attempt.task
-    short, full = one_line(reason, attempt.lines), in_full(reason, attempt.lines)
+    is_told = attempt.finished is not None  # its own words: no need to say them twice
+    short = reason if is_told else one_line(reason, attempt.lines)
+    full = in_full(reason, attempt.lines)
     used = run.ledger.tasks[task.id].retries_used
     if used >= task.retries:
         fail(run, attempt, short, full, ended)
@@ -167,9 +219,10 @@ def try_again(run: TaskListRun, attempt: Attempt, short: str, full: str, ended: 
     )
     run.move_task(task.id, TaskState.IN_PROGRESS, Trigger.TRY_AGAIN, retries_used=used, error=full)
     comment(run, task, short, used)
-    if task.steps:
+    if task.steps and not _goes_on(attempt):
         run.clear_steps(task.id)
-    again = run.new_attempt(task, attempt=used + 1)
+    goes_on = _goes_on(attempt)
+    again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run if goes_on else None)
     run.tell(
         "task_retrying",
         task=task.id,
@@ -178,6 +231,13 @@ def try_again(run: TaskListRun, attempt: Attempt, short: str, full: str, ended: 
         retries=task.retries,
         run=again.run.id,
     )
+
+
+def _goes_on(attempt: Attempt) -> bool:
+    """Whether the next try goes on in the conversation: it was cut off in it, not wrong."""
+    is_cut_off = attempt.finished is None or attempt.was_too_silent
+    is_wanted = attempt.task.resumes_conversation or attempt.was_too_silent
+    return is_cut_off and is_wanted and attempt.run.resume_id is not None
 
 
 def fail(
@@ -216,36 +276,11 @@ def cut_off(run: TaskListRun, attempt: Attempt) -> None:
 
 
 def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
-    if needs_person(limit.kind):
-        ask(run, attempt, Asked(limit.text or limit.kind, category=limit.kind))
-        return
-    most = run.leash.max_windows
-    if most is not None and run.ledger.windows >= most:
-        text = _("this plan has waited through {n} limit windows, as many as it may; go on?")
-        ask(run, attempt, Asked(text.format(n=most), category="confirmation"))
-        return
-    resets_at, at = wakes_at(
-        limit.kind,
-        run.clock.now(),
-        resets_at=limit.resets_at,
-        wait_s=limit.wait_s,
-        margin_s=run.options.wake_margin_s,
-    )
-    run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
-    run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
-    run.ledger.add_park(attempt.run, limit.kind, resets_at, at)
-    run.ledger.count_window()
-    run.ledger.commit()
-    run.accounts.park(attempt.run.account, limit.kind, at)
-    run.probing.discard(attempt.run.account)
-    run.tell(
-        "task_parked",
-        task=attempt.task.id,
-        kind=limit.kind,
-        account=attempt.run.account,
-        resets_at=_text(resets_at),
-        wakes_at=_text(at),
-    )
+    match parking.park(run, attempt, limit):
+        case Asked() as question:
+            ask(run, attempt, question)
+        case str(reason):
+            fail(run, attempt, reason, in_full(reason, attempt.lines))
 
 
 def ask(run: TaskListRun, attempt: Attempt, asked: Asked) -> None:
@@ -253,10 +288,6 @@ def ask(run: TaskListRun, attempt: Attempt, asked: Asked) -> None:
     run.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)
     gate = run.ledger.add_question(
-        attempt.run, asked.question, asked.category, asked.options, asked.preset
+        attempt.run, asked.question, asked.category, asked.options, asked.preset, attempt.about
     )
     run.open_gate(gate)
-
-
-def _text(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from segue.core.machines import GateState, ParkState, PlanState
+from segue.core.machines import AccountState, GateState, ParkState, PlanState
 from segue.core.plan import TaskState
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
 from segue.store.sqlite import Store
+from segue.work import usage
 from segue.work.locks import lock_path
 from segue.work.project import MEMORY, Project
+from segue.work.usage import Usage
 
 FOLDERS_MAX = 2_000
 NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})
@@ -32,7 +34,8 @@ class Standing:
     counts: dict[str, int]
     parks: list[dict[str, Any]] = field(default_factory=list)
     gates: list[dict[str, Any]] = field(default_factory=list)
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: Usage = field(default_factory=dict)
+    usage_by_task: dict[str, Usage] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     holder: lock.Holder | None = None
@@ -58,6 +61,7 @@ class Standing:
             "parks": self.parks,
             "gates": self.gates,
             "usage": self.usage,
+            "usage_by_task": self.usage_by_task,
             "failed": self.failed,
             "running": self.running,
             "holder": None if self.holder is None else self.holder.pid,
@@ -77,6 +81,28 @@ def look(path: Path) -> list[Standing]:
     finally:
         if store:
             store.close()
+
+
+def accounts(path: Path) -> list[dict[str, Any]]:
+    """What the accounts of the project around this path have used, and which are parked."""
+    store = Store.open_readonly(Project.around(path.resolve()).database)
+    if store is None:
+        return []
+    try:
+        used = usage.by_account(store)
+        rows = {row["id"]: row for row in store.all("SELECT * FROM accounts")}
+        return [
+            {
+                "account": name,
+                "state": rows[name]["state"] if name in rows else AccountState.OPEN,
+                "parked_until": rows[name]["parked_until"] if name in rows else None,
+                "used": rows[name]["used"] if name in rows else None,
+                "usage": used.get(name) or usage.nothing(),
+            }
+            for name in sorted({*used, *rows})
+        ]
+    finally:
+        store.close()
 
 
 def _known(store: Store) -> dict[str, dict[str, Any]]:
@@ -141,7 +167,7 @@ def _standing(
     problems = check(document)
     counts = Counter(str(task.state) for task in document.tasks)
     held_by = lock.holder(lock_path(project, path))
-    parks, gates, usage = _waits(store, row["id"]) if store and row else ([], [], _no_usage())
+    parks, gates = _waits(store, row["id"]) if store and row else ([], [])
     return Standing(
         path=path,
         kind="tasklist",
@@ -149,7 +175,8 @@ def _standing(
         counts={str(state): counts[state] for state in TaskState},
         parks=parks,
         gates=gates,
-        usage=usage,
+        usage=usage.of_plan(store, row["id"]) if store and row else usage.nothing(),
+        usage_by_task=usage.by_task(store, row["id"]) if store and row else {},
         failed=[
             {"task": task.id, "title": task.title, "error": task.previous_error}
             for task in document.tasks
@@ -188,9 +215,7 @@ def _state(
     return PlanState.FINISHED if counts.total() else PlanState.PENDING
 
 
-def _waits(
-    store: Store, plan: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     prefix = f"{plan}/"
     parks = [
         {
@@ -220,19 +245,4 @@ def _waits(
             GateState.OPEN,
         )
     ]
-    used = store.one(
-        "SELECT SUM(input_tokens) AS i, SUM(output_tokens) AS o, SUM(cost_usd) AS c"
-        " FROM runs WHERE plan = ?",
-        plan,
-    )
-    assert used is not None
-    usage = {
-        "input_tokens": used["i"] or 0,
-        "output_tokens": used["o"] or 0,
-        "cost_usd": used["c"],
-    }
-    return parks, gates, usage
-
-
-def _no_usage() -> dict[str, Any]:
-    return {"input_tokens": 0, "output_tokens": 0, "cost_usd": None}
+    return parks, gates

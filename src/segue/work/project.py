@@ -54,6 +54,10 @@ class Project:
         return self.memory / "locks"
 
     @property
+    def mailbox(self) -> Path:
+        return self.memory / "mailbox"
+
+    @property
     def worktrees(self) -> Path:
         return self.memory / "worktrees"
 
@@ -64,7 +68,14 @@ class Project:
     def prepare(self) -> None:
         """Make the memory, with its own .gitignore; told in words where that cannot be done."""
         try:
-            for folder in (self.memory, self.logs, self.runs, self.evidence, self.locks):
+            for folder in (
+                self.memory,
+                self.logs,
+                self.runs,
+                self.evidence,
+                self.locks,
+                self.mailbox,
+            ):
                 folder.mkdir(exist_ok=True)
             if not (self.memory / ".gitignore").exists():
                 files.replace(self.memory / ".gitignore", GITIGNORE)

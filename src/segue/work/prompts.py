@@ -10,10 +10,20 @@ from segue.i18n import _
 SUMMARY_CHARS_MAX = 4_000
 
 
-def first(task: Task, *, produced: Sequence[tuple[str, str]], error: str | None, nonce: str) -> str:
+def first(
+    task: Task,
+    *,
+    produced: Sequence[tuple[str, str]],
+    error: str | None,
+    nonce: str,
+    before: str = "",
+    answer: str | None = None,
+    has_tools: bool = False,
+) -> str:
     """The prompt of a run that begins a task from its beginning.
 
-    `produced`: what each blocker left behind, as (id and title, summary).
+    `produced`: what each blocker left behind, as (id and title, summary). `before`: the end of
+    what was said in a conversation that is lost; `answer`: what a person said to it.
     """
     parts = [f"# {task.id}: {task.title}"]
     if task.body.strip():
@@ -24,12 +34,17 @@ def first(task: Task, *, produced: Sequence[tuple[str, str]], error: str | None,
     if produced:
         done = "\n\n".join(f"### {name}\n{summary.strip()}" for name, summary in produced)
         parts.append(_("## What was done before") + "\n" + done)
+    if before:
+        text = _("This task was begun in a conversation that is lost. Its last words were:")
+        parts.append(_("## Where it was") + f"\n{text}\n{before.strip()}")
+    if answer:
+        parts.append(_("## The answer to your question") + "\n" + answer.strip())
     if error:
         parts.append(_("## The last try failed") + "\n" + error.strip())
     if task.verify:
         text = _("When you have finished, Segue itself runs this check; it must exit with 0:")
         parts.append(f"{text}\n{task.verify}")
-    parts.append(_reporting(task, nonce))
+    parts.append(_by_tool(task) if has_tools else _reporting(task, nonce))
     return "\n\n".join(parts) + "\n"
 
 
@@ -51,6 +66,24 @@ def _reporting(task: Task, nonce: str) -> str:
     lines.append("  - …")
     lines.append("[/USER_QUESTION]")
     return "\n".join(lines)
+
+
+def _by_tool(task: Task) -> str:
+    lines = [_("## How to report")]
+    if task.steps:
+        lines.append(_("When step N is done, call the tool `report_step` with its number."))
+        lines.append(_("Without that tool, print this line alone:") + " === STEP N DONE ===")
+    lines.append(_("If you cannot go on without an answer, call the tool `ask_question` and end."))
+    return "\n".join(lines)
+
+
+def permission(tool: str, what: str, *, is_given: bool) -> str:
+    """How an agent that asked for leave is told what a person said."""
+    if is_given:
+        text = _("You may use {tool} now ({what}). Go on.")
+    else:
+        text = _("You may not use {tool} ({what}). Go on without it.")
+    return text.format(tool=tool, what=what)
 
 
 def summarise(lines: Collection[str]) -> str:

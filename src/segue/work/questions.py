@@ -100,6 +100,11 @@ class Questions:
         # Behind everything that is told now: a question is the last thing on the screen.
         asyncio.get_running_loop().call_soon(ask)
 
+    def withdraw(self, gate: str) -> None:
+        """It was answered elsewhere; what is typed for it now is for nothing."""
+        self._open.pop(gate, None)
+        self._gates.pop(gate, None)
+
     def answered(self, run: TaskListRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
         gate = self._gates.pop(answered.about, None)
@@ -108,7 +113,11 @@ class Questions:
                 run.go_on_with(gate, answered.answer)
             return
         task = answered.about.removeprefix("failed:")
-        if task in run.graph and run.ledger.tasks[task].state is TaskState.FAILED:
+        if (
+            answered.about.startswith("failed:")
+            and task in run.graph
+            and run.ledger.tasks[task].state is TaskState.FAILED
+        ):
             if answered.answer is None:
                 run.unanswered.append(task)
             elif answered.answer == SKIP:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.limits import needs_person
+from segue.core.limits import holds_account, needs_person
 from segue.core.machines import PlanState, RunState, Trigger
-from segue.core.plan import TaskState
-from segue.dialects.events import Said
+from segue.core.plan import Task, TaskState
 from segue.engine.port import Alive, Finished, NeverStarted
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import edits, outcomes, prompts
+from segue.work import answers, conversations, edits, outcomes
 from segue.work.attempts import Attempt
 from segue.work.ledger import RunRow
 from segue.work.planfile import Edit
@@ -45,13 +44,14 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     if restart:
         run.ledger.end_waits()
     edits.drop_what_is_out_of_our_hands(run)
+    answers.take_in(run)
     for gate in list(run.ledger.gates.values()):
         if needs_person(gate.category):  # being started again is the answer: it was seen to
             run.go_on_with(gate, run.workshop.resume_text)
         else:
             run.open_gate(gate)
     for park in run.ledger.parks.values():
-        if park.wakes_at > run.clock.now():
+        if park.wakes_at > run.clock.now() and holds_account(park.kind):
             run.accounts.park(park.account, park.kind, park.wakes_at)
         run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
     _restart_cut_off(run)
@@ -74,7 +74,7 @@ def _recover_run(run: TaskListRun, row: RunRow) -> None:
         case RunState.VERIFYING:
             _recover_verify(run, attempt)
         case RunState.MERGING:
-            attempt.summary = _said_before(run, attempt)
+            attempt.summary = conversations.said_before(run, attempt.run)
             outcomes.merge_or_complete(run, attempt)
         case _:
             _recover_agent(run, attempt)
@@ -90,10 +90,22 @@ def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
         case Finished():
             run.jobs[job.id] = attempt
         case NeverStarted():
+            conversations.ended(run, attempt)
             run.ledger.move_run(row, *_unstarted(row))
             _go_on_unstarted(run, row)
         case _:
+            _note_what_was_heard(run, attempt)
+            conversations.ended(run, attempt)
             run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+
+def _note_what_was_heard(run: TaskListRun, attempt: Attempt) -> None:
+    """Its supervisor died with it: what it used and in which conversation is in its log."""
+    heard = run.workshop.heard_before(attempt.run, attempt.profile)
+    if heard.conversation is not None and attempt.run.resume_id is None:
+        run.ledger.note_conversation(attempt.run, heard.conversation)
+    attempt.used = heard.used
+    outcomes.note_usage(run, attempt)
 
 
 def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
@@ -106,27 +118,25 @@ def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
     """A resumption that had not begun is made again; a fresh start falls to the restart."""
     before = run.ledger.run_row(row.resumes) if row.resumes else None
     if before is not None:
-        answer = run.ledger.answer_for(before.id)
-        task = run.graph.task(row.task)
-        run.new_attempt(task, attempt=row.attempt, resumes=before, answer=answer)
+        has_conversation = row.resume_id is not None or before.resume_id is None
+        run.new_attempt(
+            run.graph.task(row.task),
+            attempt=row.attempt,
+            resumes=before,
+            answer=row.answer,
+            before="" if has_conversation else conversations.what_is_known(run, before),
+            purpose=row.purpose,
+            profile=run.profile_named(row.agent),
+        )
 
 
 def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
-    attempt.summary = _said_before(run, attempt)
+    attempt.summary = conversations.said_before(run, attempt.run)
     job = run.workshop.verify_job(attempt, None)
     if isinstance(run.engine.recover(job), Alive | Finished):
         run.jobs[job.id] = attempt
     else:
         outcomes.verify(run, attempt)
-
-
-def _said_before(run: TaskListRun, attempt: Attempt) -> str:
-    """What the agent had said before its supervisor died, for those that depend on it."""
-    path = run.workshop.log(attempt.run)
-    data = path.read_bytes()[-65536:] if path.exists() else b""
-    dialect = attempt.profile.dialect(attempt.run.nonce)
-    events = [*dialect.feed(data), *dialect.close()]
-    return prompts.summarise([event.text for event in events if isinstance(event, Said)])
 
 
 def _end_for_good(run: TaskListRun, row: RunRow) -> None:
@@ -146,6 +156,8 @@ def _restart_cut_off(run: TaskListRun) -> None:
         row = run.ledger.tasks[task.id]
         if row.state is not TaskState.IN_PROGRESS or task.id in held:
             continue
+        if _goes_on(run, task):
+            continue
         used = max(row.retries_used, task.retries_used)
         run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
         run.mark(task.id, TaskState.PENDING)
@@ -157,6 +169,19 @@ def _restart_cut_off(run: TaskListRun) -> None:
             except AgentError as error:
                 run.tell("notice", text=str(error))
         run.tell("task_restarted", task=task.id, why=_("it was cut off"))
+
+
+def _goes_on(run: TaskListRun, task: Task) -> bool:
+    """A task that asks for it goes on in the conversation in which it was cut off."""
+    if not task.resumes_conversation:
+        return False
+    run.ledger.commit()
+    before = run.ledger.last_run(task.id)
+    if before is None or before.resume_id is None or before.state is not RunState.CUT_OFF:
+        return False
+    attempt = run.new_attempt(task, attempt=before.attempt, resumes=before)
+    run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
+    return True
 
 
 def _forget_probes(run: TaskListRun) -> None:

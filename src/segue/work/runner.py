@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +13,11 @@ from datetime import tzinfo
 from pathlib import Path
 
 from segue.core.leash import Leash, next_instant, parse_quiet
+from segue.core.limits import Waits
 from segue.core.plan import Task, TaskState
 from segue.drivers.launcher import Launcher
 from segue.drivers.processes import become_subreaper
+from segue.drivers.runs import is_under_way
 from segue.engine.clock import Clock
 from segue.engine.local import LocalEngine
 from segue.errors import Problem, UserError
@@ -22,6 +25,8 @@ from segue.i18n import _
 from segue.plans.tasklist import Document
 from segue.store import files
 from segue.store.changes import stamp
+from segue.store.conversations import Conversations
+from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work import agents, config, recovery
@@ -38,6 +43,7 @@ from segue.work.tasklist import Options, TaskListRun
 from segue.work.worktree import Worktrees
 
 Emit = Callable[..., None]
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +189,24 @@ async def run_plan(
                 jobs=wishes.jobs or settings.jobs,
                 on_failed=wishes.on_failed,
                 wait=wishes.wait,
-                wake_margin_s=settings.recovery.wake_margin_s,
+                waits=Waits(
+                    weekly_s=settings.recovery.weekly_limit_default,
+                    rate_s=settings.recovery.default_wait_time,
+                    context_s=settings.recovery.context_limit_wait,
+                    margin_s=settings.recovery.wake_margin_s,
+                ),
+                silence_after_s=settings.recovery.silence_after_s,
+                silence_max_s=settings.recovery.silence_max_s,
                 budget_usd=settings.leash.budget_usd,
             ),
             leash=leash(settings.leash, clock, tz),
             profile_for=cast.profile_for,
             profile_named=cast.profile_named,
             questions=questions,
+            held_conversations=Conversations(
+                conversations_folder(environ, project.memory / "conversations"), is_under_way
+            ),
+            has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=emit,
         )
         return await _run(run, engine, show, restart=wishes.restart)
@@ -210,10 +227,13 @@ async def _run(
     restart: bool,
 ) -> Result:
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPS:
         loop.add_signal_handler(number, lambda: engine.want_stop(now=False))
     try:
+        loop.add_signal_handler(signal.SIGTSTP, _stand_still, run)
+        loop.add_signal_handler(signal.SIGCONT, run.go_on)
         engine.watch_plan(run.file.path)
+        engine.watch_mailbox(run.workshop.project.mailbox)
         run.emit("started", path=str(run.file.path))
         run.budgets_granted = run.ledger.budgets_granted()
         recovery.recover(run, restart=restart)
@@ -226,8 +246,14 @@ async def _run(
         raise
     finally:
         await engine.close()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (*STOPS, signal.SIGTSTP, signal.SIGCONT):
             loop.remove_signal_handler(number)
+
+
+def _stand_still(run: TaskListRun) -> None:
+    """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
+    run.pause()
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from segue.core.decide import Candidate, Decisions, Leash, ParkView, Snapshot, decide
 from segue.core.frontier import Frontier
 from segue.core.graph import Graph
-from segue.core.machines import ParkState, RunState, Trigger
+from segue.core.limits import Waits
+from segue.core.machines import RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
-from segue.dialects.events import Asked, Event, LimitHit, Said, StepDone, Used
+from segue.dialects.events import Asked
 from segue.engine.clock import Clock
 from segue.engine.port import (
     Answered,
@@ -26,11 +27,14 @@ from segue.engine.port import (
     Heard,
     Job,
     PlanTouched,
+    Posted,
     Started,
     StopWanted,
 )
 from segue.errors import AgentError
-from segue.work import budget, edits, outcomes
+from segue.store.conversations import Conversations
+from segue.store.mailbox import Letter
+from segue.work import answers, budget, conversations, edits, hearing, outcomes, parking, silence
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
@@ -44,7 +48,9 @@ class Options:
     jobs: int
     on_failed: str = "ask"
     wait: bool = True
-    wake_margin_s: float = 5.0
+    waits: Waits = field(default_factory=Waits)
+    silence_after_s: float = 600.0
+    silence_max_s: float | None = None
     budget_usd: float | None = None
 
 
@@ -63,7 +69,9 @@ class TaskListRun:
     profile_for: Callable[[Task], Profile]
     profile_named: Callable[[str], Profile | None]
     questions: Questions
+    held_conversations: Conversations
     emit: Callable[..., None]
+    has_fallbacks: bool = False
 
     graph: Graph = field(init=False)
     frontier: Frontier = field(init=False)
@@ -78,6 +86,7 @@ class TaskListRun:
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
+    _letters: list[Letter] = field(default_factory=list)  # answers that are about to be committed
     _events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     _marked: dict[str, TaskState] = field(default_factory=dict)
 
@@ -102,10 +111,13 @@ class TaskListRun:
             self.accounts.probe(account)
             self.probing.add(account)
         for park in self.decisions.wake:
-            self.wake(self.ledger.parks[park])
+            parking.wake(self, self.ledger.parks[park])
         for task in self.decisions.start:
             self.start(task)
-        self.engine.wake_at(self.decisions.next_at if self.options.wait else None)
+        silence.look(self)
+        wake = self.decisions.next_at if self.options.wait else None
+        at = [at for at in (wake, silence.next_at(self)) if at is not None]
+        self.engine.wake_at(min(at, default=None))
 
     def snapshot(self) -> Snapshot:
         running = {a.task.id: self._candidate(a) for a in self.jobs.values()}
@@ -166,6 +178,7 @@ class TaskListRun:
         settled, self._settled = self._settled, []
         for job in settled:
             self.engine.forget(job)
+        answers.committed(self)
         events, self._events = self._events, []
         for name, facts in events:
             self.emit(name, **facts)
@@ -173,7 +186,7 @@ class TaskListRun:
     def _begin_one(self, attempt: Attempt, make_job: Callable[[], Job]) -> None:
         try:
             job = make_job()
-        except AgentError as error:  # the worktree could not be made
+        except AgentError as error:  # no worktree, or somebody else is in its conversation
             self.jobs[attempt.run.id] = attempt
             self.engine.tell(Ended(attempt.run.id, None, error=str(error)))
             return
@@ -217,15 +230,19 @@ class TaskListRun:
 
     def rebuild(self) -> None:
         """The graph and the queue, from what the file says and the states that are known."""
-        self.graph = Graph(self.file.tasks())
+        self.graph = Graph(self.file.tasks(), self.ledger.lasted())
         states = {task.id: self.ledger.tasks[task.id].state for task in self.graph.tasks}
         self.frontier = Frontier(
             self.graph,
             states,
             at=self.clock.now().timestamp(),
             previous=getattr(self, "frontier", None),
-            account_of=lambda task: self.profile_for(task).account,
+            account_of=lambda task: self.agent_for(task).account,
         )
+
+    def agent_for(self, task: Task) -> Profile:
+        """Who does a task that begins now."""
+        return parking.stand_in(self, self.profile_for(task))
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: str | int | None) -> None:
         self.ledger.move_task(task, to, cause, **sets)
@@ -257,23 +274,45 @@ class TaskListRun:
             )
 
     def new_attempt(
-        self, task: Task, *, attempt: int, resumes: RunRow | None = None, answer: str | None = None
+        self,
+        task: Task,
+        *,
+        attempt: int,
+        resumes: RunRow | None = None,
+        answer: str | None = None,
+        before: str = "",
+        purpose: str = "",
+        profile: Profile | None = None,
     ) -> Attempt:
-        profile = self.profile_for(task)
+        """A run of a task: a new one, or (`resumes`) one that goes on with the conversation of an
+        earlier one; with `before`, one that cannot and is told what was done in it."""
+        if profile is None and resumes is not None:
+            profile = self.profile_named(resumes.agent)
+        profile = profile or self.agent_for(task)
         run = self.ledger.add_run(
-            task.id, attempt=attempt, agent=profile.name, account=profile.account, resumes=resumes
+            task.id,
+            attempt=attempt,
+            agent=profile.name,
+            account=profile.account,
+            resumes=resumes,
+            keeps_conversation=not before and resumes is not None and resumes.agent == profile.name,
+            purpose=purpose,
+            answer=answer,
         )
-        new = Attempt(run, task, profile, answer=answer)
+        new = Attempt(run, task, profile, answer=answer, before=before)
         self.begin_after_commit(new, lambda: self._first_job(new))
         return new
 
     def _first_job(self, attempt: Attempt) -> Job:
         shop = self.workshop
-        if attempt.run.resumes is not None:
+        if attempt.run.resumes is not None and conversations.can_go_on(attempt):
+            conversations.hold(self, attempt)
+            if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
+                return shop.agent_job(attempt, attempt.profile.brand.compact)
             return shop.agent_job(attempt, shop.resume_prompt(attempt.answer))
-        if (shop.worktrees and attempt.run.attempt == 1) or (
-            shop.worktrees and not shop.folder(attempt.task.id).exists()
-        ):
+        conversations.hold(self, attempt)
+        is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
+        if shop.worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
             shop.worktrees.make(attempt.task.id)
         row = self.ledger.tasks[attempt.task.id]
         return shop.agent_job(
@@ -289,15 +328,6 @@ class TaskListRun:
                 found.append((f"{blocker}: {title}", row.summary))
         return found
 
-    def wake(self, park: ParkRow) -> None:
-        """A park's instant has come: on, in the same conversation."""
-        before = self.ledger.run_row(park.run)
-        task = self.graph.task(park.task)
-        self.ledger.end_park(park, ParkState.WOKEN, Trigger.WAKE)
-        self.move_task(park.task, TaskState.IN_PROGRESS, Trigger.WAKE)
-        attempt = self.new_attempt(task, attempt=before.attempt if before else 1, resumes=before)
-        self.tell("task_resumed", task=park.task, run=attempt.run.id, after="park")
-
     # What happens
 
     def handle(self, happening: Happening) -> None:
@@ -306,13 +336,15 @@ class TaskListRun:
                 self._started(job, pid, pid_started, is_adopted)
             case Heard(job, event):
                 if job in self.jobs:
-                    self.heard(self.jobs[job], event)
+                    hearing.heard(self, self.jobs[job], event)
             case Ended():
                 outcomes.ended(self, happening)
             case StopWanted():
                 self.stop(happening)
             case Answered():
                 self.questions.answered(self, happening)
+            case Posted():
+                answers.take_in(self)
             case PlanTouched():
                 pass  # the loop looks at the file anyway
             case _:
@@ -325,39 +357,33 @@ class TaskListRun:
         if attempt.run.state is RunState.INTENDED:
             self.ledger.run_started(attempt.run, pid, pid_started)
         attempt.was_adopted = is_adopted
+        attempt.heard_at = self.clock.now()
         self.tell_started(attempt)
 
-    def heard(self, attempt: Attempt, event: Event) -> None:
-        if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
-            return  # a check reports nothing but its exit code
-        match event:
-            case Said(text):
-                attempt.lines.append(text)
-                self.seen_at_work(attempt.run.account)
-                self.emit("task_said", task=attempt.task.id, text=text)
-            case StepDone(n):
-                self._step_done(attempt, n)
-            case LimitHit():
-                attempt.limit = event
-            case Asked():
-                attempt.asked = event
-                self.engine.end_soon(attempt.run.id)
-            case Used():
-                attempt.used = event
-            case _:
-                pass  # garbled text is in the log
+    def stop_to_ask(self, attempt: Attempt, asked: Asked) -> None:
+        """The first question counts: the agent ends, and goes on with the answer."""
+        if attempt.asked is None:
+            attempt.asked = asked
+            self.engine.end_soon(attempt.run.id)
 
     def seen_at_work(self, account: str) -> None:
         """The canary lives: the others of its account may follow."""
         if account in self.probing:
             self.probing.discard(account)
             self.accounts.open(account)
+            parking.follow_the_canary(self, account)
+            if self.has_fallbacks:
+                self.rebuild()
 
-    def _step_done(self, attempt: Attempt, n: int) -> None:
-        task = attempt.task
-        if 1 <= n <= len(task.steps):
-            self.file.edit(lambda document: document.set_step(task.id, n, True), task.id)
-            self.tell("step_done", task=task.id, step=n, text=task.steps[n - 1].text)
+    def pause(self) -> None:
+        """Every agent stands still, with all that it has started."""
+        for job in self.jobs:
+            self.engine.pause(job)
+
+    def go_on(self) -> None:
+        for job, attempt in self.jobs.items():
+            attempt.heard_at = self.clock.now()
+            self.engine.go_on(job)
 
     def stop(self, wanted: StopWanted) -> None:
         """Ctrl-C: the agents end with their trees, the marks stay. Twice: at once."""
@@ -404,13 +430,14 @@ class TaskListRun:
         if gate.category == budget.CATEGORY:
             budget.answered(self, gate, answer)
             return
+        said = answers.as_told(gate, answer)
         before = self.ledger.run_row(gate.run) if gate.run else None
         self.ledger.close_gate(gate, answer)
         if before is None or before.task not in self.graph:
             return
         self.move_task(before.task, TaskState.IN_PROGRESS, Trigger.ANSWER)
         attempt = self.new_attempt(
-            self.graph.task(before.task), attempt=before.attempt, resumes=before, answer=answer
+            self.graph.task(before.task), attempt=before.attempt, resumes=before, answer=said
         )
         self.tell("task_resumed", task=before.task, run=attempt.run.id, after="answer")
 

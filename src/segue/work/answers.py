@@ -1,0 +1,93 @@
+"""What a person says to an agent that waits: leave to use a tool, and answers by letter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.dialects.events import Asked, PermissionAsked
+from segue.errors import AgentError
+from segue.i18n import _
+from segue.store import mailbox
+from segue.work import orders, prompts
+from segue.work.attempts import Attempt
+from segue.work.ledger import GateRow
+from segue.work.permissions import Grant, Verdict, judge
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+PERMISSION = "permission"
+ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
+
+
+def permission_asked(run: TaskListRun, attempt: Attempt, asked: PermissionAsked) -> None:
+    """The agent wants to use a tool: answered by the rules, or by a person."""
+    brand = attempt.profile.brand
+    if brand is None or brand.allow is None or brand.deny is None:
+        return
+    root = run.workshop.folder(attempt.task.id)
+    verdict = judge(asked, attempt.profile.settings, _grants(run, attempt.task.id), root)
+    run.tell(
+        "permission_asked",
+        task=attempt.task.id,
+        tool=asked.tool,
+        what=asked.what,
+        verdict=verdict.value,
+    )
+    if verdict is Verdict.ASK:
+        if attempt.asked is not None:
+            return  # one question at a time: it asks again for this one
+        attempt.about = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
+        text = _("may it use {tool}: {what}").format(tool=asked.tool, what=asked.what)
+        question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
+        run.stop_to_ask(attempt, question)
+        return
+    if verdict is Verdict.ALLOW:
+        answer = brand.allow(asked)
+    else:
+        answer = brand.deny(asked, _("the rules of this project do not allow it"))
+    try:
+        run.engine.send(attempt.run.id, answer)
+    except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more
+        run.tell("notice", text=f"{attempt.task.id}: {error}")
+
+
+def _grants(run: TaskListRun, task: str) -> list[Grant]:
+    """What a person allowed this task before, newest answer last."""
+    found = []
+    for about, answer in run.ledger.permissions(task):
+        if answer == ALLOW:
+            found.append(Grant(about["tool"], about["input"]))
+        elif answer == ALLOW_TOOL:
+            found.append(Grant(about["tool"]))
+    return found
+
+
+def as_told(gate: GateRow, answer: str) -> str:
+    """The answer as the agent gets it."""
+    if gate.category == PERMISSION and gate.about:
+        is_given = answer in (ALLOW, ALLOW_TOOL)
+        return prompts.permission(gate.about["tool"], gate.about["what"], is_given=is_given)
+    return answer
+
+
+def take_in(run: TaskListRun) -> None:
+    """Letters came: those for questions of this plan are answers like any other."""
+    orders.take_in(run)
+    for letter in mailbox.take(run.workshop.project.mailbox):
+        gate = run.ledger.gates.get(letter.gate)
+        if gate is None:
+            if run.ledger.is_gate_closed(letter.gate):  # answered in another way meanwhile
+                mailbox.done(letter)
+        elif letter not in run._letters:
+            run._letters.append(letter)
+            run.questions.withdraw(gate.id)
+            run.tell("gate_answered", gate=gate.id, task=gate.task, by=letter.by)
+            run.go_on_with(gate, letter.answer)
+
+
+def committed(run: TaskListRun) -> None:
+    """The answers are in the tables: their letters have served."""
+    letters, run._letters = run._letters, []
+    for letter in letters:
+        mailbox.done(letter)

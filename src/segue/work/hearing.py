@@ -1,0 +1,101 @@
+"""What a run under way tells of itself, and what follows at once.
+
+What it comes to is judged when the run has ended (`outcomes.py`): until then every word is
+only noted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.core.limits import needs_person
+from segue.core.machines import RunState
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    Event,
+    Finished,
+    LimitHit,
+    Opened,
+    PermissionAsked,
+    Retrying,
+    Said,
+    StepDone,
+    ToolUsed,
+    Used,
+    WindowUsed,
+)
+from segue.work import answers, conversations
+from segue.work.attempts import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.tasklist import TaskListRun
+
+
+def heard(run: TaskListRun, attempt: Attempt, event: Event) -> None:
+    if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
+        return  # a check reports nothing but its exit code
+    attempt.heard_at, attempt.is_silent = run.clock.now(), False
+    match event:
+        case Said() | ToolUsed() | StepDone() | Used():
+            _at_work(run, attempt, event)
+        case Opened(conversation):
+            conversations.opened(run, attempt, conversation)
+        case Asked():
+            run.stop_to_ask(attempt, event)
+        case PermissionAsked():
+            answers.permission_asked(run, attempt, event)
+        case Finished():
+            attempt.finished = event
+            run.engine.end_input(attempt.run.id)
+        case _:
+            _hindered(run, attempt, event)
+
+
+def _at_work(run: TaskListRun, attempt: Attempt, event: Said | ToolUsed | StepDone | Used) -> None:
+    match event:
+        case Said(text):
+            attempt.lines.append(text)
+            run.seen_at_work(attempt.run.account)
+            run.emit("task_said", task=attempt.task.id, text=text)
+        case ToolUsed(tool, what):
+            attempt.limit = None  # it got over it by itself
+            run.seen_at_work(attempt.run.account)
+            run.emit("task_said", task=attempt.task.id, text=f"⚙ {tool} {what}".rstrip())
+        case StepDone(n):
+            _step_done(run, attempt, n)
+        case Used():
+            attempt.used = event
+
+
+def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
+    """What keeps it from its work, or soon will."""
+    match event:
+        case LimitHit():
+            attempt.limit = event
+            if needs_person(event.kind):  # that it tries on by itself cannot help
+                run.engine.end_soon(attempt.run.id)
+        case WindowUsed(_kind, share, resets_at):
+            run.accounts.note_used(attempt.run.account, share, resets_at)
+        case Retrying():
+            run.tell(
+                "agent_retrying",
+                task=attempt.task.id,
+                attempt=event.attempt,
+                attempts_max=event.attempts_max,
+                wait_s=event.wait_s,
+                status=event.status,
+                text=event.text,
+            )
+        case ConversationLost():
+            attempt.lost = event
+        case _:
+            pass  # garbled text is in the log
+
+
+def _step_done(run: TaskListRun, attempt: Attempt, n: int) -> None:
+    task = attempt.task
+    if 1 <= n <= len(task.steps) and n not in attempt.steps_done:
+        attempt.steps_done.add(n)
+        run.file.edit(lambda document: document.set_step(task.id, n, True), task.id)
+        run.tell("step_done", task=task.id, step=n, text=task.steps[n - 1].text)
