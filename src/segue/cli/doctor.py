@@ -15,7 +15,8 @@ import click
 from segue import __version__
 from segue.cli import output
 from segue.i18n import N_, _
-from segue.work import agents, config
+from segue.work import agents, brands, config
+from segue.work.brands import Login
 from segue.work.config import AgentSettings
 from segue.work.project import Project
 
@@ -25,7 +26,6 @@ ABILITIES = {
     "script": (N_("plays a scenario"), N_("limits"), N_("questions"), N_("resumes")),
     "command": (N_("prompt on standard input"), N_("markers"), N_("questions"), N_("resumes")),
 }
-TEXT_ABILITIES = (N_("prompt on standard input"), N_("markers"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Finding:
     needed_for: str | None = None
     install: str | None = None
     can: tuple[str, ...] = ()
+    login: Login | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -45,6 +46,8 @@ class Finding:
             "needed_for": self.needed_for,
             "install": self.install,
             "can": list(self.can),
+            "logged_in": self.login.is_in if self.login else None,
+            "login": self.login.how or None if self.login else None,
         }
 
 
@@ -100,14 +103,26 @@ def _tools() -> list[Finding]:
 
 
 def _agent(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> Finding:
-    can = ABILITIES.get(settings.kind, TEXT_ABILITIES)
     if settings.kind in ("shell", "script"):
-        return Finding(settings.name, _("built in"), can=can)
-    program = (settings.command or agents.TEXT_MODE[settings.kind])[0]
-    path = agents.find_program(program, root, environ.get("PATH"))
-    install = agents.INSTALL.get(settings.kind)
-    version = _version(path) if settings.kind in agents.INSTALL else None
-    return Finding(settings.name, path, version, install=install, can=can)
+        return Finding(settings.name, _("built in"), can=ABILITIES[settings.kind])
+    known = {**environ, **agents.own_variables(settings, environ)}
+    if settings.kind == "command":
+        path = agents.find_program(settings.command[0], root, known.get("PATH"))
+        return Finding(settings.name, path, can=ABILITIES["command"])
+    brand = brands.brand(settings.kind)
+    program = (settings.command or (brand.name,))[0]
+    path = agents.find_program(program, root, known.get("PATH"))
+    login = None
+    if path is not None:
+        login = brand.login(Path(known.get("HOME") or "/"), known)
+    return Finding(
+        settings.name,
+        path,
+        _version(brand.resolve(path) if path else None),
+        install=brand.install,
+        can=brand.can,
+        login=login,
+    )
 
 
 def _version(path: str | None) -> str | None:
@@ -138,5 +153,16 @@ def _show(finding: Finding) -> None:
         click.echo("      " + _("for {what}").format(what=finding.needed_for))
     if not finding.found and finding.install:
         click.echo("      " + _("install it: {command}").format(command=finding.install))
+    if finding.login:
+        click.echo("      " + _login_in_words(finding.login))
     if finding.found and finding.can:
         click.echo("      " + ", ".join(_(ability) for ability in finding.can))
+
+
+def _login_in_words(login: Login) -> str:
+    """Never the key itself: only where it comes from."""
+    if login.is_in is None:
+        return _("logged in? cannot be known without asking it")
+    if login.is_in:
+        return _("logged in by {how}").format(how=login.how)
+    return _("not logged in")

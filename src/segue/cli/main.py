@@ -26,6 +26,10 @@ COMMANDS = {
     "resume": N_("find interrupted work here and go on with it"),
     "status": N_("where everything stands"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
+    "park": N_("let a task or an account stand still until an instant"),
+    "wake": N_("let what is parked go on now"),
+    "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
+    "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 

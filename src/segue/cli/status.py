@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from segue.cli import output
-from segue.cli.words import limit_name, local_time, state_name
+from segue.cli.words import limit_name, local_time, state_name, usage_in_words
 from segue.i18n import _
-from segue.work.overview import Standing, look
+from segue.work.overview import Standing, accounts, look
 
 WATCH_S = 1.0
 SIGNS = {
@@ -38,11 +39,15 @@ def command(path: Path, watch: bool, as_json: bool) -> int:
     while True:
         standings = look(path)
         if as_json:
-            output.print_json({"plans": [standing.to_json() for standing in standings]})
+            plans = [standing.to_json() for standing in standings]
+            known = accounts(path)
+            output.print_json({"plans": plans, **({"accounts": known} if known else {})})
         else:
             if watch:
                 click.clear()
             click.echo(in_words(standings))
+            for line in accounts_in_words(accounts(path)):
+                click.echo(line)
         if not watch:
             return 0
         time.sleep(WATCH_S)
@@ -86,19 +91,24 @@ def one(standing: Standing) -> str:
             f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")
         )
     if standing.usage.get("input_tokens"):
-        cost = standing.usage["cost_usd"]
-        price = "" if cost is None else f", ${cost:.2f}"
-        text = _("{read} tokens read, {written} written{cost}")
-        used = standing.usage
-        lines.append(
-            "  ¤ "
-            + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=price)
-        )
+        lines.append("  ¤ " + usage_in_words(standing.usage))
     if standing.problem:
         lines.append(f"  ✋ {standing.problem}")
     if standing.is_interrupted:
         lines.append("  " + _("go on: segue run {plan}").format(plan=shown))
     return "\n".join(lines)
+
+
+def accounts_in_words(found: list[dict[str, Any]]) -> list[str]:
+    """One line for each account, where there are several to tell apart, or one is parked."""
+    used = [account for account in found if account["usage"]["input_tokens"]]
+    lines = [
+        _("account {name}: {usage}").format(
+            name=account["account"], usage=usage_in_words(account["usage"])
+        )
+        for account in (used if len(used) > 1 else [])
+    ]
+    return ["", *lines] if lines else []
 
 
 def _shown(path: Path) -> str:

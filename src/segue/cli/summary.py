@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from segue.cli.words import local_time
+from segue.cli.words import local_time, usage_in_words
 from segue.core.durations import format_duration
 from segue.i18n import _, ngettext
 
@@ -60,9 +60,7 @@ def _usage(facts: Mapping[str, Any]) -> list[str]:
     used = facts["usage"]
     if not used["input_tokens"] and not used["output_tokens"]:
         return []
-    cost = "" if used["cost_usd"] is None else f", ${used['cost_usd']:.2f}"
-    text = _("{read} tokens read, {written} written{cost}")
-    return ["¤ " + text.format(read=used["input_tokens"], written=used["output_tokens"], cost=cost)]
+    return ["¤ " + usage_in_words(used)]
 
 
 def _unfinished(run: TaskListRun, facts: Mapping[str, Any]) -> list[str]:

@@ -37,12 +37,20 @@ def _skipped(f: Facts) -> str:
 
 
 def _parked(f: Facts) -> str:
+    if f["kind"] == "conversation":
+        return _("⏳ {task} waits: its conversation is in use by {other} of {plan}").format(
+            task=f["task"], other=f["held_by"]["task"], plan=f["held_by"]["plan"]
+        )
     return _("⏳ {task} parked: {kind}, goes on at {time}").format(
         task=f["task"], kind=limit_name(f["kind"]), time=local_time(f["wakes_at"])
     )
 
 
 def _resumed(f: Facts) -> str:
+    if f.get("purpose") == "compact":
+        return _("▶ {task} has its conversation made shorter").format(task=f["task"])
+    if f.get("purpose") == "afresh":
+        return _("▶ {task} goes on in a new conversation with a summary").format(task=f["task"])
     return _("▶ {task} goes on where it was").format(task=f["task"])
 
 
@@ -77,13 +85,41 @@ def _problem(f: Facts) -> str:
     )
 
 
-WORDS: dict[str, Callable[[Facts], str]] = {
+def _agent_retrying(f: Facts) -> str:
+    why = f["text"] or f["status"] or _("an error of its model")
+    return _("↻ {task}: its agent tries again by itself ({n}/{most}): {why}").format(
+        task=f["task"], n=f["attempt"], most=f["attempts_max"] or "…", why=why
+    )
+
+
+def _permission(f: Facts) -> str | None:
+    if f["verdict"] != "deny":
+        return None  # allowed by the rules, or asked about: that is told by itself
+    return _("⛔ {task} may not use {tool}: {what}").format(**f)
+
+
+def _silent(f: Facts) -> str:
+    text = _("… {task} has said nothing for {time}").format(
+        task=f["task"], time=format_duration(f["seconds"])
+    )
+    if not f["is_alive"]:
+        return text + _("; its process is gone")
+    seen = _("; it runs ({programs}), open connections: {n}").format(
+        programs=", ".join(f["processes"]) or "–", n=f["connections"]
+    )
+    return text + seen + (_("; stopped: {n}").format(n=f["stopped"]) if f["stopped"] else "")
+
+
+WORDS: dict[str, Callable[[Facts], str | None]] = {
     "task_started": _started,
     "task_completed": _completed,
     "task_failed": _failed,
     "task_skipped": _skipped,
     "task_parked": _parked,
     "task_resumed": _resumed,
+    "task_handed_over": lambda f: _("⇄ {task} is taken over by {agent} until {time}").format(
+        task=f["task"], agent=f["agent"], time=local_time(f["until"])
+    ),
     "task_retrying": _retrying,
     "task_verifying": lambda f: _("… {task} is checked: {command}").format(**f),
     "task_restarted": lambda f: _("↺ {task} starts again from its beginning: {why}").format(**f),
@@ -96,6 +132,18 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     ),
     "step_done": lambda f: _("  · {task} step {step}: {text}").format(**f),
     "gate_opened": _gate,
+    "gate_answered": lambda f: (
+        _("✉ answered by {by}").format(by=f["by"])
+        if f["task"] is None
+        else _("✉ {task} was answered by {by}").format(task=f["task"], by=f["by"])
+    ),
+    "permission_asked": _permission,
+    "agent_retrying": _agent_retrying,
+    "task_silent": _silent,
+    "conversation_lost": lambda f: _(
+        "⚠ {task}: its agent does not know the conversation any more;"
+        " it begins a new one with a summary"
+    ).format(task=f["task"]),
     "plan_broken": _broken,
     "plan_edited": _edited,
     "mark_edited": lambda f: _("✎ {task} was marked by hand: {now}").format(
@@ -149,4 +197,13 @@ def limit_name(kind: str) -> str:
         "billing": _("billing"),
         "auth": _("login"),
         "network": _("network"),
+        "conversation": _("conversation in use"),
+        "manual": _("by hand"),
     }.get(kind, _("limit"))
+
+
+def usage_in_words(used: Facts) -> str:
+    cost = used["cost_usd"]
+    price = "" if cost is None else f", ${cost:.2f}"
+    text = _("{read} tokens read, {written} written{cost}")
+    return text.format(read=used["input_tokens"], written=used["output_tokens"], cost=price)

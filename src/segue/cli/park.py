@@ -1,0 +1,100 @@
+"""`segue park NAME`: a task or a whole account stands still until an instant."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.words import local_time
+from segue.core.durations import parse_duration
+from segue.core.leash import next_instant
+from segue.engine.clock import SystemClock
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work import config, orders
+from segue.work.project import Project
+
+
+@click.command(
+    "park",
+    help=_(
+        "Park a running task (its agent ends, its conversation is kept) or an account"
+        " (nothing of it starts) until an instant; it goes on by itself."
+    ),
+    epilog=output.example("segue park claude --until 08:00"),
+)
+@click.argument("name", metavar="TASK|ACCOUNT")
+@click.option("--for", "length", metavar="2h", help=_("for so long"))
+@click.option("--until", "clock", metavar="08:00", help=_("until the wall clock shows this"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(
+    ctx: click.Context,
+    name: str,
+    length: str | None,
+    clock: str | None,
+    plan: Path | None,
+    as_json: bool,
+) -> int:
+    until = _until(length, clock)
+    return give(ctx, orders.PARK, name, until, plan, as_json=as_json)
+
+
+def _until(length: str | None, clock: str | None) -> datetime:
+    now = SystemClock().now()
+    if (length is None) == (clock is None):
+        raise UserError(
+            "usage",
+            _("say how long: --for or --until"),
+            hint=_("segue park claude --for 2h"),
+        )
+    if clock is not None:
+        tz = datetime.now().astimezone().tzinfo
+        assert tz is not None
+        try:
+            return next_instant(clock, now, tz)
+        except ValueError as error:
+            raise UserError("usage", str(error), hint=_('write "08:00"')) from error
+    seconds = parse_duration(length or "")
+    if not seconds:
+        raise UserError(
+            "usage",
+            _("`{text}` is not a duration").format(text=length),
+            hint=_("write a number with its unit: 90s, 5m, 2h or 1h30m"),
+        )
+    return now + timedelta(seconds=seconds)
+
+
+def give(
+    ctx: click.Context,
+    verb: str,
+    name: str,
+    until: datetime | None,
+    plan: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Give the order and say what came of it."""
+    project = Project.around(plan.resolve() if plan else Path.cwd())
+    settings = config.load(project.root, config.user_file(ctx.obj["environ"]))
+    known = frozenset(agent.charged_to for agent in settings.agents.values())
+    done = orders.give(
+        project, verb, name, until=until, clock=SystemClock(), known_accounts=known, plan=plan
+    )
+    told = done.until.isoformat().replace("+00:00", "Z") if done.until else None
+    if as_json:
+        output.print_json({done.what: done.name, "until": told, "by_run": done.by_run})
+        return 0
+    if told:
+        text = _("{name} is parked until {time}").format(name=name, time=local_time(told))
+    else:
+        text = _("{name} goes on").format(name=name)
+    if done.what == "task" and not done.by_run:
+        text += " — " + _("nobody runs its plan now: segue run goes on with it")
+    click.echo(text)
+    return 0
