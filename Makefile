@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test check format bench translate diagrams clean
+.PHONY: demo test programs check format bench translate diagrams clean
 
 # The main job, with no key and no model: a plan of ten tasks with the shell agent.
 demo: $(VENV)/.base
@@ -22,8 +22,15 @@ $(STAMP): $(VENV)/.base
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-test: check
-	$(BIN)/pytest -n 4 tests
+# What the tests need besides Python: terminals are real, so are the agents (npm).
+programs:
+	@sh scripts/programs.sh tmux npm git
+
+# The real agent programs are large and get a processor each: theirs is a run of its own. They
+# are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
+test: check programs
+	$(BIN)/pytest -n 4 tests --ignore tests/real
+	$(BIN)/pytest -n 2 tests/real
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts

@@ -282,6 +282,45 @@ def test_interactive_stdin(bench: Bench) -> None:
     assert not fifo.exists()
 
 
+@pytest.mark.parametrize("size", [10, 3_000_000])
+def test_first_bytes_and_the_end_of_input(bench: Bench, size: int) -> None:
+    """An interactive agent finds its first bytes in its input, whole however long they are, then
+    what is sent; and its end of file when that is asked for."""
+    first, fifo = bench.folder / "first", bench.folder / "in"
+    first.write_bytes(b"x" * size + b"\n")
+    order = bench.shell(
+        f"head -c {size + 1} | wc -c; echo listening; cat; echo over",
+        stdin=fifo,
+        first=first,
+        interactive=True,
+    )
+    live = bench.launch(order)
+    until(lambda: order.log.exists() and b"listening" in order.log.read_bytes())
+    bench.launcher.send(fifo, b"more\n")
+    until(lambda: b"more\n" in order.log.read_bytes())
+    assert is_running(live.keeper)
+    bench.launcher.end_input(live, fifo)
+    bench.do(bench.launcher.ended(live))
+    end = read_end(order.end)
+    assert end and (end.code, end.by) == (0, "itself")
+    assert order.log.read_text().split() == [str(size + 1), "listening", "more", "over"]
+    assert sorted(path.name for path in bench.folder.glob("in*")) == []
+
+
+def test_the_end_of_input_is_for_one_run_alone(bench: Bench) -> None:
+    """A keeper that got another run meanwhile does not take the earlier run's end of input for it."""
+    early = bench.launch(bench.shell("true", stdin=bench.folder / "in-1", interactive=True))
+    bench.do(bench.launcher.ended(early))
+    fifo = bench.folder / "in-2"
+    order = bench.shell("cat", stdin=fifo, interactive=True)
+    late = bench.launch(order)
+    assert late.keeper == early.keeper
+    os.kill(late.keeper, signal.SIGUSR1)
+    bench.launcher.send(fifo, b"still here\n")
+    until(lambda: order.log.exists() and b"still here" in order.log.read_bytes())
+    bench.do(bench.launcher.end(late, now=True))
+
+
 def test_output_over_the_limit_is_drained(bench: Bench) -> None:
     """Output past log_bytes_max is counted as lost and does not hold the agent up."""
     end, log = bench.run(bench.shell("head -c 1000000 /dev/zero; exit 4", log_bytes_max=1000))

@@ -65,7 +65,11 @@ def test_defaults_are_true(section_name: str) -> None:
     settings = getattr(config.built_in(), section_name)
     text = section(page("configuration"), f"[{section_name}]")
     for key, shown in re.findall(r"^\| `(\w+)`[^|]*\| ([^|]*) \|", text, re.MULTILINE):
-        value = getattr(settings, key)
+        read, name, _wanted = {**config.LEASH_KEYS, **config.RECOVERY_KEYS}[key]
+        value = getattr(settings, name)
+        if isinstance(value, float | int) and re.fullmatch(r'`"\d+[smhd]"`', shown):
+            assert read(shown.strip('`"')) == value, key  # a duration with its unit
+            continue
         told = shown.strip("`\"'")
         assert value is None or told == (value if isinstance(value, str) else f"{value:g}"), key
 

@@ -43,6 +43,21 @@ SAMPLES: dict[str, Any] = {
     "was": "pending",
     "state": "completed",
     "holds": ["T-8", "T-9"],
+    "by": "web",
+    "tool": "Bash",
+    "what": "git push",
+    "verdict": "deny",
+    "agent": "codex",
+    "until": "2025-03-01T12:00:00Z",
+    "held_by": {"plan": "NIGHT.md", "task": "T-9"},
+    "attempts_max": 10,
+    "wait_s": 2.0,
+    "status": 529,
+    "is_alive": True,
+    "processes": ["claude", "sh"],
+    "stopped": 0,
+    "connections": 1,
+    "conversation": "talk-1",
 }
 PROBLEM = ("code", "message", "file", "line", "hint")  # what `**problem.to_json()` brings
 
@@ -138,11 +153,84 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
         ("plan_edited", {"new": []}, "✎ the plan was edited"),
         ("notice", {"text": "{as it is}"}, "{as it is}"),
         ("no_such_event", {}, None),
+        (
+            "task_parked",
+            {"task": "T-1", "kind": "conversation", "held_by": {"plan": "N.md", "task": "T-9"}},
+            "⏳ T-1 waits: its conversation is in use by T-9 of N.md",
+        ),
+        (
+            "permission_asked",
+            {"task": "T-1", "tool": "Bash", "what": "rm {x}", "verdict": "deny"},
+            "⛔ T-1 may not use Bash: rm {x}",
+        ),
+        ("permission_asked", {"task": "T-1", "verdict": "allow"}, None),
+        ("permission_asked", {"task": "T-1", "verdict": "ask"}, None),
+        (
+            "agent_retrying",
+            {"task": "T-1", "attempt": 3, "attempts_max": 10, "status": 529, "text": "{busy}"},
+            "↻ T-1: its agent tries again by itself (3/10): {busy}",
+        ),
+        (
+            "agent_retrying",
+            {"task": "T-1", "attempt": 3, "attempts_max": None, "status": 529, "text": ""},
+            "↻ T-1: its agent tries again by itself (3/…): 529",
+        ),
+        (
+            "agent_retrying",
+            {"task": "T-1", "attempt": 0, "attempts_max": None, "status": None, "text": ""},
+            "↻ T-1: its agent tries again by itself (0/…): an error of its model",
+        ),
+        ("task_resumed", {"task": "T-1"}, "▶ T-1 goes on where it was"),
+        (
+            "task_resumed",
+            {"task": "T-1", "purpose": "compact"},
+            "▶ T-1 has its conversation made shorter",
+        ),
+        (
+            "task_resumed",
+            {"task": "T-1", "purpose": "afresh"},
+            "▶ T-1 goes on in a new conversation with a summary",
+        ),
+        ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 was answered by web"),
+        ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
     ],
 )
 def test_lines_say_what_happened(name: str, facts: dict[str, Any], line: str | None) -> None:
     """The words of the events that people see most; braces in them are text."""
     assert in_words(name, facts) == line
+
+
+SILENCE: dict[str, Any] = {
+    "task": "T-1",
+    "seconds": 600,
+    "is_alive": True,
+    "processes": ["claude", "sh"],
+    "stopped": 0,
+    "connections": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({}, "… T-1 has said nothing for 10m; it runs (claude, sh), open connections: 2"),
+        (
+            {"stopped": 1},
+            "… T-1 has said nothing for 10m; it runs (claude, sh), open connections: 2; stopped: 1",
+        ),
+        (
+            {"processes": [], "connections": 0},
+            "… T-1 has said nothing for 10m; it runs (–), open connections: 0",
+        ),
+        (
+            {"is_alive": False, "processes": [], "connections": 0},
+            "… T-1 has said nothing for 10m; its process is gone",
+        ),
+    ],
+)
+def test_a_silence_is_told_with_what_was_seen(facts: dict[str, Any], line: str) -> None:
+    """What its processes do; where there are none, that alone."""
+    assert in_words("task_silent", {**SILENCE, **facts}) == line
 
 
 def test_every_state_and_limit_has_a_name() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import ValuesView
 from itertools import pairwise
 
 import pytest
@@ -156,3 +157,62 @@ def test_comparing_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more pairs are compared than the limit says."""
     monkeypatch.setattr(graph_module, "PAIRS_MAX", 5)
     assert len(conflicts([task(f"T-{n}", files=("x",)) for n in range(50)])) == 5
+
+
+# --- heights ----------------------------------------------------------------------------------
+
+
+def test_heights_without_a_past_count_tasks() -> None:
+    """How many wait in a row, the task itself included."""
+    graph = Graph(DIAMOND)
+    assert [graph.height(id) for id in "ABCDE"] == [3, 2, 2, 1, 1]
+
+
+def test_heights_with_a_past_are_seconds() -> None:
+    """The chain that lasts longest counts, not the one with most tasks."""
+    graph = Graph(DIAMOND, {"A": 10, "B": 5, "C": 100, "D": 1, "E": 500})
+    assert [graph.height(id) for id in "ABCDE"] == [111, 6, 101, 1, 500]
+
+
+def test_a_task_without_a_past_is_taken_to_last_as_long_as_the_others() -> None:
+    """Of which nothing is known: their mean; so a new chain of two is longer than one of one."""
+    graph = Graph([task("A"), task("B", "A"), task("C"), task("D")], {"C": 30, "D": 90})
+    assert [graph.height(id) for id in "ABCD"] == [120, 60, 30, 90]
+
+
+def test_a_past_of_tasks_that_are_gone_does_no_harm() -> None:
+    """The plan was edited since; the heights of what is left stay in their order."""
+    graph = Graph([task("A"), task("B", "A")], {"gone": 40.0})
+    assert graph.height("A") == 80
+    assert graph.height("B") == 40
+
+
+def test_a_past_of_no_time_at_all_is_a_past() -> None:
+    """Tasks that ended within the same tick last nothing."""
+    graph = Graph([task("A"), task("B", "A")], {"A": 0.0, "B": 0.0})
+    assert [graph.height(id) for id in "AB"] == [0, 0]
+
+
+class Past(dict[str, float]):
+    """Counts how often it is looked through."""
+
+    looks = 0
+
+    def values(self) -> ValuesView[float]:  # type: ignore[override]
+        self.looks += 1
+        return super().values()
+
+
+def test_the_past_is_looked_through_once_however_long_the_plan() -> None:
+    """A plan of many tasks that was run before starts as fast as one that was not."""
+    tasks = [task(f"T-{n}", *([f"T-{n - 1}"] if n else [])) for n in range(1000)]
+    past = Past({t.id: 2.0 for t in tasks})
+    assert Graph(tasks, past).height("T-0") == 2000
+    assert past.looks <= 2
+
+
+def test_what_lasts_longest_changes_no_wave_and_no_critical_path() -> None:
+    """The dry run shows the plan as it is written."""
+    plain, learnt = Graph(DIAMOND), Graph(DIAMOND, {"E": 1e6, "C": 1e5})
+    assert plain.waves() == learnt.waves()
+    assert plain.critical_path() == learnt.critical_path()

@@ -13,6 +13,7 @@ from segue.plans.fields import (
     duration_s,
     paths,
     priority,
+    resumes_conversation,
     retries,
     split_field,
 )
@@ -128,6 +129,50 @@ def test_priorities() -> None:
         priority("urgent")
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("resume: conversation", ("resume", "conversation")),
+        ("Resume : Conversation", ("resume", "Conversation")),
+        ("**resume:** `restart`", ("resume", "`restart`")),
+        ("재개: 대화", ("resume", "대화")),
+        ("재개：처음부터", ("resume", "처음부터")),
+        ("재개: conversation", ("resume", "conversation")),
+        ("resume: 대화", ("resume", "대화")),
+        ("resume: converstaion", ("resume", "converstaion")),
+        ("resume: https://example.org/cv.pdf", None),
+        ("Resume: the work of last week", None),
+        ("재개: 회의는 두 시에", None),
+        ("resume:", None),
+        ("resumes: conversation", None),
+    ],
+)
+def test_a_resume_field_is_known_by_its_key_and_its_words(
+    text: str, found: tuple[str, str] | None
+) -> None:
+    """Also nearly spelt, so that it can be told; a sentence about something else is text."""
+    assert split_field(text) == found
+
+
+def test_how_a_task_resumes() -> None:
+    """In both languages, with or without back-ticks; anything else is refused with the cure."""
+    for value in ("conversation", "Conversation", "`conversation`", "**대화**", " 대화 "):
+        assert resumes_conversation(value) is True, value
+    for value in ("restart", "`restart`", "RESTART", "처음부터"):
+        assert resumes_conversation(value) is False, value
+    for value in ("converstaion", "yes", "conversation restart", ""):
+        with pytest.raises(BadValue) as bad:
+            resumes_conversation(value)
+        assert "conversation" in bad.value.hint
+        assert "restart" in bad.value.hint
+
+
+def test_a_resume_field_with_its_value_set_off_by_underscores() -> None:
+    """What is known to be the field can also be read."""
+    found = split_field("resume: _conversation_")
+    assert found is None or resumes_conversation(found[1])
+
+
 def test_lists_grow_and_the_later_of_others_wins() -> None:
     """A list given twice is joined; of anything else the later counts."""
     fields = Fields()
@@ -141,7 +186,9 @@ def test_lists_grow_and_the_later_of_others_wins() -> None:
     assert fields.agent == "codex"
 
 
-@pytest.mark.parametrize("name", ["verify", "run", "agent", "timeout", "retries", "priority"])
+@pytest.mark.parametrize(
+    "name", ["verify", "run", "agent", "timeout", "retries", "priority", "resume"]
+)
 def test_an_empty_field_is_refused(name: str) -> None:
     """A field that needs a value and has none says so."""
     with pytest.raises(BadValue):

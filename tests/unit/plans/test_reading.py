@@ -142,3 +142,39 @@ def test_a_hostile_line_is_read_at_once() -> None:
     ):
         assert parse_head(text).title
         assert tasks(f"- [ ] T-1: a\n  - files: {text}\n  - blocked by: {text}\n  - run: {text}\n")
+
+
+@pytest.mark.parametrize(
+    ("plan", "resumes"),
+    [
+        ("- [ ] T-1: a\n", False),
+        ("- [ ] T-1: a\n  - resume: conversation\n", True),
+        ("- [ ] T-1: a\n  - 재개: 대화\n", True),
+        ("- [ ] T-1: a\n  - resume: restart\n", False),
+        ("---\nresume: conversation\n---\n- [ ] T-1: a\n", True),
+        ("---\n재개: 대화\n---\n- [ ] T-1: a\n", True),
+        ("---\nresume: conversation\n---\n- [ ] T-1: a\n  - resume: restart\n", False),
+        ("---\nresume: restart\n---\n- [ ] T-1: a\n  - 재개: 대화\n", True),
+    ],
+)
+def test_a_cut_off_task_goes_on_in_its_conversation_where_the_plan_says_so(
+    plan: str, resumes: bool
+) -> None:
+    """A task's own word wins over that of the front matter; without any it begins again."""
+    assert only(plan).resumes_conversation is resumes
+
+
+@pytest.mark.parametrize("word", ["resume", "재개"])
+def test_a_misspelt_resume_is_told_with_its_line(word: str) -> None:
+    """Nothing is guessed, and the plan is not run."""
+    document = Document.parse(f"- [ ] T-1: a\n  - {word}: converstaion\n".encode())
+    (problem,) = document.problems
+    assert (problem.line, "converstaion" in problem.message) == (2, True)
+
+
+@pytest.mark.parametrize("line", ["resume: see https://example.org/cv.pdf", "재개: 회의는 두 시에"])
+def test_a_sentence_that_begins_like_a_field_stays_text(line: str) -> None:
+    """A task about somebody's resume keeps every word of its body."""
+    task = only(f"- [ ] T-1: a\n  - {line}\n")
+    assert not task.resumes_conversation
+    assert line in task.body

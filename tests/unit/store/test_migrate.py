@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.store import migrate
 from segue.store.sqlite import Store
+from segue.work.accounts import Accounts
+from segue.work.ledger import Ledger
 
 TWO_STEPS = [
     "CREATE TABLE a (x TEXT);\n-- a remark; with a semicolon\nCREATE INDEX a_x ON a (x);\n",
@@ -59,6 +62,86 @@ def test_rows_of_a_released_schema_are_kept(
     migrate.migrate(db, "some.db")
     found = db.execute("SELECT x, y FROM a ORDER BY rowid").fetchall()
     assert found == [("kept", "one;two"), ("-- no remark", "one;two")]
+
+
+AT = "2025-01-01T00:00:00.000000Z"
+ROWS = {  # one of each, with everything that schema 1 had room for
+    "plans": ("p1", "/w/PLAN.md", "tasklist", "running", 3, '{"jobs": 2}', 4, AT, AT),
+    "tasks": ("p1/T-1", "p1", "T-1", "굽다", "in_progress", 2, "pending", 1, "err", "sum", AT, AT),
+    "runs": (
+        "r1", "p1", "p1/T-1", 2, "claude", "work", "parked", 5, "talk", "n0nce", "r0", "r1.verify-1",
+        123, 456, "segue/T-1", 143, "error", 10, 20, 0.5, AT, AT,
+    ),
+    "parks": (
+        "k1", "p1", "p1/T-1", "r1", "work", "session_limit", AT,
+        "2025-01-01T00:00:05.000000Z", "waiting", 1, AT, AT,
+    ),
+    "gates": (
+        "g1", "p1", "p1/T-1", "r1", "question", "choice", "Which?", '["a", "b"]', "a", None, None,
+        "open", 1, AT, AT,
+    ),
+    "accounts": (
+        "work", "parked", 2, "session_limit", "2025-01-01T00:00:05.000000Z", 0.9, AT, AT,
+    ),
+    "journal": (1, AT, "task", "p1/T-1", None, "pending", "add", '{"a": 1}'),
+}  # fmt: skip
+
+
+def of_schema_1(db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database as the first release left it."""
+    whole = migrate.steps()
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "steps", lambda: whole[:1])
+        migrate.migrate(db, "some.db")
+    for table, row in ROWS.items():
+        marks = ", ".join("?" * len(row))
+        db.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+
+def test_every_row_of_the_first_schema_is_kept(
+    db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was known is known; what could not be known then is empty."""
+    of_schema_1(db, monkeypatch)
+    before = {table: columns(db, table) for table in ROWS}
+    migrate.migrate(db, "some.db")
+    db.row_factory = sqlite3.Row
+    for table, row in ROWS.items():
+        (found,) = db.execute(f"SELECT * FROM {table}").fetchall()
+        assert tuple(found[name] for name in before[table]) == row, table
+        new = {name: found[name] for name in found.keys() if name not in before[table]}  # noqa: SIM118
+        assert not any(new.values()), new
+    assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def columns(db: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+
+
+@pytest.mark.parametrize("is_readonly", [False, True])
+def test_work_that_the_first_schema_left_goes_on(
+    db: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_readonly: bool
+) -> None:
+    """A plan that was parked and has asked is read as it was, also by who only looks."""
+    of_schema_1(db, monkeypatch)
+    db.close()
+    path = tmp_path / "some.db"
+    store = Store.open_readonly(path) if is_readonly else Store.open(path)
+    assert store is not None
+    with closing(store):
+        ledger = Ledger(store, SystemClock(), Path("/w/PLAN.md"), "tasklist")
+        assert ledger.tasks["T-1"].error == "err"
+        (park,) = ledger.parks.values()
+        assert (park.task, park.kind) == ("T-1", "session_limit")
+        (gate,) = ledger.gates.values()
+        assert (gate.options, gate.about) == (("a", "b"), {})
+        run = ledger.run_row("r1")
+        assert run is not None
+        assert (run.conversation, run.resume_id) == ("talk", None)
+        assert ledger.permissions("T-1") == []
+        view = Accounts(store, SystemClock()).view()["work"]
+        assert (view.used, view.used_until) == (0.9, None)
 
 
 def test_migrating_twice_changes_nothing(db: sqlite3.Connection) -> None:

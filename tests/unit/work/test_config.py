@@ -40,6 +40,12 @@ fallback = "codex"
 fallback_after = "30m"
 permissions = "accept-edits"
 allow = ["Bash(pytest:*)"]
+deny = ["Bash(git push:*)", "WebFetch"]
+unlisted = "deny"
+model = "some-model"
+mcp = false
+silence_after = "2m"
+silence_max = 3600
 driver = "pty"
 [leash]
 max_windows = 5
@@ -54,6 +60,9 @@ max_retries = 4
 weekly_limit_default = 3601
 context_limit_wait = 6
 recheck_after = 4
+wake_margin_s = 7
+silence_after = 90.5
+silence_max = "1h30m"
 """,
         FILE,
         built_in(),
@@ -70,9 +79,17 @@ recheck_after = 4
         fallback_after_s=1800.0,
         permissions="accept-edits",
         allow=("Bash(pytest:*)",),
+        deny=("Bash(git push:*)", "WebFetch"),
+        unlisted="deny",
+        model="some-model",
+        mcp=False,
+        silence_after_s=120.0,
+        silence_max_s=3600.0,
     )
     assert read.leash == config.LeashSettings(5, "08:00", "12:00-13:00", 20.0, 0.8)
-    assert read.recovery == config.RecoverySettings("go on", 61, 4, 3601, 6, 4)
+    assert read.recovery == config.RecoverySettings(
+        "go on", 61, 4, 3601, 6, 4, 7, silence_after_s=90.5, silence_max_s=5400.0
+    )
 
 
 def test_an_empty_file_changes_nothing() -> None:
@@ -128,6 +145,12 @@ BAD = {
         "fallback_after": ["30", '"30"', '"soon"', '""'],
         "permissions": ['"all"', "true"],
         "allow": ['"Bash"', "[1]"],
+        "deny": ['"Bash"', "[1]"],
+        "unlisted": ['"allow"', '""', "true"],
+        "model": ['""', "1"],
+        "mcp": ['"yes"', "1", "0"],
+        "silence_after": ['"soon"', "0", "-1", "true", '""', "[1]", "nan", "inf"],
+        "silence_max": ["0", "false", '"-1m"', "1e9"],
     },
     "leash": {
         "max_windows": ["-1", "1.5", '"5"', "true"],
@@ -144,6 +167,8 @@ BAD = {
         "context_limit_wait": ["-1", "inf"],
         "recheck_after": ["-1", '"3"'],
         "wake_margin_s": ["-1", "3601"],
+        "silence_after": ['"soon"', "0", "-1", "true", '"10"'],
+        "silence_max": ["0", "false"],
     },
 }
 
@@ -167,6 +192,13 @@ def test_every_bad_value_is_told(table: str, key: str, value: str) -> None:
     assert problem.line == head.count("\n") + 1
     assert key in problem.message
     assert problem.hint
+
+
+@pytest.mark.parametrize("key", ["silence_after", "silence_max"])
+@pytest.mark.parametrize("table", ["recovery", "agents.claude"])
+def test_no_silence_at_all_is_no_bound(table: str, key: str) -> None:
+    """Nobody can be ended for having said nothing for no time, however that is written."""
+    problems(f'[{table}]\n{key} = "0s"\n')
 
 
 def test_every_setting_has_its_bad_values_here() -> None:
@@ -275,6 +307,24 @@ def test_an_agent_is_chosen_by_its_name() -> None:
     with pytest.raises(UserError) as caught:
         config.choose_agent(settings, "zzz", file=None, line=None)
     assert "gemini" in (caught.value.problem.hint or "")
+
+
+def test_an_agent_asks_a_person_has_tools_and_no_bound_of_silence_by_default() -> None:
+    """What nobody set ends nothing, allows nothing and denies nothing."""
+    plain = AgentSettings("a", "claude")
+    assert (plain.permissions, plain.allow, plain.deny) == ("default", (), ())
+    assert (plain.unlisted, plain.mcp, plain.model) == ("ask", True, None)
+    assert (plain.silence_after_s, plain.silence_max_s) == (None, None)
+    assert (Config().recovery.silence_after_s, Config().recovery.silence_max_s) == (600.0, None)
+
+
+def test_the_projects_lists_replace_the_users(tmp_path: Path) -> None:
+    """A list is one value: what the project allows is not added to what the user does."""
+    user = tmp_path / "config.toml"
+    user.write_text('[agents.claude]\nallow = ["Bash"]\ndeny = ["WebFetch"]\n')
+    (tmp_path / "segue.toml").write_text('[agents.claude]\nallow = ["Read"]\n')
+    claude = load(tmp_path, user).agents["claude"]
+    assert (claude.allow, claude.deny) == (("Read",), ("WebFetch",))
 
 
 def test_limits_are_charged_to_the_account_or_the_agent() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from segue.core.plan import Step, Task, TaskState
+from segue.dialects import told
 from segue.dialects.events import Asked, StepDone
 from segue.dialects.text import Text
-from segue.work.prompts import SUMMARY_CHARS_MAX, first, resumed, summarise
+from segue.work.prompts import SUMMARY_CHARS_MAX, first, permission, resumed, summarise
 
 STEPS = (
     Step("define the endpoints", TaskState.PENDING, 3),
@@ -56,6 +59,53 @@ def test_a_resumed_run_gets_the_answer_or_the_text_to_go_on() -> None:
     assert resumed("계속") == "계속\n"
     assert resumed("계속", answer="SQLite") == "SQLite\n"
     assert resumed("계속", answer="") == "\n"
+
+
+def test_an_agent_with_tools_is_told_to_use_them() -> None:
+    """It reports by tool call; no marker with a nonce is taught, so none can be copied."""
+    text = first(TASK, produced=[], error=None, nonce="n0nce", has_tools=True)
+    assert "report_step" in text
+    assert "ask_question" in text
+    assert "n0nce" not in text
+    assert "USER_QUESTION" not in text
+    bare = first(Task("T-1", "Go"), produced=[], error=None, nonce="n0nce", has_tools=True)
+    assert "report_step" not in bare
+    assert "ask_question" in bare
+
+
+def test_the_tools_it_is_told_of_are_those_that_there_are() -> None:
+    """A prompt that names a tool that nobody serves would be worse than none."""
+    text = first(TASK, produced=[], error=None, nonce="n", has_tools=True)
+    named = set(re.findall(r"tool `(\w+)`", text))
+    assert named == {told.STEP, told.ASK}
+
+
+def test_a_task_that_begins_afresh_is_told_where_it_was() -> None:
+    """The last words of the lost conversation, and what a person said to it."""
+    text = first(
+        TASK,
+        produced=[],
+        error=None,
+        nonce="n0",
+        before="the schema is made",
+        answer="use SQLite",
+    )
+    assert text.index("Use REST.") < text.index("the schema is made") < text.index("use SQLite")
+    assert "lost" in text
+    plain = first(TASK, produced=[], error=None, nonce="n0")
+    assert "lost" not in plain
+    assert "answer to your question" not in plain
+
+
+def test_leave_is_told_with_what_it_is_for() -> None:
+    """Yes and no are told apart, in words that name the tool and its use."""
+    given = permission("Bash", "make {x}", is_given=True)
+    refused = permission("Bash", "make {x}", is_given=False)
+    for text in (given, refused):
+        assert "Bash" in text
+        assert "make {x}" in text
+    assert "not" in refused
+    assert "not" not in given
 
 
 def test_a_summary_is_the_end_of_what_was_said() -> None:

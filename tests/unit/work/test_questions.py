@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -235,3 +236,41 @@ def test_the_korean_question_is_the_originals_to_the_letter() -> None:
         "[2] 스킵 - 건너뛰기 (의존 태스크도 스킵)\n"
         "[3] 수정 후 재시도 - 직접 수정 후 계속"
     )
+
+
+def test_a_question_that_was_answered_elsewhere_is_withdrawn() -> None:
+    """By letter: nothing waits for the terminal any more, and what is typed there is for nothing."""
+
+    async def go() -> None:
+        person, told, run = Person(), list[Answered](), Run()
+        questions = Questions(person, told.append)
+        questions.ask_gate(GATE)
+        await shown()
+        before = questions.is_asking
+        questions.withdraw("g1")
+        assert (before, questions.is_asking) == (True, False)
+        person.answer(0, "b")
+        for answered in told:
+            questions.answered(run, answered)  # type: ignore[arg-type]
+        assert run.done == []
+        questions.withdraw("g1")
+
+    asyncio.run(go())
+
+
+def test_one_question_withdrawn_leaves_the_others_open() -> None:
+    """Each is about its own gate."""
+
+    async def go() -> None:
+        person, told, run = Person(), list[Answered](), Run()
+        questions = Questions(person, told.append)
+        questions.ask_gate(replace(GATE, id="g0"))
+        questions.ask_gate(GATE)
+        await shown()
+        questions.withdraw("g0")
+        assert questions.is_asking
+        person.answer(1, "b")
+        questions.answered(run, told[0])  # type: ignore[arg-type]
+        assert run.done == [("go_on", "g1", "b")]
+
+    asyncio.run(go())

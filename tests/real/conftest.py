@@ -1,0 +1,21 @@
+"""Fixtures of the tests with the real programs: a project, a fake model, the real command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Importlib mode adds no folder by itself; a project and a terminal are those of the other kit.
+sys.path.insert(0, str(Path(__file__).parents[1] / "acceptance"))
+
+from .stage import Stage
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """A project of its own on a fake model of its own; whatever is left of it is ended."""
+    with Stage(tmp_path, monkeypatch) as made:
+        yield made

@@ -1,0 +1,225 @@
+"""The engine's inbox, its one timer and the folders it watches; without any process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from segue.drivers.launcher import Launcher
+from segue.engine import local
+from segue.engine.local import LocalEngine
+from segue.engine.port import Answered, Due, Engine, Happening, PlanTouched, Posted, StopWanted
+from segue.errors import AgentError
+
+Act = Callable[[LocalEngine], Awaitable[None]]
+
+
+class StillClock:
+    """Stands at one instant."""
+
+    def __init__(self) -> None:
+        self.at = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> StillClock:
+    return StillClock()
+
+
+@pytest.fixture
+def play(tmp_path: Path, clock: StillClock) -> Iterator[Callable[[Act], None]]:
+    """Lets something be done with an engine, in a loop of its own."""
+
+    def play(act: Act) -> None:
+        async def go() -> None:
+            (tmp_path / "runs").mkdir(exist_ok=True)
+            engine = LocalEngine(tmp_path / "runs", clock, Launcher())
+            try:
+                async with asyncio.timeout(10):
+                    await act(engine)
+            finally:
+                await engine.close()
+
+        asyncio.run(go())
+
+    yield play
+
+
+def test_the_local_engine_is_an_engine(play: Callable[[Act], None]) -> None:
+    """It has all that the work asks of one."""
+
+    wanted = [name for name in vars(Engine) if not name.startswith("_")]
+    assert {"begin", "send", "end_input", "pause", "go_on", "look"} <= set(wanted)
+
+    async def act(engine: LocalEngine) -> None:
+        whole: Engine = engine
+        assert all(callable(getattr(whole, name)) for name in wanted)
+
+    play(act)
+
+
+def test_what_happens_comes_in_order_and_all_at_once(play: Callable[[Act], None]) -> None:
+    """Everything since the last look; nothing but an empty list after the timeout."""
+
+    async def act(engine: LocalEngine) -> None:
+        told: list[Happening] = [StopWanted(False), Answered("g", "yes"), Posted()]
+        for one in told:
+            engine.tell(one)
+        assert await engine.next() == told
+        assert await engine.next(0.01) == []
+
+    play(act)
+
+
+def test_one_that_waits_is_woken_by_the_first_thing(play: Callable[[Act], None]) -> None:
+    """Nothing is polled for."""
+
+    async def act(engine: LocalEngine) -> None:
+        waiting = asyncio.create_task(engine.next())
+        await asyncio.sleep(0)
+        engine.want_stop(now=True)
+        assert await waiting == [StopWanted(True)]
+
+    play(act)
+
+
+def test_an_error_in_an_action_is_raised_where_the_inbox_is_read(
+    play: Callable[[Act], None],
+) -> None:
+    """It is not lost in the loop; what was told before it is still in order."""
+
+    async def act(engine: LocalEngine) -> None:
+        def fail() -> None:
+            raise OSError("the disk is full")
+
+        engine.soon(fail)
+        with pytest.raises(OSError, match="the disk is full"):
+            await engine.next()
+
+    play(act)
+
+
+@pytest.mark.parametrize("ahead_s", [-10.0, 0.0, 0.01])
+def test_the_timer_tells_when_its_instant_has_come(
+    play: Callable[[Act], None], clock: StillClock, ahead_s: float
+) -> None:
+    """At once for one that is past."""
+
+    async def act(engine: LocalEngine) -> None:
+        engine.wake_at(clock.at + timedelta(seconds=ahead_s))
+        assert await engine.next() == [Due()]
+        assert await engine.next(0.03) == [], "once"
+
+    play(act)
+
+
+def test_there_is_one_timer(play: Callable[[Act], None], clock: StillClock) -> None:
+    """The last instant counts; none means none."""
+
+    async def act(engine: LocalEngine) -> None:
+        engine.wake_at(clock.at)
+        engine.wake_at(clock.at + timedelta(hours=1))
+        assert await engine.next(0.03) == []
+        engine.wake_at(clock.at)
+        engine.wake_at(None)
+        assert await engine.next(0.03) == []
+
+    play(act)
+
+
+def test_a_far_instant_is_looked_at_again_before_it(
+    play: Callable[[Act], None], clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clocks jump and machines sleep: a timer of hours would be wrong by as much."""
+    monkeypatch.setattr(local, "SLEEP_S_MAX", 0.01)
+
+    async def act(engine: LocalEngine) -> None:
+        engine.wake_at(clock.at + timedelta(days=7))
+        assert await engine.next() == [Due()]
+
+    play(act)
+
+
+def test_letters_are_told_of_those_that_lie_there_too(
+    play: Callable[[Act], None], tmp_path: Path
+) -> None:
+    """One that came while nobody looked, and one that comes now."""
+    box = tmp_path / "mailbox"
+    box.mkdir()
+
+    async def act(engine: LocalEngine) -> None:
+        engine.watch_mailbox(box)
+        assert await engine.next(0.03) == []
+        (box / "one.json").write_text("{}")
+        assert Posted() in await engine.next()
+
+    play(act)
+
+    async def later(engine: LocalEngine) -> None:
+        engine.watch_mailbox(box)
+        assert await engine.next() == [Posted()]
+
+    play(later)
+
+
+def test_only_the_plan_itself_is_told_of(play: Callable[[Act], None], tmp_path: Path) -> None:
+    """Others may write in its folder as they like."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+
+    async def act(engine: LocalEngine) -> None:
+        engine.watch_plan(folder / "PLAN.md")
+        (folder / "other.md").write_text("x")
+        assert await engine.next(0.05) == []
+        (folder / "PLAN.md").write_text("x")
+        assert PlanTouched() in await engine.next()
+
+    play(act)
+
+
+def test_what_runs_left_long_ago_is_swept(
+    play: Callable[[Act], None], tmp_path: Path, clock: StillClock
+) -> None:
+    """A week old, also a dangling link; younger things stay."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    now = clock.at.timestamp()
+    ages = {"old": local.SWEEP_AFTER_S + 60, "young": local.SWEEP_AFTER_S - 60, "link": 1e7}
+    for name, age_s in ages.items():
+        path = runs / name
+        if name == "link":
+            path.symlink_to("nowhere")
+        else:
+            path.write_text("")
+        os.utime(path, (now - age_s, now - age_s), follow_symlinks=False)
+
+    async def act(engine: LocalEngine) -> None:
+        engine.sweep()
+
+    play(act)
+    assert [path.name for path in runs.iterdir()] == ["young"]
+
+
+def test_a_job_that_is_not_there_can_be_asked_for_nothing(play: Callable[[Act], None]) -> None:
+    """Sending says so; all else does nothing."""
+
+    async def act(engine: LocalEngine) -> None:
+        with pytest.raises(AgentError):
+            engine.send("nobody", b"x")
+        engine.end_input("nobody")
+        engine.pause("nobody")
+        engine.go_on("nobody")
+        engine.end_unknown("nobody")
+        engine.forget("nobody")
+        assert engine.look("nobody") is None
+        assert await engine.next(0.01) == []
+
+    play(act)

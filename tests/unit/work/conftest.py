@@ -1,0 +1,24 @@
+"""Fixtures of the work layer's tests: a plan under way, with an engine that does nothing by itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
+
+from work_kit import Bench
+
+from segue import i18n
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A project folder of its own, in English."""
+    i18n.use("en")
+    made = Bench(tmp_path)
+    yield made
+    made.close()

@@ -1,0 +1,391 @@
+"""Limits: who waits, how long, who takes over, and what is done about a full context."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from work_kit import CLAUDE, Bench
+
+from segue.core.plan import TaskState
+from segue.dialects.events import Finished, LimitHit, Opened, Said
+from segue.engine.port import NeverStarted, Posted
+
+ONE = "- [ ] T-1: Build\n  - retries: 0\n"
+MATE = '[agents.mate]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'
+WITH_MATE = CLAUDE + 'fallback = "mate"\nfallback_after = "30m"\n' + MATE
+
+
+def begun(bench: Bench, plan: str = ONE, settings: str = CLAUDE, **options: Any) -> Bench:
+    bench.settings(settings)
+    bench.begin(plan, **options)
+    bench.starts()
+    bench.says(Opened("talk-1"))
+    return bench
+
+
+def hits(bench: Bench, kind: str, *, job: str | None = None, **more: Any) -> None:
+    """The agent of a job runs into a limit and ends."""
+    job = job or bench.job
+    bench.says(LimitHit(kind, **more), job=job)
+    bench.ends(1, job=job)
+
+
+def resumed_by(bench: Bench) -> str | None:
+    argv = bench.engine.jobs[bench.job].argv
+    return argv[argv.index("--resume") + 1] if "--resume" in argv else None
+
+
+def said(bench: Bench) -> str:
+    """What the last job was started with, as text."""
+    text: str = json.loads(bench.prompt())["message"]["content"]
+    return text
+
+
+def in_s(bench: Bench) -> float:
+    assert bench.engine.wakes_at is not None
+    return (bench.engine.wakes_at - bench.clock.now()).total_seconds()
+
+
+def tasks(bench: Bench) -> list[str]:
+    return [bench.engine.jobs[job].env["SEGUE_TASK"] for job in bench.engine.begun]
+
+
+# --- how long ---------------------------------------------------------------------------------
+
+
+def test_a_rate_limit_that_comes_again_is_waited_for_longer(bench: Bench) -> None:
+    """Twice as long each time, with nothing else between, and never much more than an hour."""
+    begun(bench)
+    waits = []
+    for _again in range(9):
+        hits(bench, "rate_limit")
+        waits.append(in_s(bench))
+        bench.pass_s(waits[-1] + 1)
+        bench.starts()
+        bench.says(Opened("talk-1"))
+    for wait_s, plain_s in zip(
+        waits, (60, 120, 240, 480, 960, 1920, 3600, 3600, 3600), strict=True
+    ):
+        assert plain_s <= wait_s <= plain_s * 1.1
+    assert bench.run.ledger.tasks["T-1"].retries_used == 0
+
+
+def test_another_limit_between_begins_the_waits_anew(bench: Bench) -> None:
+    """Only the same one in a row grows."""
+    begun(bench)
+    hits(bench, "rate_limit")
+    bench.pass_s(100)
+    bench.starts()
+    hits(bench, "session_limit", wait_s=10)
+    bench.pass_s(100)
+    bench.starts()
+    hits(bench, "rate_limit")
+    assert in_s(bench) <= 66
+
+
+def test_a_reset_that_is_past_is_neither_a_storm_nor_a_day(bench: Bench) -> None:
+    """Refused again although the time has come: once a minute."""
+    begun(bench)
+    past = bench.clock.now() - timedelta(hours=1)
+    hits(bench, "session_limit", resets_at=past)
+    assert in_s(bench) == 5
+    bench.pass_s(5)
+    bench.starts()
+    hits(bench, "session_limit", resets_at=past)
+    assert in_s(bench) == 60
+
+
+def test_a_reset_in_the_far_future_is_asked_about(bench: Bench) -> None:
+    """It was misread, or nobody would want to wait for it unasked."""
+    begun(bench)
+    hits(bench, "weekly_limit", resets_at=bench.clock.now() + timedelta(days=9))
+    assert bench.run.ledger.parks == {}
+    (gate,) = bench.run.ledger.gates.values()
+    bench.run.go_on_with(gate, "yes")
+    bench.turn()
+    assert resumed_by(bench) == "talk-1"
+
+
+# --- one after the other ----------------------------------------------------------------------
+
+
+def test_when_a_limit_is_over_one_goes_first_and_the_others_follow(bench: Bench) -> None:
+    """The canary alone; once it is seen at work the rest, one by one."""
+    bench.settings("jobs = 3\n" + CLAUDE)
+    bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n- [ ] T-3: c\n")
+    first = list(bench.engine.begun)
+    for job in first:
+        bench.starts(job)
+        bench.says(Opened(f"talk-{job}"), job=job)
+    at = bench.clock.now() + timedelta(hours=1)
+    for job in first:
+        hits(bench, "session_limit", job=job, resets_at=at)
+    bench.pass_s(3605)
+    assert len(tasks(bench)) == 4, "the canary"
+    bench.starts()
+    bench.pass_s(60)
+    assert len(tasks(bench)) == 4, "it has not said a word yet"
+    bench.says(Said("hello"))
+    assert len(tasks(bench)) == 4
+    bench.pass_s(2)
+    assert len(tasks(bench)) == 5
+    bench.pass_s(2)
+    assert sorted(tasks(bench)[3:]) == ["T-1", "T-2", "T-3"]
+
+
+def test_a_canary_that_is_refused_parks_the_account_again(bench: Bench) -> None:
+    """The others were not sent after it."""
+    bench.settings("jobs = 2\n" + CLAUDE)
+    bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n")
+    first = list(bench.engine.begun)
+    for job in first:
+        bench.starts(job)
+    for job in first:
+        hits(bench, "session_limit", job=job, wait_s=3600)
+    bench.pass_s(3605)
+    bench.starts()
+    hits(bench, "session_limit", wait_s=7200)
+    bench.pass_s(60)
+    assert len(tasks(bench)) == 3
+
+
+# --- somebody else ----------------------------------------------------------------------------
+
+
+def test_a_fallback_takes_over_a_long_park(bench: Bench) -> None:
+    """It cannot know the conversation: it begins its own, with what is known of the other."""
+    begun(bench, settings=WITH_MATE)
+    log = bench.run.workshop.log(bench.attempt.run)
+    words = '{"type":"assistant","message":{"content":[{"type":"text","text":"half is done"}]}}'
+    log.write_text(words + "\n")
+    hits(bench, "session_limit", wait_s=3600)
+    (handed,) = bench.told("task_handed_over")
+    assert handed["agent"] == "mate"
+    assert bench.attempt.run.agent == "mate"
+    assert resumed_by(bench) is None
+    assert "half is done" in said(bench)
+    assert "# T-1: Build" in said(bench)
+    assert bench.run.ledger.parks == {}
+    assert bench.run.ledger.tasks["T-1"].retries_used == 0
+    bench.starts()
+    bench.says(Opened("talk-2"), Finished(False))
+    bench.ends(0)
+    assert bench.state() is TaskState.COMPLETED
+
+
+def test_a_short_park_is_waited_through(bench: Bench) -> None:
+    """Up to `fallback_after` the agent itself goes on."""
+    begun(bench, settings=WITH_MATE)
+    hits(bench, "session_limit", wait_s=1790)
+    assert bench.told("task_handed_over") == []
+    bench.pass_s(1800)
+    assert resumed_by(bench) == "talk-1"
+    assert bench.attempt.run.agent == "claude"
+
+
+def test_new_tasks_go_to_the_fallback_while_the_account_is_parked(bench: Bench) -> None:
+    """And to the agent itself again afterwards."""
+    plan = "- [ ] T-1: a\n- [ ] T-2: b (deps: T-1)\n"
+    begun(bench, plan, "jobs = 1\n" + WITH_MATE)
+    hits(bench, "session_limit", wait_s=7200)
+    bench.starts()
+    bench.says(Finished(False))
+    bench.ends(0)
+    assert (tasks(bench)[-1], bench.attempt.run.agent) == ("T-2", "mate")
+
+
+def test_a_fallback_that_is_parked_itself_takes_nothing(bench: Bench) -> None:
+    """Nobody is left: the task waits for its own agent."""
+    begun(bench, settings=WITH_MATE)
+    bench.run.accounts.park("mate", "session_limit", bench.clock.now() + timedelta(hours=9))
+    hits(bench, "session_limit", wait_s=3600)
+    assert bench.told("task_handed_over") == []
+    assert len(bench.run.ledger.parks) == 1
+
+
+def test_a_fallback_of_the_same_account_is_none(bench: Bench) -> None:
+    """It would run into the same limit."""
+    settings = WITH_MATE.replace("[agents.mate]\n", '[agents.mate]\naccount = "claude"\n')
+    begun(bench, settings=settings)
+    hits(bench, "session_limit", wait_s=3600)
+    assert bench.told("task_handed_over") == []
+
+
+def test_two_that_stand_in_for_each_other_do_not_play_ball(bench: Bench) -> None:
+    """When both accounts are parked the task waits."""
+    settings = WITH_MATE + 'fallback = "claude"\nfallback_after = "1s"\n'
+    begun(bench, settings=settings)
+    hits(bench, "session_limit", wait_s=3600)
+    bench.starts()
+    bench.says(Opened("talk-2"))
+    hits(bench, "session_limit", wait_s=3600)
+    assert len(bench.engine.begun) == 2
+    assert len(bench.run.ledger.parks) == 1
+
+
+def test_a_hand_over_that_was_never_made_is_made_again(bench: Bench) -> None:
+    """Segue died before the other had begun: the other begins, with the same words."""
+    begun(bench, settings=WITH_MATE)
+    log = bench.run.workshop.log(bench.attempt.run)
+    words = '{"type":"assistant","message":{"content":[{"type":"text","text":"half is done"}]}}'
+    log.write_text(words + "\n")
+    hits(bench, "session_limit", wait_s=3600)
+    meant, job = said(bench), bench.job
+    bench.start()
+    bench.engine.became[job] = NeverStarted()
+    bench.recover()
+    assert bench.attempt.run.agent == "mate"
+    assert said(bench) == meant
+
+
+# --- a full context ---------------------------------------------------------------------------
+
+
+def test_a_full_context_is_made_shorter_first(bench: Bench) -> None:
+    """By the program's own command, in the same conversation; then the work goes on in it."""
+    begun(bench)
+    hits(bench, "context_limit")
+    assert in_s(bench) == 5
+    assert bench.run.accounts.view() == {}, "it is nobody else's"
+    bench.pass_s(5)
+    assert (said(bench), resumed_by(bench)) == ("/compact", "talk-1")
+    bench.starts()
+    bench.says(Opened("talk-1"), Finished(False))
+    bench.ends(0)
+    assert (said(bench), resumed_by(bench)) == ("계속\n", "talk-1")
+    bench.starts()
+    bench.says(Finished(False))
+    bench.ends(0)
+    assert bench.state() is TaskState.COMPLETED
+    assert bench.run.ledger.tasks["T-1"].retries_used == 0
+
+
+@pytest.mark.parametrize("how", ["it cannot be made shorter", "it is full again"])
+def test_a_context_that_stays_full_is_begun_afresh(bench: Bench, how: str) -> None:
+    """With a summary, in a new conversation; full even then, the task has failed."""
+    begun(bench)
+    hits(bench, "context_limit")
+    bench.pass_s(5)
+    bench.starts()
+    if how == "it is full again":
+        bench.says(Opened("talk-1"), Finished(False))
+        bench.ends(0)
+        bench.starts()
+        hits(bench, "context_limit")
+        bench.pass_s(5)
+    else:
+        bench.says(Finished(True, "Not enough messages to compact."))
+        bench.ends(1)
+    assert resumed_by(bench) is None
+    assert "# T-1: Build" in said(bench)
+    bench.starts()
+    bench.says(Opened("talk-2"))
+    hits(bench, "context_limit")
+    assert bench.state() is TaskState.FAILED
+    assert bench.run.ledger.parks == {}
+
+
+def test_a_compaction_is_not_taken_for_the_work(bench: Bench) -> None:
+    """It ends well, and the task is not done for that."""
+    begun(bench, "- [ ] T-1: Build\n  - verify: make check\n")
+    hits(bench, "context_limit")
+    bench.pass_s(5)
+    bench.starts()
+    bench.says(Said("Compacted"), Finished(False))
+    bench.ends(0)
+    assert bench.state() is TaskState.IN_PROGRESS
+    assert bench.told("task_completed") == []
+    assert bench.told("task_verifying") == []
+
+
+def test_a_compaction_that_was_cut_off_is_not_taken_for_the_work_either(bench: Bench) -> None:
+    """The next start goes on with what it was for."""
+    begun(bench)
+    hits(bench, "context_limit")
+    bench.pass_s(5)
+    job = bench.job
+    bench.start()
+    bench.engine.became[job] = NeverStarted()
+    bench.recover()
+    assert (said(bench), resumed_by(bench)) == ("/compact", "talk-1")
+
+
+def test_a_full_context_costs_no_window(bench: Bench) -> None:
+    """`max_windows` is about waiting for accounts."""
+    begun(bench)
+    hits(bench, "context_limit")
+    assert bench.run.ledger.windows == 0
+
+
+# --- by hand ----------------------------------------------------------------------------------
+
+
+def order(bench: Bench, verb: str, task: str = "T-1", until: str | None = None) -> None:
+    told = {"verb": verb, "plan": str(bench.root / "PLAN.md"), "task": task, "until": until}
+    (bench.root / ".segue" / "mailbox" / f"{verb}.order").write_text(json.dumps(told))
+    bench.happens(Posted())
+
+
+def test_a_task_parked_by_hand_goes_on_at_its_instant(bench: Bench) -> None:
+    """Its agent ends and goes on in its conversation; no try and no window is used."""
+    begun(bench)
+    until = bench.clock.now() + timedelta(hours=2)
+    order(bench, "park", until=until.isoformat())
+    assert bench.engine.to_end == [bench.job]
+    bench.ends(143, is_ours=True)
+    (park,) = bench.run.ledger.parks.values()
+    assert park.wakes_at >= until
+    assert bench.run.ledger.windows == 0
+    assert bench.run.accounts.view() == {}
+    bench.pass_s(7300)
+    assert resumed_by(bench) == "talk-1"
+    assert bench.run.ledger.tasks["T-1"].retries_used == 0
+
+
+def test_what_finished_before_it_could_be_parked_is_done(bench: Bench) -> None:
+    """Its last word came first: there is nothing left to go on with."""
+    begun(bench)
+    bench.says(Finished(False))
+    order(bench, "park", until=(bench.clock.now() + timedelta(hours=2)).isoformat())
+    bench.ends(0)
+    assert bench.state() is TaskState.COMPLETED
+
+
+def test_a_park_is_woken_by_hand(bench: Bench) -> None:
+    """At once, and its account with it."""
+    begun(bench)
+    hits(bench, "session_limit", wait_s=36_000)
+    order(bench, "wake")
+    assert len(bench.engine.begun) == 2
+    assert resumed_by(bench) == "talk-1"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"verb": "drop"}', "\ud800", '{"verb": 1'])
+def test_an_order_that_says_nothing_is_thrown_away(bench: Bench, content: str) -> None:
+    """It is not read again and again, and nothing falls."""
+    begun(bench)
+    path = bench.root / ".segue" / "mailbox" / "x.order"
+    path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    bench.happens(Posted())
+    assert not path.exists()
+    assert bench.engine.to_end == []
+
+
+def test_an_order_for_another_plan_stays(bench: Bench) -> None:
+    """Whoever runs that one takes it."""
+    begun(bench)
+    path = bench.root / ".segue" / "mailbox" / "x.order"
+    path.write_text(json.dumps({"verb": "park", "plan": "/else/PLAN.md", "task": "T-1"}))
+    bench.happens(Posted())
+    assert path.exists()
+
+
+def test_an_order_for_a_task_that_does_not_run_is_told(bench: Bench) -> None:
+    """Nothing happens to it, and it is said why."""
+    begun(bench)
+    order(bench, "wake", "T-1")
+    assert bench.told("notice")
+    assert bench.engine.to_end == []

@@ -1,0 +1,223 @@
+"""The next start: what became of runs whose supervisor died."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from work_kit import Bench
+
+from segue.core.machines import RunState
+from segue.core.plan import TaskState
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    Finished,
+    LimitHit,
+    Opened,
+    Said,
+    StepDone,
+)
+from segue.engine import port
+from segue.engine.port import Alive, NeverStarted, Started
+
+ONE = "- [ ] T-1: Build\n"
+GOES_ON = "- [ ] T-1: Build\n  - resume: conversation\n"
+
+
+def line(**told: object) -> str:
+    return json.dumps(told) + "\n"
+
+
+def assistant(text: str) -> str:
+    return line(
+        type="assistant",
+        session_id="talk-log",
+        message={"content": [{"type": "text", "text": text}]},
+    )
+
+
+RESULT = line(
+    type="result",
+    subtype="success",
+    is_error=False,
+    session_id="talk-log",
+    total_cost_usd=0.5,
+    usage={"input_tokens": 7, "output_tokens": 3},
+)
+
+
+def resumed_by(bench: Bench) -> str | None:
+    argv = bench.engine.jobs[bench.job].argv
+    return argv[argv.index("--resume") + 1] if "--resume" in argv else None
+
+
+def died(bench: Bench, plan: str, became: port.Recovered | None = None, log: str = "") -> str:
+    """Segue dies while a run is under way; the next one has started. The run that it was."""
+    bench.begin(plan)
+    bench.starts()
+    job = bench.job
+    bench.run.workshop.log(bench.attempt.run).write_text(log)
+    bench.run.ledger.commit()
+    bench.clock.pass_s(1)
+    bench.turn()
+    bench.start()
+    if became is not None:
+        bench.engine.became[job] = became
+    bench.recover()
+    return job
+
+
+def test_a_run_that_still_lives_is_followed_on(bench: Bench) -> None:
+    """Nothing is started twice; its end is judged as usual."""
+    job = died(bench, ONE, Alive())
+    assert bench.told("run_adopted")[0]["run"] == job
+    assert bench.engine.begun == []
+    bench.happens(Started(job, 100, 1, is_adopted=True))
+    bench.says(Said("on"), Finished(False), job=job)
+    bench.ends(0, job=job)
+    assert bench.state() is TaskState.COMPLETED
+
+
+def test_a_run_that_ended_meanwhile_is_judged_by_what_it_left(bench: Bench) -> None:
+    """Its events and its end come as if they came now."""
+    job = died(bench, ONE, port.Finished())
+    assert bench.engine.begun == []
+    bench.says(Finished(False), job=job)
+    bench.ends(0, job=job)
+    assert bench.state() is TaskState.COMPLETED
+
+
+def test_a_cut_off_task_begins_again(bench: Bench) -> None:
+    """A new agent cannot know half a step: afresh, with no try used up."""
+    job = died(bench, ONE, log=assistant("half-way"))
+    assert bench.row(job).state is RunState.CUT_OFF
+    assert resumed_by(bench) is None
+    assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
+    assert bench.told("task_restarted")
+
+
+def test_a_cut_off_task_that_asks_for_it_goes_on_in_its_conversation(bench: Bench) -> None:
+    """Its supervisor died before it could note the name: the log has it."""
+    job = died(bench, GOES_ON, log=assistant("half-way"))
+    assert bench.row(job).resume_id == "talk-log"
+    assert resumed_by(bench) == "talk-log"
+    assert bench.told("task_resumed")[0]["after"] == "cut off"
+    assert bench.told("task_restarted") == []
+
+
+def test_a_task_without_a_conversation_cannot_go_on_in_it(bench: Bench) -> None:
+    """It died before it said anything: it begins again, also with `resume:`."""
+    died(bench, GOES_ON)
+    assert resumed_by(bench) is None
+    assert bench.told("task_restarted")
+
+
+def test_what_a_cut_off_run_had_used_is_not_forgotten(bench: Bench) -> None:
+    """Tokens and cost are in its log."""
+    died(bench, ONE, log=assistant("half-way") + RESULT)
+    assert bench.run.ledger.cost_usd == pytest.approx(0.5)
+    assert bench.run.ledger.usage()["input_tokens"] == 7
+
+
+def test_the_steps_of_a_task_that_goes_on_stay_ticked(bench: Bench) -> None:
+    """Those of one that begins again do not."""
+    for resume, ticked in (("conversation", True), ("restart", False)):
+        plan = f"- [ ] T-1: a\n  - resume: {resume}\n  - steps:\n    - [ ] one\n"
+        bench.begin(plan)
+        bench.starts()
+        bench.says(Opened("talk-1"), StepDone(1))
+        bench.start()
+        bench.recover()
+        assert ("- [x] one" in (bench.root / "PLAN.md").read_text()) is ticked
+        (bench.root / "PLAN.md").unlink()
+        bench.close()
+        for file in (bench.root / ".segue").glob("segue.db*"):
+            file.unlink()
+
+
+def test_a_start_that_was_never_made_is_made_again(bench: Bench) -> None:
+    """Of a first run: from the beginning, as the same try."""
+    job = died(bench, ONE, NeverStarted())
+    assert bench.row(job).state in (RunState.REVOKED, RunState.CUT_OFF)
+    assert bench.job != job
+    assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
+    assert resumed_by(bench) is None
+
+
+def test_a_resumption_that_was_never_made_is_made_again(bench: Bench) -> None:
+    """With the same answer, in the same conversation."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"), Asked("Which?"))
+    bench.ends(143, is_ours=True)
+    (gate,) = bench.run.ledger.gates.values()
+    bench.run.go_on_with(gate, "SQLite")
+    bench.turn()
+    job = bench.job
+    bench.start()
+    bench.engine.became[job] = NeverStarted()
+    bench.recover()
+    assert bench.job != job
+    assert resumed_by(bench) == "talk-1"
+    assert '"content": "SQLite\\n"' in bench.prompt()
+
+
+def test_an_answer_survives_a_lost_conversation_and_a_death(bench: Bench) -> None:
+    """The new conversation had not begun yet: what the person said is told to the next one."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"), Asked("Which?"))
+    bench.ends(143, is_ours=True)
+    (gate,) = bench.run.ledger.gates.values()
+    bench.run.go_on_with(gate, "SQLite, please")
+    bench.turn()
+    bench.starts()
+    bench.says(ConversationLost("gone"))
+    bench.ends(1)
+    job = bench.job
+    assert "SQLite, please" in bench.prompt()
+    bench.start()
+    bench.engine.became[job] = NeverStarted()
+    bench.recover()
+    assert "SQLite, please" in bench.prompt()
+
+
+def test_a_park_stays_a_park(bench: Bench) -> None:
+    """It wakes once, at its instant, in its conversation."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"), LimitHit("session_limit", wait_s=600))
+    bench.ends(1)
+    bench.start()
+    bench.recover()
+    assert bench.engine.begun == []
+    assert bench.told("park_kept")
+    bench.pass_s(700)
+    assert len(bench.engine.begun) == 1
+    assert resumed_by(bench) == "talk-1"
+
+
+def test_a_question_stays_a_question(bench: Bench) -> None:
+    """It is put again, not asked again."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"), Asked("Which?"))
+    bench.ends(143, is_ours=True)
+    bench.start()
+    bench.recover()
+    assert bench.engine.begun == []
+    assert [gate["text"] for gate in bench.told("gate_opened")] == ["Which?"]
+
+
+def test_a_conversation_is_found_in_the_log_of_a_run_that_talked_a_lot(bench: Bench) -> None:
+    """It is named at the beginning; the last words are at the end; the middle is not read."""
+    much = assistant("x" * 1000) * 2000
+    opened = line(type="system", subtype="init", session_id="talk-log")
+    died(bench, GOES_ON, log=opened + much + assistant("the very end"))
+    assert resumed_by(bench) == "talk-log"
+    heard = bench.run.workshop.heard_before(
+        bench.row(bench.attempt.run.resumes or ""), bench.attempt.profile
+    )
+    assert heard.lines[-1] == "the very end"
+    assert len(heard.lines) < 600
