@@ -76,6 +76,15 @@ class Questions:
             self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first, is_menu=True)
         return True
 
+    def ask_about_failed_here(self, run: TaskListRun) -> bool:
+        """At the very end, on a terminal: what failed in this run is asked about once."""
+        asked = [task for task in run.failed_here if task in run.graph]
+        run.failed_here, told = [], run.failed_here
+        if run.options.on_failed == "ask" and self.ask_failed(run, asked, first=False):
+            return True
+        run.failed_here = told
+        return False
+
     def _ask(
         self,
         about: str,

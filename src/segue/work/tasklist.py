@@ -164,7 +164,7 @@ class TaskListRun:
             return False
         if self.decisions.next_at is not None and self.options.wait:
             return False
-        return not self.ask_about_failed_here()
+        return not self.questions.ask_about_failed_here(self)
 
     def commit(self) -> None:
         """Tables first, then marks, then processes, then the word about it."""
@@ -440,15 +440,6 @@ class TaskListRun:
             self.graph.task(before.task), attempt=before.attempt, resumes=before, answer=said
         )
         self.tell("task_resumed", task=before.task, run=attempt.run.id, after="answer")
-
-    def ask_about_failed_here(self) -> bool:
-        """At the very end, on a terminal: what failed in this run is asked about once."""
-        asked = [task for task in self.failed_here if task in self.graph]
-        self.failed_here, told = [], self.failed_here
-        if self.options.on_failed == "ask" and self.questions.ask_failed(self, asked, first=False):
-            return True
-        self.failed_here = told
-        return False
 
 
 def _park_view(park: ParkRow) -> ParkView:
