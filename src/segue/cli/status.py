@@ -12,7 +12,8 @@ import click
 from segue.cli import output
 from segue.cli.words import limit_name, local_time, state_name, usage_in_words
 from segue.i18n import _
-from segue.work.overview import Standing, accounts, look
+from segue.work import overview
+from segue.work.overview import Standing
 
 WATCH_S = 1.0
 SIGNS = {
@@ -37,16 +38,13 @@ SIGNS = {
 @output.lang_option()
 def command(path: Path, watch: bool, as_json: bool) -> int:
     while True:
-        standings = look(path)
         if as_json:
-            plans = [standing.to_json() for standing in standings]
-            known = accounts(path)
-            output.print_json({"plans": plans, **({"accounts": known} if known else {})})
+            output.print_json(overview.to_json(path))
         else:
             if watch:
                 click.clear()
-            click.echo(in_words(standings))
-            for line in accounts_in_words(accounts(path)):
+            click.echo(in_words(overview.look(path)))
+            for line in accounts_in_words(overview.accounts(path)):
                 click.echo(line)
         if not watch:
             return 0

@@ -12,8 +12,9 @@ from pydantic import Field, StringConstraints
 from segue.mcp import background, gates
 from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
 from segue.store.mailbox import ANSWER_BYTES_MAX
+from segue.work import overview
 from segue.work.config import JOBS_MAX
-from segue.work.overview import Standing, accounts, look
+from segue.work.overview import Standing, look
 from segue.work.project import Project, find_plan
 
 INSTRUCTIONS = (
@@ -89,8 +90,7 @@ class Desk:
         path = self._inside(given.path or ".")
         if not path.exists():
             raise Refused(f"There is no {given.path}.")
-        plans = [standing.to_json() for standing in look(path)]
-        return {"plans": plans, "accounts": accounts(path)}
+        return overview.to_json(path)
 
     def run_plan(self, given: Run) -> str:
         from segue.work.runner import Wishes, open_plan  # noqa: PLC0415 - most callers only look

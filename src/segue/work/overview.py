@@ -83,6 +83,14 @@ def look(path: Path) -> list[Standing]:
             store.close()
 
 
+def to_json(path: Path) -> dict[str, Any]:
+    """The whole answer of `segue status --json`, and of the MCP tool of that name."""
+    answer: dict[str, Any] = {"plans": [standing.to_json() for standing in look(path)]}
+    if known := accounts(path):
+        answer["accounts"] = known
+    return answer
+
+
 def accounts(path: Path) -> list[dict[str, Any]]:
     """What the accounts of the project around this path have used, and which are parked."""
     store = Store.open_readonly(Project.around(path.resolve()).database)
