@@ -1,0 +1,265 @@
+"""`segue detect`: what stopped this screen, which kind of limit it is, until when."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from segue.cli import output
+from segue.cli.words import limit_name
+from segue.core.durations import format_duration
+from segue.dialects.limits import Detection, Extra, detect
+from segue.errors import UserError
+from segue.i18n import N_, _
+
+LINE_BYTES_MAX = 16 * 1024 * 1024
+SCREEN_BYTES_MAX = 64 * 1024 * 1024
+
+STATES = {
+    "paused": N_("paused"),
+    "paused_menu": N_("paused: a menu waits for a key"),
+    "paused_self_resuming": N_("paused, and goes on by itself: hands off"),
+    "self_retrying": N_("tries again by itself: hands off"),
+    "busy": N_("busy"),
+    "idle": N_("idle"),
+    "asks": N_("asks something"),
+    "unknown": N_("not stopped by a limit, as far as can be seen"),
+}
+FORMS = {
+    "epoch": N_("seconds since 1970"),
+    "iso": N_("a date and a time"),
+    "http": N_("a date and a time"),
+    "date": N_("a date"),
+    "weekday": N_("a day of the week"),
+    "day": N_("a day counted from today"),
+    "clock": N_("a time of day: the one just past, or the next"),
+    "span": N_("a length of time, from now"),
+    "period": N_("the beginning of a period"),
+}
+NOTES = {
+    "unknown_zone": N_("the time zone is not known: that of this machine is used"),
+    "day_only": N_("only a day is named: its beginning is taken"),
+    "next_period": N_("no instant is named: the beginning of the period is taken"),
+}
+ASIDE = {
+    "says_nothing": N_("says nothing"),
+    "warning": N_("a warning, not a limit"),
+    "status": N_("a status line"),
+    "lifted": N_("the limit is over, or another model goes on"),
+    "older": N_("older than what stopped it"),
+    "newer_speech": N_("the agent says this: work"),
+    "newer_tool": N_("a tool call or its output: work"),
+    "newer_prompt": N_("a prompt: the agent was asked to go on"),
+    "newer_plain": N_("text that is no message about a limit"),
+    "newer_notice": N_("a notice that is no message about a limit"),
+    "newer_local": N_("the answer to a command of the program"),
+}
+
+
+@click.command(
+    "detect",
+    help=_("What stopped this screen, which kind of limit it is, until when."),
+    epilog=output.example("tmux capture-pane -p | segue detect --explain"),
+)
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
+@output.json_option()
+@click.option("--jsonl", is_flag=True, help=_("many screens: one JSON object per line, in and out"))
+@click.option("--explain", is_flag=True, help=_("also say by which rule, and what was passed over"))
+@click.option("--tool", metavar="NAME", help=_("the agent's name: claude, codex, gemini, …"))
+@click.option("--now", metavar="TIME", help=_("when the screen was seen (ISO), if not now"))
+@click.option("--tz", metavar="ZONE", help=_("the machine's time zone, if not this one's"))
+@output.lang_option()
+def command(
+    file: Path | None,
+    as_json: bool,
+    jsonl: bool,
+    explain: bool,
+    tool: str | None,
+    now: str | None,
+    tz: str | None,
+) -> int:
+    zone = _zone(tz)
+    given = _instant(now, zone) if now else None
+    if jsonl:
+        with _opened(file) as source:
+            for answer in answers(source, tool, given, zone):
+                sys.stdout.buffer.write(answer)
+                sys.stdout.buffer.flush()
+        return 0
+    with _opened(file) as source:
+        text = source.read(SCREEN_BYTES_MAX).decode("utf-8", "replace")
+    found = detect(text, tool=tool, now=given or datetime.now(UTC), tz=zone)
+    if as_json:
+        shown = to_json(str(file) if file and str(file) != "-" else None, found)
+        output.print_json(shown | explained(found) if explain else shown)
+    else:
+        show(found, zone, explain=explain)
+    return 0
+
+
+# Many screens
+
+
+def answers(
+    source: IO[bytes],
+    tool: str | None,
+    now: datetime | None,
+    tz: tzinfo,
+    extra: Sequence[Extra] = (),
+) -> Iterator[bytes]:
+    """One answer for each line, as soon as the line is there."""
+    while line := source.readline(LINE_BYTES_MAX + 1):
+        if len(line) > LINE_BYTES_MAX and not line.endswith(b"\n"):
+            _skip_line(source)
+            yield _line({"id": None, "error": f"more than {LINE_BYTES_MAX} bytes in one line"})
+        elif line.strip():
+            yield _line(_answer(line, tool, now, tz, extra))
+
+
+def _skip_line(source: IO[bytes]) -> None:
+    while (rest := source.readline(LINE_BYTES_MAX)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _answer(
+    line: bytes, tool: str | None, now: datetime | None, tz: tzinfo, extra: Sequence[Extra]
+) -> dict[str, Any]:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        return {"id": None, "error": "no JSON"}
+    if not isinstance(given, dict):
+        return {"id": None, "error": "no JSON object"}
+    id_, text = given.get("id"), given.get("text")
+    if not isinstance(text, str):
+        return {"id": id_, "error": "`text` is missing, or no text"}
+    try:
+        zone = _named_zone(str(given["tz"])) if given.get("tz") else tz
+        at = _instant(str(given["now"]), zone) if given.get("now") else now or datetime.now(UTC)
+    except UserError as error:
+        return {"id": id_, "error": str(error)}
+    name = given.get("tool") or tool
+    found = detect(text, tool=str(name) if name else None, now=at, tz=zone, extra=extra)
+    return to_json(id_, found)
+
+
+def _line(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+# One screen
+
+
+def to_json(id_: object, found: Detection) -> dict[str, Any]:
+    """The answer as the documents describe it."""
+    return {
+        "id": id_,
+        "paused": found.paused,
+        "kind": found.kind,
+        "resets_at": _utc(found.resets_at),
+        "wait_s": found.wait_s,
+        "state": found.state,
+        "evidence": found.evidence,
+        "source": "screen",
+    }
+
+
+def explained(found: Detection) -> dict[str, Any]:
+    """Why: the rule, how the time was read, what was passed over."""
+    return {
+        "rule": found.rule or None,
+        "time": {
+            "text": found.time_text or None,
+            "form": found.time_form or None,
+            "zone": found.time_zone or None,
+            "is_minute_rounded": found.is_minute_rounded,
+        },
+        "notes": list(found.notes),
+        "aside": [{"text": text, "why": why} for text, why in found.aside],
+    }
+
+
+def _utc(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
+    """The answer in words."""
+    state = _(STATES[found.state])
+    click.echo(f"{state}: {limit_name(found.kind)}" if found.kind else state)
+    if found.resets_at is not None:
+        at = found.resets_at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S %Z")
+        if found.wait_s:
+            text = _("until {time} ({duration} from now)")
+            click.echo("  " + text.format(time=at, duration=format_duration(found.wait_s)))
+        else:
+            click.echo("  " + _("until {time}, which is past").format(time=at))
+    elif found.paused:
+        click.echo("  " + _("no time is named"))
+    if found.evidence:
+        click.echo(f"  “{found.evidence}”")
+    if explain:
+        _explain(found)
+
+
+def _explain(found: Detection) -> None:
+    if found.rule:
+        click.echo("  " + _("rule: {rule}").format(rule=found.rule))
+    if found.time_text:
+        form = _(FORMS.get(found.time_form, found.time_form))
+        click.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))
+    for note in found.notes:
+        click.echo("  ! " + _(NOTES.get(note, note)))
+    if found.aside:
+        click.echo("  " + _("passed over, from below:"))
+    for text, why in found.aside:
+        shown = text if len(text) <= 60 else text[:59] + "…"
+        click.echo(f"    {_(ASIDE.get(why, why))}: {shown}")
+
+
+# What was given
+
+
+def _opened(file: Path | None) -> IO[bytes]:
+    if file is None or str(file) == "-":
+        return click.open_file("-", "rb")
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise UserError("no_file", _("cannot be read: {error}").format(error=error)) from error
+
+
+def _zone(name: str | None) -> tzinfo:
+    if name:
+        return _named_zone(name)
+    here = datetime.now(UTC).astimezone().tzinfo
+    assert here is not None
+    return here
+
+
+@lru_cache(maxsize=256)
+def _named_zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        hint = _("write a name such as Asia/Seoul or UTC")
+        message = _("there is no time zone `{name}`").format(name=name)
+        raise UserError("bad_value", message, hint=hint) from error
+
+
+def _instant(text: str, zone: tzinfo) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        hint = _("write an instant such as 2026-03-16T13:19:00+01:00")
+        message = _("`{text}` is no time").format(text=text)
+        raise UserError("bad_value", message, hint=hint) from error
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=zone).astimezone(UTC)

@@ -1,0 +1,57 @@
+"""Marks and frames: whose row is it, and where does the program's own frame begin.
+
+They are those of Claude Code 1.0 to 2.1, Codex 0.2 to 0.166, Gemini CLI 0.1 to 0.61 (and Qwen
+Code, made from it), opencode 0.3 to 1.18, Copilot CLI 0.0.3 to 1.0, Cursor's agent, aider, goose
+and others whose screens are plain lines.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The first character of a row says whose row it is.
+SPEECH = frozenset("⏺●•✦◆⬤◉")  # the agent speaks or uses a tool
+ALARM = frozenset("■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒")  # the program has something to say
+ELBOW = frozenset("⎿└╰↳⤷")  # belongs to the row above
+SPINNER = frozenset("✻✶✢✽✳✷✸✹✺✼")
+PROMPT = frozenset(">❯›»┃▌")
+MARKS = SPEECH | ALARM | ELBOW | PROMPT
+
+RULE = re.compile(r"\s{0,2}[─━═▔▁▂▀╌┄┈]{10,}.{0,60}?[─━═▔▁▂▀╌┄┈]*\s*$")
+BOX_TOP = re.compile(r"\s*[╭┌╔┏](?:[─━═]{3,}|.*[╮┐╗┓]\s*$)")
+BOX_BOTTOM = re.compile(r"\s*[╰└╚┗][─━═]{3,}")
+
+# The head of a tool call, behind its mark.
+_DEEDS = """
+    Ran Run Running Edit(?:ed|ing)? Add(?:ed)? Deleted? Created? Writ(?:e|ing) Wrote
+    Read(?:ing)?(?:_\\d+)? List(?:ed)? Search(?:ed|ing)? Explor(?:ed|ing) Call(?:ed|ing)
+    Updat(?:ed|e|ing)_(?:Plan|Todos?) Todos? Find Found Grep Glob Shell Bash Execut(?:ed|e|ing)
+    View(?:ed)? Web_?Fetch Web_?Search Fetch(?:ed|ing)? Task Patch(?:ed)? Apply Applied Proposed
+    Wait(?:ed)?_for Background
+"""
+TOOL = re.compile(
+    r"(?:[A-Z][\w.-]*(?: \w+)?(?:\s*\(MCP\))?\(|mcp__|[\w-]+ - \w+ \(MCP\)|(?:"
+    + "|".join(_DEEDS.split()).replace("_", " ")
+    + r")\b(?!.*\blimit (?:reached|exceeded)))"
+)
+OK_TOOL = re.compile(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
+SHELL = re.compile(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
+DIFF = re.compile(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
+TASKS = re.compile(
+    r"\s*(?:(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ x~-]\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
+    r"|pending))"
+)
+
+# What a person typed; a menu's entry.
+ASKED = re.compile(r"[❯›»] \S(?!\.? )|> [^\W\d]")  # no entry, no comparison
+SLASH = re.compile(r"\s*/[a-z][\w:-]*(?:\s+\S{0,30})?\s*$")
+OPTION = re.compile(
+    r"\s*(?P<cursor>[❯>›▶→●◉•*⏵]\s*)?(?:[○◯]\s*)?(?P<n>\d{1,2})[.):]\s+(?P<text>\S.*)$"
+)
+# What the input line shows while nothing is typed.
+PLACEHOLDER = re.compile(
+    r"(?:Ask Codex to do anything|Explain this codebase|Type your message\b|Try \"|How can I help"
+    r"|(?:Write tests for|Improve documentation in|Find and fix a bug in|Implement|Summarize recent"
+    r"|Run /review|Use /skills)\b.*(?:@filename|\{feature\}|commits|changes|skills|$))",
+    re.IGNORECASE,
+)

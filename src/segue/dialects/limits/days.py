@@ -1,0 +1,121 @@
+"""Days and times of day as messages print them: `Oct 9, 2026`, `10 de jul.`, `3:30pm`, `15:02`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import time
+
+# Three letters are enough to tell a month in the languages that agents print.
+_MONTHS = (
+    "jan|ene", "feb|fev|fév", "mar|mär|mrz", "apr|abr|avr", "may|mai", "jun|juin",
+    "jul|juil", "aug|ago|aoû|aou", "sep|set", "oct|okt|out", "nov", "dec|dez|dic|déc",
+)  # fmt: skip
+_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
+_MON = rf"(?P<mon>{'|'.join(sorted(_MONTH, key=len, reverse=True))})[a-zà-ÿ]{{0,7}}\.?"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|º|ª)?(?![\d:])"
+_YEAR = r"(?P<year>20\d\d)"
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = rf"(?:{'|'.join(WEEKDAYS)})[a-z]{{0,6}}\.?,?\s+"
+
+
+def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
+
+_BY_LETTER = _compiled(
+    rf"(?:{_WEEKDAY})?{_MON}\s+{_DAY}(?:(?:,\s*|\s+){_YEAR}(?!\d|:))?",
+    rf"(?:{_WEEKDAY}){_DAY}\.?\s+(?:(?:de|of)\s+)?{_MON}(?:,?\s+(?:de\s+)?{_YEAR}(?!\d|:))?",
+)
+_BY_DIGIT = _compiled(
+    rf"{_DAY}\.?\s+(?:(?:de|of)\s+)?{_MON}(?:,?\s+(?:de\s+)?{_YEAR}(?!\d|:))?",
+    rf"{_YEAR}[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?!\d)",
+    rf"(?P<month>1[0-2]|0?[1-9])/(?P<day>[0-3]?\d)(?:/(?:{_YEAR}|(?P<yy>\d\d)))?(?![\d/])",
+    rf"(?P<day>[0-3]?\d)/(?P<month>1[0-2]|0?[1-9])(?:/(?:{_YEAR}|(?P<yy>\d\d)))?(?![\d/])",
+    rf"(?P<day>[0-3]?\d)\.(?P<month>1[0-2]|0?[1-9])\.(?:{_YEAR})?(?!\d)",
+    rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>1[0-2]|0?[1-9])\s*[月월]\s*(?P<day>[0-3]?\d)\s*[日일号號]",
+)
+_WEEKDAY_ALONE = re.compile(
+    rf"(?:(?:next|this|coming|on)\s+)?(?P<weekday>{'|'.join(WEEKDAYS)})"
+    r"(?:day|s|sday|nesday|rs|rsday|urday)?\b\.?",
+    re.IGNORECASE,
+)
+_TWELVE = re.compile(
+    r"(?P<h>1[0-2]"
+    r"|0?[1-9])(?:[:.](?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?)?\s?(?P<half>[ap])\.?\s?m\b\.?",
+    re.IGNORECASE,
+)
+_TWENTY_FOUR = re.compile(
+    r"(?P<h>[01]?\d|2[0-4])(?::(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?|h(?P<hm>[0-5]\d))"
+    r"(?![\d:]|[hms]\b)(?:\s*(?:uhr|hrs?)\b)?",
+    re.IGNORECASE,
+)
+_EASTERN = re.compile(
+    r"(?P<half>오전|오후|午前|午後|上午|下午|晚上|早上)?\s*(?P<h>\d{1,2})\s*(?:시(?!간)|時(?!間)"
+    r"|点|點|:)"
+    r"\s*(?:(?P<m>[0-5]?\d)\s*(?:분|分)?)?"
+)
+_NAMED = re.compile(r"(?P<name>midnight|noon|midi|minuit|mitternacht)\b", re.IGNORECASE)
+_AFTERNOON = frozenset({"오후", "午後", "下午", "晚上"})
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A calendar day; the year is missing more often than not."""
+
+    month: int
+    day: int
+    year: int | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day, and whether it names seconds."""
+
+    at: time
+    end: int
+    has_seconds: bool
+
+
+def day_at(text: str, at: int) -> Day | None:
+    """The date that stands here."""
+    for pattern in _BY_DIGIT if text[at : at + 1].isdigit() else _BY_LETTER:
+        found = pattern.match(text, at)
+        if found is None:
+            continue
+        parts = found.groupdict()
+        month = _MONTH[parts["mon"].lower()] if parts.get("mon") else int(parts["month"])
+        year = parts.get("year") or (f"20{parts['yy']}" if parts.get("yy") else None)
+        day = int(parts["day"])
+        if 1 <= day <= 31:
+            return Day(month, day, int(year) if year else None, found.end())
+    return None
+
+
+def weekday_at(text: str, at: int) -> tuple[int, int] | None:
+    """The day of the week that stands here (Monday is 0), and where it ends."""
+    found = _WEEKDAY_ALONE.match(text, at)
+    return (WEEKDAYS.index(found["weekday"].lower()), found.end()) if found else None
+
+
+def clock_at(text: str, at: int) -> Clock | None:
+    """The time of day that stands here."""
+    if found := _TWELVE.match(text, at):
+        hour = int(found["h"]) % 12 + (12 if found["half"].lower() == "p" else 0)
+        return _clock(hour, found["m"], found["s"], found.end())
+    if found := _TWENTY_FOUR.match(text, at):
+        return _clock(int(found["h"]) % 24, found["m"] or found["hm"], found["s"], found.end())
+    if found := _NAMED.match(text, at):
+        is_noon = found["name"].lower() in ("noon", "midi")
+        return Clock(time(12 if is_noon else 0), found.end(), False)
+    if (found := _EASTERN.match(text, at)) and int(found["h"]) <= 24:
+        hour = int(found["h"]) % 24
+        if found["half"]:
+            hour = hour % 12 + (12 if found["half"] in _AFTERNOON else 0)
+        return _clock(hour, found["m"], None, found.end())
+    return None
+
+
+def _clock(hour: int, minute: str | None, second: str | None, end: int) -> Clock:
+    return Clock(time(hour, int(minute or 0), int(second or 0)), end, second is not None)

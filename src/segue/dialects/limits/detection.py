@@ -1,0 +1,347 @@
+"""`detect`: what stopped this screen, which kind of limit it is, until when.
+
+The screen is read upwards. Rows that say nothing are skipped; the first block that says something
+decides: a message of the program stops the agent, anything else is work, and older messages are
+past. Everything passed over is kept with its reason, for those who ask why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+
+from segue.dialects.limits import chrome, doing, kinds, labels, layout, words
+from segue.dialects.limits.brands import brand_of
+from segue.dialects.limits.extra import Extra
+from segue.dialects.limits.layout import Block, Layout
+from segue.dialects.limits.menus import Menu, menu_of
+from segue.dialects.limits.moments import Here, Moment
+from segue.dialects.limits.paragraphs import lines
+from segue.dialects.limits.reading import ALONE, OWN, SPEECH, Reading, is_warning, read
+from segue.dialects.limits.screen import normalise
+from segue.dialects.limits.when import when
+
+PAUSED = frozenset({"paused", "paused_menu", "paused_self_resuming"})
+RETRY_SHORT_S = 15 * 60.0  # what tries again later than this is a pause
+EVIDENCE_CHARS_MAX = 500
+ASIDE_MAX = 40
+ASIDE_CHARS_MAX = 200
+SHORT_ROWS = 10
+FOLLOWERS_MAX = 3
+
+# The message took the place of the summary that was to go on with.
+_SUMMARY = re.compile(r"\blimit reached\|\d{10}")
+# What a message may be followed by, in a paragraph of its own.
+_ADVICE = re.compile(
+    r"\b(?:you|your|please|upgrade|visit|contact|request[ -]?id|try|retry|wait|see|learn"
+    r"|more (?:info"
+    r"|details)|run|resume|settings|switch|status page|provider returned|support|press|increase"
+    r"|subscribe|purchase|credits?|plan|limits?|terms)\b|https?://|(?:^|\s)/\w+\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """One answer. `aside` is what was passed over on the way, and why."""
+
+    state: str
+    kind: str | None = None
+    resets_at: datetime | None = None
+    wait_s: float | None = None
+    evidence: str = ""
+    rule: str = ""
+    notes: tuple[str, ...] = ()
+    time_text: str = ""
+    time_form: str = ""
+    time_zone: str = ""
+    is_minute_rounded: bool = False
+    is_named: bool = False  # the words name the kind, not only the brand's habit
+    draft: str | None = None
+    menu: Menu | None = None
+    aside: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def paused(self) -> bool:
+        return self.state in PAUSED
+
+    @property
+    def is_stop(self) -> bool:
+        """Paused, or trying again by itself."""
+        return self.paused or self.state == "self_retrying"
+
+
+@dataclass(slots=True)
+class _Look:
+    """One screen being read."""
+
+    here: Here
+    brand: str
+    width: int
+    extra: Sequence[Extra]
+    is_marked: bool  # what the agent says has a mark
+    is_short: bool  # one message and nothing else
+    aside: list[tuple[str, str]] = field(default_factory=list)
+
+    def pass_by(self, text: str, why: str) -> None:
+        if len(self.aside) < ASIDE_MAX:
+            self.aside.append((text[:ASIDE_CHARS_MAX], why))
+
+    def read(self, rows: Sequence[str], trust: int) -> Reading | None:
+        if not self.extra and not any(map(words.may_tell, rows)):
+            return None
+        found = lines(tuple(rows), self.width)
+        reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
+        if reading is None and trust == OWN and len(found) > 1:  # perhaps wrapped after all
+            joined = [" ".join(found)]
+            reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
+        return reading
+
+
+def detect(
+    text: str, *, tool: str | None, now: datetime, tz: tzinfo, extra: Sequence[Extra] = ()
+) -> Detection:
+    """What this screen shows."""
+    rows = normalise(text)
+    here = Here(now.astimezone(UTC), tz, tz)
+    look = _Look(
+        here,
+        brand_of(tool, rows),
+        max(map(len, rows), default=0),
+        extra,
+        is_marked=any(row[:1] in chrome.SPEECH for row in rows),
+        is_short=len(rows) <= SHORT_ROWS,
+    )
+    menu = menu_of(rows)
+    parts = Layout(rows) if menu else layout.laid_out(rows)
+    found = _menu(menu, look) if menu else _screen(parts, look)
+    state = found.state
+    if state == "unknown" and parts.draft is not None:
+        state = "idle"
+    wait_s = None
+    if found.resets_at is not None:
+        wait_s = max(0.0, (found.resets_at - here.now).total_seconds())
+    return replace(
+        found,
+        state=state,
+        wait_s=wait_s,
+        draft=parts.draft,
+        menu=menu,
+        aside=tuple(look.aside),
+    )
+
+
+def _screen(parts: Layout, look: _Look) -> Detection:
+    status = _status(parts.status, look)
+    if status is not None and status.state == "busy":
+        return _busy(parts, look)
+    body = _body(parts.body, look)
+    if status is None or body.state in ("busy", "self_retrying"):
+        return body
+    # Above stands more of the same, with its zone or its window.
+    return _merged(status, body) if body.paused else status
+
+
+def _status(rows: list[str], look: _Look) -> Detection | None:
+    """Below the input line: busy, or a limit that is shown there as long as it holds."""
+    shown = [row for row in rows if row.strip()]
+    if any(map(doing.is_busy, shown)):
+        return Detection("busy")
+    for at, row in enumerate(shown):
+        if is_warning(row):
+            look.pass_by(row.strip(), "warning")
+            continue
+        rest = shown[at : at + 3]
+        reading = look.read(rest, SPEECH)
+        if reading is not None and not doing.is_lifted(reading.text):
+            return _stopped(reading, look)
+        look.pass_by(row.strip(), "status")
+    return None
+
+
+def _busy(parts: Layout, look: _Look) -> Detection:
+    """It works; perhaps it only tries again and again."""
+    for block in layout.blocks(parts.body):
+        if doing.is_retrying(block.text, block.lower):
+            return _retrying(block, look)
+        if block.place != layout.NOTHING:
+            break
+    return Detection("busy")
+
+
+def _body(rows: list[str], look: _Look) -> Detection:
+    """The newest block that says something; older ones only add to what it says."""
+    found: Detection | None = None
+    followers: list[Block] = []
+    is_cancelled = False
+    for block in layout.blocks(rows):
+        is_cancelled = is_cancelled or doing.is_cancelled(block.text, block.lower)
+        judged = _judged(block, look)
+        if (judged is None or not judged.is_stop) and _says_nothing(block):
+            look.pass_by(block.text, "says_nothing")
+            continue
+        if judged is not None and judged.is_stop:
+            found = _merged(found, judged) if found else judged
+            if found.is_named and (found.resets_at is None or found.time_zone):
+                break
+            continue
+        if judged is None and found is None and _may_follow(block, followers):
+            followers.append(block)
+            continue
+        look.pass_by(block.text, "older" if found else f"newer_{block.place}")
+        found = found or judged
+        break
+    if found is None:
+        return Detection("unknown")
+    if is_cancelled and found.state == "paused_self_resuming":
+        found = replace(found, state="paused")
+    return found
+
+
+def _says_nothing(block: Block) -> bool:
+    if block.place == layout.NOTHING:
+        return True
+    if block.place == layout.PROMPT:
+        return chrome.SLASH.match(block.rows[0].lstrip()[1:]) is not None
+    if doing.is_cancelled(block.text, block.lower) and len(block.rows) <= 3:
+        return True
+    if block.place in (layout.PLAIN, layout.NOTICE):
+        return all(map(doing.says_nothing, block.rows))
+    return False
+
+
+def _may_follow(block: Block, followers: Sequence[Block]) -> bool:
+    """Advice below a message, or what a command of the program answered."""
+    if block.place == layout.LOCAL:
+        return True
+    if block.place not in (layout.PLAIN, layout.NOTICE) or len(followers) >= FOLLOWERS_MAX:
+        return False
+    return len(block.text) <= 400 and _ADVICE.search(block.text) is not None
+
+
+def _judged(block: Block, look: _Look) -> Detection | None:
+    """A block as a message; None where it is work."""
+    if block.place in (layout.TOOL, layout.NOTHING):
+        return None
+    if block.place == layout.PROMPT:
+        said = _SUMMARY.search(block.text)
+        if said is None and block.mark not in "┃▌":
+            return Detection("unknown")
+    if doing.is_busy(block.rows[0]):
+        is_retry = doing.is_retrying(block.text, block.lower)
+        return _retrying(block, look) if is_retry else Detection("busy")
+    rows = block.rows
+    if block.place == layout.PROMPT and (said := _SUMMARY.search(block.text)):
+        rows = (block.text[said.start() - 16 :],)
+    trust = _trust(block, look)
+    reading = look.read(rows, trust)
+    if reading is not None and trust < OWN and labels.is_source(rows):
+        return None
+    if reading is None:
+        is_own = trust > SPEECH and not labels.is_alien(rows[0])
+        is_retry = is_own and doing.is_retrying(block.text, block.lower)
+        return _retrying(block, look) if is_retry else None
+    if doing.is_lifted(reading.text):
+        look.pass_by(block.text, "lifted")
+        return Detection("unknown")
+    return _stopped(reading, look)
+
+
+def _trust(block: Block, look: _Look) -> int:
+    """Whose words these are. Where speech is marked, what has no mark is the program's."""
+    if block.place in (layout.NOTICE, layout.LOCAL):
+        return OWN
+    is_flush = not block.rows[0].startswith("  ")  # else it may go on with what was said above
+    if block.place == layout.PLAIN and look.is_marked and is_flush:
+        return OWN
+    return ALONE if look.is_short and block.place != layout.SPEECH else SPEECH
+
+
+def _stopped(reading: Reading, look: _Look) -> Detection:
+    """A message that stops the agent, unless it goes on by itself."""
+    state = "paused"
+    if doing.is_resuming(reading.text) and not doing.is_cancelled(reading.text):
+        state = "paused_self_resuming"
+    elif doing.is_retrying(reading.text):
+        state = _retry_state(reading.moment, look)
+    return _detection(
+        state, reading.kind, reading.line, reading.rule, reading.moment, reading.is_named
+    )
+
+
+def _retrying(block: Block, look: _Look) -> Detection:
+    """It tries again by itself; what it says of the cause gives the kind."""
+    reading = look.read(block.rows, OWN)
+    moment = when(block.text, look.here)
+    kind = reading.kind if reading else kinds.by_code(block.text) or kinds.UNKNOWN
+    return _detection(_retry_state(moment, look), kind, block.text, "retrying", moment, False)
+
+
+def _retry_state(moment: Moment | None, look: _Look) -> str:
+    if moment and (moment.at - look.here.now).total_seconds() > RETRY_SHORT_S:
+        return "paused_self_resuming"
+    return "self_retrying"
+
+
+def _detection(
+    state: str, kind: str, evidence: str, rule: str, moment: Moment | None, is_named: bool
+) -> Detection:
+    evidence = evidence[:EVIDENCE_CHARS_MAX]
+    if moment is None:
+        return Detection(state, kind, evidence=evidence, rule=rule, is_named=is_named)
+    return Detection(
+        state,
+        kind,
+        resets_at=moment.at,
+        evidence=evidence,
+        rule=rule,
+        notes=moment.notes,
+        time_text=moment.text,
+        time_form=moment.form,
+        time_zone=moment.zone,
+        is_minute_rounded=moment.is_minute_rounded,
+        is_named=is_named,
+    )
+
+
+def _timed(found: Detection, moment: Moment | None) -> Detection:
+    if moment is None:
+        return found
+    assert found.kind is not None
+    return _detection(found.state, found.kind, found.evidence, found.rule, moment, found.is_named)
+
+
+def _merged(newer: Detection, older: Detection) -> Detection:
+    """Two messages about one stop: the newer counts, the older may know more."""
+    found = newer
+    if older.kind and (newer.kind in (None, kinds.UNKNOWN) or not newer.is_named):
+        found = replace(found, kind=older.kind, is_named=older.is_named)
+    knows_more = newer.resets_at is None or (not newer.time_zone and older.time_zone)
+    if older.resets_at is not None and knows_more:
+        found = replace(
+            found,
+            resets_at=older.resets_at,
+            time_text=older.time_text,
+            time_form=older.time_form,
+            time_zone=older.time_zone,
+            is_minute_rounded=older.is_minute_rounded,
+            notes=older.notes,
+        )
+    return found
+
+
+def _menu(menu: Menu, look: _Look) -> Detection:
+    """A menu: about a limit, or another question."""
+    asked = look.read(menu.title, ALONE)
+    above = _stopped(asked, look) if asked else _body(menu.above, look)
+    if not (menu.waits or above.paused):
+        return Detection("asks", evidence=" ".join(menu.title)[:EVIDENCE_CHARS_MAX])
+    if not above.paused:
+        kind = kinds.by_habit(look.brand, None, look.here.now)
+        above = Detection("paused_menu", kind, rule="menu", evidence=menu.entries[0])
+    found = replace(above, state="paused_menu")
+    if found.resets_at is None:
+        found = _timed(found, when(" ".join(menu.entries), look.here))
+    return found

@@ -1,0 +1,98 @@
+"""What rows and blocks say about what the agent does: busy, trying again, going on by itself."""
+
+from __future__ import annotations
+
+import re
+
+from segue.dialects.limits import chrome
+from segue.dialects.limits.clues import Clue
+
+_IS_BUSY = Clue(
+    "to interrupt|to stop|to cancel|…|...",
+    r"\b(?:esc|escape|ctrl[+-]c)(?: again)? to (?:interrupt|stop)\b",
+    r"\((?:esc|ctrl[+-]c) to cancel\b",
+    r"\bto cancel, \d+\s?s\)",
+    r"^\s*[✻✶✢✽✳✷✸✹✺✼·∙*+◐◑◒◓]\s+\S[^.…]{0,60}(?:…|\.\.\.)",
+    r"^\s*(?:\.\.\.|…)\s\w+\s*$",
+)
+_BRAILLE = re.compile(r"\s*[⠀-⣿]\s")
+
+is_retrying = Clue(
+    "retry|reconnect|attempt|backing|limiting|waiting|재시도|再試行|重试",
+    r"(?<!before )(?<!when )(?<!without )(?<!try )\bretrying\b"
+    r"(?!\s+(?:with(?! (?:exponential )?backoff)|the|from|a|this)\b)",
+    r"\bre-?connecting\b",
+    r"\bwill (?:automatically )?retry\b",
+    r"\battempt\s*#?\d+\s*(?:/|of|\))",
+    r"\bretry(?: attempt)? \d+\s*(?:/|of)\s*\d+",
+    r"\bauto-?retry",
+    r"\bbacking off\b",
+    r"\brate limiting for \d",
+    r"\bwaiting (?:for )?\d+\s?(?:s|secs?|seconds|m|mins?|minutes)\b",
+    r"\bwaiting to re-?connect",
+    r"\bbefore (?:the )?next (?:attempt|try|retry)",
+    r"재시도 중|再試行中|重试中",
+)
+is_resuming = Clue(
+    "continu|resum|waiting",
+    r"\b(?:continu|resum)(?:ing|es?)\b[^.]{0,40}?\b(?:automatically|shortly|on its own)",
+    r"\bautomatically (?:continu|resum)(?:e|es|ing)",
+    r"\bwill (?:automatically |auto-?)?(?:continue|resume)\b(?! to be)",
+    r"\bauto-?(?:resum|continu)(?:e|es|ing)\b(?! (?:cancel|off|disabled))",
+    r"\bwaiting (?:here )?(?:for|until)\b[^.]{0,60}\b(?:resets?|then continue)",
+)
+is_cancelled = Clue(
+    "cancelled|auto-continue|autocontinue",
+    r"\bautomatic continue cancelled\b",
+    r"\bauto-?continue (?:is )?(?:off|disabled)",
+)
+is_lifted = Clue(
+    "limit reset|limits reset|limit has|limits have|limit was|limits were|limit is|lifted|restored"
+    "|now using|switch|falling|fell|went to|routed|continuing with|downgraded",
+    r"\blimits? (?:has |have |was |were |is )?(?:been )?(?:reset|lifted|restored)\b\s*[·.,-]?\s*"
+    r"(?:continu|resum|you can)",
+    r"\b(?:now using|(?:automatically )?switched|switching (?:from|to|you|automatically)"
+    r"|falling back"
+    r"|fell back|went to|re-?routed|continuing with|downgraded)\b",
+)
+
+_DONE = re.compile(
+    r"\s*(?:[✻✶✢✽✳✷✸✹✺✼·*─-]+\s*)?[A-ZÀ-Ý][\wà-ÿ]+ for \d[\dhms. ]*(?:\s*[·•].*)?\s*-*$"
+)
+_HINT_BEGINS = re.compile(
+    r"\s*(?:⏵⏵|\?\s+for shortcuts|⎇|~/\S|/\w[\w/.-]*\s*(?:$|\()|tip:|※|💡|✨|\d+ warnings?\b)",
+    re.IGNORECASE,
+)
+_IS_HINT = Clue(
+    "context left|shift+tab|ctrl| to |for agents|/effort|/help|f2 to view|update|%|ctx|tokens used",
+    r"\bcontext left\b|\bshift\+tab\b|\bctrl[+-]\w\b|\b(?:enter|esc|tab) to \w+|\bfor agents\b"
+    r"|/effort\b"
+    r"|\B/help\b|\bf2 to view\b|\bauto-?update|\bupdate available|\bctx[: ]\s*\d|\btokens? used\b"
+    r"|\b\d{1,2}% (?:used|left|context|until)\b",
+)
+_IS_ENDED = Clue(
+    "exit|terminated|ended|stopped|finished|aborted|shutting|bye|return code|killed",
+    r"^\s*(?:[\[({<]?\s*(?:info|debug|error|warn(?:ing)?|notice|fatal|system|exit)\b[\])}>:]*\s*)*"
+    r"(?:(?:the )?(?:script|process|program|command|job|task|run|agent|worker|step|session|claude"
+    r"|codex"
+    r"|gemini|opencode|npm err!?|error|make|child)\b.{0,40})?\b(?:exit(?:ed|ing|s)?|terminated"
+    r"|ended"
+    r"|stopped|finished|aborted|shutting down|bye|goodbye|return code|killed)\b.{0,60}$",
+)
+
+
+def is_busy(row: str) -> bool:
+    """A spinner, or the key that would stop it."""
+    return _BRAILLE.match(row) is not None or _IS_BUSY(row)
+
+
+def is_hint(row: str) -> bool:
+    """A status line or a tip of the program's frame."""
+    return _HINT_BEGINS.match(row) is not None or _IS_HINT(row)
+
+
+def says_nothing(row: str) -> bool:
+    """Nothing about whether the agent goes on: how long it took, tasks, tips, an exit code."""
+    if chrome.TASKS.match(row) or is_hint(row) or _IS_ENDED(row):
+        return True
+    return " for " in row and _DONE.match(row) is not None

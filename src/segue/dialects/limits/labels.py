@@ -1,0 +1,147 @@
+"""What stands before a message, and what shows that there is none.
+
+A message is only believed where it begins, so what may come before it must be known: marks, log
+heads, `API Error:`, pieces of JSON. What must not: a file and a line, a quotation, a bullet of a
+change log, a commit's type, source code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+HEADS_MAX = 14
+CODE_SHARE_MAX = 0.25
+
+_MARKS = r"[\s⏺●•✦◆■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒⎿└│┃>|!*✻✶✢✽·∙:-]+"
+_LEVEL = r"error|err|warn(?:ing)?|info|debug|fatal|critical|notice|trace|severe"
+_STAMP = (
+    r"\[?(?:20\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?\]?\s+"
+)
+_BRANDS = (
+    r"claude(?:[ -]code)?|codex|gemini(?:[ -]cli)?|opencode|copilot|cursor(?:[ -]agent)?|aider"
+    r"|goose"
+    r"|kimi|qwen|amp|crush|kilo|roo|cline|continue|ollama|openrouter|bedrock|vertex|azure|openai"
+    r"|anthropic|groq|mistral|deepseek|grok|xai|moonshot|provider|agent|llm|model|api"
+)
+_ERRORS = (
+    r"errors?|exception|failure|failed|fatal|warning|output|stderr|result|rejected|refused|denied"
+    r"|response|status|reason|details?|cause|caused by|message|panic|aborted|stopped|halted|paused"
+    r"|interrupted|unsuccessful|problem|returned"
+)
+_KEYS = (
+    r"type|errors?|code|message|status|details?|reason|domain|msg|statusCode|status_code|name|data"
+    r"|body|title|param|err"
+)
+_PREFACE = re.compile(
+    "|".join(
+        (
+            _MARKS,
+            _STAMP,
+            rf"[\[(<]\s*(?:{_LEVEL}|[\w. -]{{0,24}}(?:{_ERRORS})[\w. -]{{0,16}})\s*[\])>]:?\s*",
+            rf"(?:{_LEVEL})\b\s*[:|-]?\s+",
+            r"\[[\w.: -]{2,24}\]\s*(?!\[)",
+            rf"(?:{_BRANDS})\s*(?:[:>|]|(?:said|says|cli|error|api)\b:?)\s*",
+            # API Error: Request rejected (429) · …   Upstream error from Alibaba: …   FooError: …
+            rf"[\[(]?(?:[\w./'-]+ ){{0,6}}?[\w.]*(?:{_ERRORS})\b[^:·|{{\[]{{0,48}}?"
+            r"(?:[:·|]|\s-+)\s*",
+            r"\[?api error\b[:\s]*[\[(]*",
+            r"(?:http(?:/[\d.]+)?\s*)?(?:status(?: code)?:?\s*|error(?: code)?:?\s*|code:?\s*)?"
+            r"[(<\[]?[45]\d\d[)>\]]?(?:\s+status code)?(?: \(no body\))?\s*[:·,|.-]*\s*",
+            # {"type":"error","error":{"type":"rate_limit_error","message":"…   b'[{\n  "error": {
+            r"(?:b?['\"])?[\s\[{(\\n]*[\[{]+[\s\\n]*(?=\\*[\"'])",
+            rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+|\d{{3}}\s*,)",
+            r"(?:[\w./-]+|[\w ]{1,40})\\*[\"']\s*,\s*(?=\\*[\"'])",  # a short value of another key
+            r"(?:input|output|total) tokens: .{0,40}?--? ",
+            r"(?:sorry|oops|whoops|uh[- ]oh|unfortunately|hey|hmm|note|heads up|attention|hold on"
+            r"|it (?:looks|seems) like|looks like)\b[,!:. ]*",
+        )
+    ),
+    re.IGNORECASE,
+)
+# What shows that this is no message of the program, whatever it says.
+_ALIEN = re.compile(
+    r"\s*(?:[\w./\\-]+\.[a-z]\w{0,5}[:(]\d+|[A-Za-z_./][\w./-]*:\d+:|[#~=^]|//|/\*|\*\s|--\s|<!--"
+    r"|<[a-zA-Z]\w*[ >/]|[^|]*\s\|\s[^|]*\s\|\s|\+(?!\d+ )|-\s|\d+[.)]\s|>>>|\.\.\.?\s"
+    r"|:\w+[\w -]*:|[0-9a-f]{7,40}\s"
+    r"|(?:fix|feat|docs?|chore|refactor|perf|tests?|style|ci|build|revert|title|body|subject"
+    r"|summary"
+    r"|todo|note)\b(?:\([^)]*\))?!?:|P\d:|E\s{2,}|FAILED |PASS(?:ED)? |ok \d|not ok |assert|raise "
+    r"|return |throw |print|echo |def |class |import |from \w+ import|const |let |var |if |elif "
+    r"|else\b"
+    r"|for |while |with |try:|except|async |await |export |function |func |fn |pub |type "
+    r"|interface "
+    r"|@|\||\$ |(?:message|code|body|uri|method):|npm ERR|gh: |remote: |git |[├└│]\s*[├└─]"
+    r"|(?i:[\w.]+(?:error|exception|warning): (?:if|when|whenever|raised|in case)\b)|\"\"\"|'''|``)"
+)
+_CODE = re.compile(
+    r"[;{]\s*$|^\s*[\w.]+\(.*\)[;:,]?\s*$|=>|\w\(\)|\s[!=]=\s|&&|\|\||\w::\w|\w\[\w+\]|</\w+>"
+    r"|<\w+ \w+="
+    r"|\$\{|\bself\.|\b\w+\s=\s|^\s*\w+=|\w\(\w*,|\)\s*->|``|\w+\.\w+\(|\bf[\"']|[\"'],?\s*$"
+    r"|^\s*[\"']\w+[\"']\s*:|^\s*\w*(?:[a-z][A-Z]|_)\w*,?\s*$|^\s*\S+,\s*$"
+)
+_SOURCE = re.compile(
+    r"\s*(?:def|class|import|from|return|raise|async|await|const|let|var|func|fn|pub|@\w|#include"
+    r"|if .*:$"
+    r"|for .*:$|with .*:$|elif|except|try:|assert)\b|.*(?:\w\(.*\)|\w\()\s*[:;,{]?$"
+    r"|\s*[)\]}]+[,;)]*\s*$"
+    r"|.*[\w\])\"']\s=\s\S|.*[{;(]$|\s*[\"'].*[\"'],$|\s*\.\. \w|\s*:\w+:|.*[=(\[\"'].*,$"
+)
+_TEMPLATE = re.compile(
+    r"\{[a-z_][\w.\[\]]*(?:\(\))?(?:![rs])?(?::[^{}\"']{0,8})?\}|\$\{|%\(\w+\)s|%[sd]\b|\{\}"
+)
+_JSON = re.compile(r"\s*[\[{}\]\"']")
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can|[Ww]e need|my)\b(?!/)"
+)
+# "… when the limit is reached": what stands before it makes it a case, not a fact.
+_DENIED = re.compile(
+    r"\b(?:if|when|whenever|once|unless|until|before|after|without|no longer|never|not|avoid"
+    r"|in case"
+    r"|should|whether|because|as soon as|every time|what happens)\s+(?:\w+\s+){0,4}$",
+    re.IGNORECASE,
+)
+
+
+def heads(text: str) -> Iterator[int]:
+    """The places where a message may begin, from left to right."""
+    at = 0
+    yield at
+    for _count in range(HEADS_MAX):
+        found = _PREFACE.match(text, at)
+        if found is None or found.end() == at:
+            return
+        at = found.end()
+        yield at
+
+
+def is_alien(text: str) -> bool:
+    """Source code, search results, logs of tests, lists: text about something else."""
+    return _ALIEN.match(text) is not None
+
+
+def is_template(text: str) -> bool:
+    """A text with holes: what a program would print, not what it printed."""
+    return _TEMPLATE.search(text) is not None
+
+
+def is_code(text: str) -> bool:
+    """One line of a program."""
+    return _CODE.search(text) is not None and text.lstrip()[:1] != "{"
+
+
+def is_source(rows: Sequence[str]) -> bool:
+    """A piece of a program or of its documents, not what a program prints."""
+    written = [row for row in rows if row.strip()]
+    like = sum(_SOURCE.match(row) is not None and not _JSON.match(row) for row in written)
+    return like >= 2 and like >= len(written) * CODE_SHARE_MAX
+
+
+def is_first_person(text: str) -> bool:
+    """Programs say you; agents say I."""
+    return _FIRST_PERSON.search(text) is not None
+
+
+def is_denied(text: str, at: int) -> bool:
+    """What stands directly before makes it a condition or a denial."""
+    return _DENIED.search(text[max(0, at - 60) : at]) is not None

@@ -1,0 +1,262 @@
+"""Rows of a screen → the conversation above, the input line, what stands below it.
+
+From there it is read upwards, newest block first: a block is what one party said in one go. The
+mark at its beginning, and what it hangs from, tell whose it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from segue.dialects.limits import chrome, doing
+
+INPUT_ROWS_MAX = 30
+STATUS_ROWS_MAX = 12
+BLOCK_ROWS_MAX = 120
+BLOCKS_MAX = 60
+ASIDE_ROWS = 12
+
+_RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
+
+# Whose words a block holds.
+SPEECH = "speech"  # the agent's
+NOTICE = "notice"  # the program's own
+PLAIN = "plain"  # nothing tells
+PROMPT = "prompt"  # the person's
+TOOL = "tool"  # a tool call, or what came of it
+LOCAL = "local"  # what a command of the program itself answered
+NOTHING = "nothing"  # a rule, a list of tasks
+
+
+class Block:
+    """Rows that belong together, and whose they are."""
+
+    __slots__ = ("lower", "mark", "place", "rows", "text")
+
+    def __init__(self, place: str, rows: tuple[str, ...], mark: str = "") -> None:
+        self.place, self.rows, self.mark = place, rows, mark
+        self.text = " ".join([row.strip() for row in rows])
+        self.lower = self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The parts of a screen. `draft` is what stands in the input line, None without one."""
+
+    body: list[str]
+    status: list[str] = field(default_factory=list)
+    draft: str | None = None
+
+
+def laid_out(rows: list[str]) -> Layout:
+    """Find the input line near the end; what is below it is the program's status."""
+    found = _framed_input(rows) or _bare_input(rows)
+    if found is None:
+        return Layout(rows)
+    near = [row for row in found.body[-ASIDE_ROWS:] if not _is_aside(row)]
+    return Layout(found.body[:-ASIDE_ROWS] + near, found.status, found.draft)
+
+
+def _is_aside(row: str) -> bool:
+    """A hint at the right edge, above the input line."""
+    return row[:20].isspace() and doing.is_hint(row)
+
+
+def _framed_input(rows: list[str]) -> Layout | None:
+    """Between two rules, or in a box: `│ > │`."""
+    lowest = max(0, len(rows) - STATUS_ROWS_MAX - 1)
+    for end in range(len(rows) - 1, lowest - 1, -1):
+        if not (is_rule(rows[end]) or is_bottom(rows[end])):
+            continue
+        for start in range(end - 1, max(-1, end - INPUT_ROWS_MAX), -1):
+            if not (is_rule(rows[start]) or is_top(rows[start])):
+                continue
+            inside = [inner for row in rows[start + 1 : end] if (inner := unboxed(row).strip())]
+            if inside and inside[0][0] in chrome.PROMPT and not chrome.OPTION.match(inside[0]):
+                draft = " ".join([inside[0][1:].strip(), *inside[1:]])
+                return Layout(rows[:start], rows[end + 1 :], _typed(draft))
+            break
+    return None
+
+
+def _bare_input(rows: list[str]) -> Layout | None:
+    """A last row that begins as a prompt does, with at most a few rows of status below."""
+    below = 0
+    for at in range(len(rows) - 1, max(-1, len(rows) - 14), -1):
+        mark = rows[at].lstrip()[:1]
+        if not mark:
+            continue
+        if mark in chrome.PROMPT and not chrome.OPTION.match(rows[at]):
+            start = at
+            while start > 0 and rows[start - 1][:1] == mark == "┃":
+                start -= 1
+            draft = " ".join(row.lstrip()[1:].strip() for row in rows[start : at + 1])
+            return Layout(rows[:start], rows[at + 1 :], _typed(draft))
+        below += 1
+        if below > 3 or mark in chrome.MARKS:
+            return None
+    return None
+
+
+def _typed(draft: str) -> str:
+    """What a person typed; nothing where the program shows its own suggestion."""
+    draft = draft.strip()
+    return "" if chrome.PLACEHOLDER.match(draft) else draft
+
+
+def blocks(rows: list[str]) -> Iterator[Block]:
+    """The blocks of a conversation, newest first."""
+    end = len(rows)
+    for _count in range(BLOCKS_MAX):
+        while end > 0 and not rows[end - 1].strip():
+            end -= 1
+        if end == 0:
+            return
+        start = _start(rows, end)
+        found = _split(rows[start:end], is_cut_off=start == 0)
+        if _is_below_command(rows, start):
+            found = (Block(TOOL if b.place == PLAIN else b.place, b.rows, b.mark) for b in found)
+        yield from found
+        end = start
+
+
+def _is_below_command(rows: list[str], start: int) -> bool:
+    """Whether a command stands above, in a row of its own: then this is what it printed."""
+    above = start - 1
+    while above >= 0 and not rows[above].strip():
+        above -= 1
+    if above < 0 or above == start - 1 or not chrome.SHELL.match(rows[above]):
+        return False
+    return above == 0 or not rows[above - 1].strip()
+
+
+def _start(rows: list[str], end: int) -> int:
+    """Where the block that ends here begins."""
+    lowest = max(0, end - BLOCK_ROWS_MAX)
+    if is_rule(rows[end - 1]):
+        return end - 1
+    if is_bottom(rows[end - 1]):
+        tops = (at for at in range(end - 1, lowest - 1, -1) if is_top(rows[at]))
+        return next(tops, end - 1)
+    at = end - 1
+    while at > lowest and rows[at - 1].strip() and not _is_edge(rows[at - 1]):
+        at -= 1
+    if _hangs(rows[at]):  # deeply indented: goes on with what stands above the blank row
+        above = at
+        while above > lowest and not rows[above - 1].strip():
+            above -= 1
+        if above > lowest and not _is_edge(rows[above - 1]):
+            return _start(rows, above)
+    return at
+
+
+def _hangs(row: str) -> bool:
+    body = row.lstrip()
+    is_deep = len(row) - len(body) >= 3
+    return is_deep and body[:1] not in chrome.MARKS and not chrome.OPTION.match(row)
+
+
+def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
+    """One run of rows may hold several parties: a prompt, and what hangs from it."""
+    if len(rows) == 1 and _is_edge(rows[0]):
+        yield Block(NOTHING, tuple(rows))
+        return
+    if is_top(rows[0]):
+        rows = rows[1:-1] if is_bottom(rows[-1]) else rows[1:]
+        yield from _framed(rows, is_cut_off=False)
+        return
+    if all(row.lstrip()[:1] in _SIDES and row[-1:] in _SIDES for row in rows if row.strip()):
+        yield from _framed(rows, is_cut_off=is_cut_off)
+        return
+    yield from reversed(_parts(rows))
+
+
+def _framed(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
+    """What the program drew a frame around: a tool's output, or something of its own."""
+    inside = [inner for row in rows if (inner := unboxed(row)).strip()]
+    if not inside or is_cut_off:
+        yield Block(TOOL, tuple(inside))
+        return
+    shallow = min(len(row) - len(row.lstrip()) for row in inside)
+    parts = _parts([row[shallow:] for row in inside])
+    for part in reversed(parts):
+        is_own = part.place == PLAIN and parts[0].place != TOOL
+        place = NOTICE if is_own else TOOL if parts[0].place == TOOL else part.place
+        yield Block(place, part.rows, part.mark)
+
+
+def _parts(rows: Sequence[str]) -> list[Block]:
+    parts: list[Block] = []
+    begin = 0
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or _begins(rows[at], rows[begin]):
+            parts.append(_part(rows[begin:at], parts))
+            begin = at
+    return parts
+
+
+def _begins(row: str, head: str) -> bool:
+    """Whether a row is the first of another party's. What hangs from a spinner belongs to it."""
+    body = row.lstrip()
+    mark = body[:1]
+    if mark in chrome.ELBOW:
+        return body[1:2] in ("", " ") and not doing.is_busy(head)  # else it is a tree's branch
+    if len(row) - len(body) > 2 or body[1:2] not in ("", " "):
+        return False
+    if mark in chrome.PROMPT:
+        return row[0] == mark and chrome.ASKED.match(row) is not None
+    return mark in chrome.SPEECH or mark in chrome.ALARM or mark in chrome.SPINNER
+
+
+def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
+    body = rows[0].lstrip()
+    mark, text = body[:1], body[1:].strip()
+    kept = tuple(rows)
+    if mark in chrome.ELBOW and body[1:2] in ("", " "):
+        return Block(_hung(above), kept, mark)
+    if mark in chrome.SPEECH:
+        return Block(TOOL if chrome.TOOL.match(text) else SPEECH, kept, mark)
+    if chrome.OK_TOOL.match(rows[0]) or chrome.SHELL.match(rows[0]) or chrome.DIFF.match(rows[0]):
+        return Block(TOOL, kept)
+    if mark in chrome.ALARM:
+        return Block(NOTICE, kept, mark)
+    if mark in chrome.PROMPT and text:
+        return Block(PROMPT, kept, mark)
+    return Block(NOTHING if chrome.TASKS.match(rows[0]) else PLAIN, kept)
+
+
+def _hung(above: Sequence[Block]) -> str:
+    """What hangs from a tool call is its output; a second time, the program itself speaks."""
+    if not above:
+        return NOTICE
+    last = above[-1]
+    if last.place == PROMPT:
+        return LOCAL if chrome.SLASH.match(last.rows[0].lstrip()[1:]) else NOTICE
+    if last.place == NOTICE:
+        return NOTICE
+    return NOTICE if last.mark in chrome.ELBOW else TOOL
+
+
+def _is_edge(row: str) -> bool:
+    return is_rule(row) or is_top(row) or is_bottom(row)
+
+
+def is_rule(row: str) -> bool:
+    return len(row) >= 10 and row.lstrip()[:1] in _RULES and chrome.RULE.match(row) is not None
+
+
+def is_top(row: str) -> bool:
+    return row.lstrip()[:1] in _TOPS and chrome.BOX_TOP.match(row) is not None
+
+
+def is_bottom(row: str) -> bool:
+    return row.lstrip()[:1] in _BOTTOMS and chrome.BOX_BOTTOM.match(row) is not None
+
+
+def unboxed(row: str) -> str:
+    """A row without the frame at its sides."""
+    body = row.lstrip()
+    if body[:1] not in _SIDES:
+        return row
+    return body[1:-1].rstrip() if len(body) > 1 and body[-1] in _SIDES else body[1:]

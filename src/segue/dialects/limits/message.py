@@ -1,0 +1,47 @@
+"""One error message that is known to come from the agent itself: its kind, and until when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from typing import NamedTuple
+
+from segue.dialects.limits.brands import brand_of
+from segue.dialects.limits.moments import Here
+from segue.dialects.limits.reading import OWN, read
+from segue.dialects.limits.screen import normalise
+from segue.dialects.limits.when import when
+
+
+class Limit(NamedTuple):
+    """What a message says: an instant where it names one, a length of time where it does not."""
+
+    kind: str
+    resets_at: datetime | None
+    wait_s: float | None
+
+
+def read_limit(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Limit | None:
+    """The limit that an error of the agent's own tells of; None where it is another error."""
+    rows = normalise(text)
+    here = Here(now.astimezone(UTC), tz, tz)
+    lines = [row.strip() for row in rows if row.strip()]
+    reading = read(lines, here, brand_of(tool, rows), trust=OWN)
+    if reading is None:
+        return None
+    moment = reading.moment
+    if moment is None:
+        return Limit(reading.kind, None, None)
+    if moment.form == "span":
+        return Limit(reading.kind, None, (moment.at - here.now).total_seconds())
+    return Limit(reading.kind, moment.at, None)
+
+
+def reset_time(text: str, now: datetime, tz: tzinfo) -> datetime | None:
+    """The reset that the last rows of a text name, whatever else they say."""
+    here = Here(now.astimezone(UTC), tz, tz)
+    rows = [row.strip() for row in normalise(text)]
+    for at in range(len(rows) - 1, -1, -1):
+        moment = when(" ".join(rows[at : at + 2]), here) if rows[at] else None
+        if moment is not None:
+            return moment.at
+    return None

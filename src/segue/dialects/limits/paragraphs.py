@@ -1,0 +1,68 @@
+"""Rows of a block → the lines that were meant, before a terminal wrapped them."""
+
+from __future__ import annotations
+
+import re
+
+from segue.dialects.limits import chrome
+
+ROWS_MAX = 40
+_ENDS = re.compile(r"[.!?:;…)}\]\"']\s*$")
+_FRESH = re.compile(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d)")
+
+
+def lines(rows: tuple[str, ...], width: int) -> list[str]:
+    """Each line in one piece, without the mark and the indent of its rows."""
+    bodies = [_body(row) for row in rows[-ROWS_MAX:]]
+    if is_cut(rows, width):
+        return ["".join(_glued(rows))]
+    found: list[str] = []
+    for at, body in enumerate(bodies):
+        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width):
+            found[-1] = f"{found[-1]} {body}"
+        elif body:
+            found.append(body)
+    return found
+
+
+def _body(row: str) -> str:
+    """A row without the mark and the elbow before it."""
+    body = row.strip()
+    while body[:1] in chrome.MARKS and body[1:2] in ("", " "):
+        body = body[1:].lstrip()
+    return body.strip("*") if body.startswith("**") else body
+
+
+def _is_new(above: str, above_body: str, body: str, width: int) -> bool:
+    """Whether a row begins a line of its own: the one above had room for its first word."""
+    if not body or not above_body:
+        return True
+    first = body.split(" ", 1)[0]
+    has_room = len(above) + 1 + len(first) <= width
+    return has_room and (
+        _ENDS.search(above_body) is not None or _FRESH.match(body) is not None or body[:1].isupper()
+    )
+
+
+def is_cut(rows: tuple[str, ...], width: int) -> bool:
+    """Cut at the last column, in the middle of words: all rows but the last are of one length."""
+    if len(rows) < 3:
+        return False
+    sizes = [len(row) for row in rows[:-1]]
+    return (
+        max(sizes) >= width - 2
+        and min(sizes) >= max(sizes) - 1
+        and sizes.count(max(sizes)) >= 2
+        and len(rows[-1]) <= max(sizes)
+    )
+
+
+def _glued(rows: tuple[str, ...]) -> list[str]:
+    size = max(len(row) for row in rows[:-1])
+    later = [len(row) - len(row.lstrip()) for row in rows[1:]]
+    indent = min(later)
+    pieces = [_body(rows[0])]
+    for row, above in zip(rows[1:], rows, strict=False):
+        gap = " " if len(above) < size else ""
+        pieces.append(gap + row[indent:])
+    return pieces

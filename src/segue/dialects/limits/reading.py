@@ -1,0 +1,300 @@
+"""What one block says: whether it is a message that stops the agent, and of which kind.
+
+Where the program itself speaks (a mark of alarm, an elbow under a prompt, `API Error:`), its words
+are believed wherever in the line they stand. Where the agent may be speaking, a message must be
+all that is said: it begins with the words of a limit and goes on as messages do, not as a report
+about one does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from segue.dialects.limits import kinds, labels, words
+from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.extra import Extra
+from segue.dialects.limits.moments import Here, Moment
+from segue.dialects.limits.patterns import PATTERNS, Pattern
+from segue.dialects.limits.phrases import Phrases
+from segue.dialects.limits.when import when
+
+# Whose words they are: perhaps the agent's, all there is, the program's own.
+SPEECH, ALONE, OWN = range(3)
+
+LINE_CHARS_MAX = 4_000
+MESSAGE_CHARS_MAX = 900  # where the agent may be speaking
+FOLLOWING_MAX = 4
+STARTS_MAX = 60
+TAIL_WORDS_MAX = 10
+RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
+
+_IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
+_ELSEWHERE = tuple(
+    (f"limit-reached-{language}", re.compile(said, re.IGNORECASE))
+    for language, said in words.elsewhere()
+)
+_FOREIGN = frozenset(rule for rule, _said in _ELSEWHERE)
+# An answer of an API, by its form.
+_IS_API = Clue(
+    'error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
+    r"\bapi error\b|\\*[\"'](?:error|type)\\*[\"']\s*:\s*(?:\{|\\*[\"']error)",
+    r"\\*[\"']code\\*[\"']\s*:\s*[45]\d\d\b|\b[a-z_]+_error\b|RESOURCE_EXHAUSTED",
+    r"\b\w*(?:RateLimit|API|Overloaded|Authentication|Quota|Throttling)\w*(?:Error|Exception)\b",
+    r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|\berror code: [45]\d\d\b|^\W*[45]\d\d\s*\{"
+    r"|\berrorMessage=",
+    r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b",
+)
+_API_BEGINS = re.compile(
+    r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
+    r"|status|detail|statusCode)\\*\"\s*:|[45]\d\d\s*\{|[\w.]*(?:Error|Exception): "
+    r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"[\"'],\s*$")  # an entry of a list in source code
+_ANSWER = re.compile(
+    r"\b[45]\d\d\b|[\"']message\\*[\"']|\{\s*\\*[\"']\w+\\*[\"']\s*:|Exception - |: \w+ \w+ \w+"
+)
+_STARTS = re.compile(r"(?:[.!?:;·∙|,=>]|\\*[\"'`(\[{]|\s-)\s*(?=\w)")
+_CLAUSE = re.compile(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
+_ADDRESS = re.compile(
+    r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
+    r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
+    r"|clear)\b|/\w|https?:",
+    re.IGNORECASE,
+)
+# What programs begin with a capital, and people write of in mid-sentence.
+_SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
+_RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
+_BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
+_HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
+_INCREASE = re.compile(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
+_ADDRESSES = re.compile(r"\S*(?:://|\w\.\w+/)\S*")
+_REPORT = re.compile(
+    r"\b(?:tests?|helper|functions?|modules?|importer|component|column|table|commit|branch"
+    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|method|variable|parameter"
+    r"|for example|such as|usually|typically|is now|are now|we now|so the|then the"
+    r"|the (?:first|second|third|last) \w+|skipped|caught|raises|handler|handled|handles|retries"
+    r"|retried|refactor\w*|changelog|docs|e\.g\. when|defaults?|decorat\w+|routes?"
+    r"|endpoints? that|callers?"
+    r"|object|instance|library|package|class|argument|exceptions?|behaviou?r|strategy)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message that stops the agent, as it stands."""
+
+    rule: str
+    kind: str
+    line: str
+    text: str
+    moment: Moment | None
+    is_named: bool = False  # the words name the kind, not only the brand's habit
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The words of a limit: by which pattern, from where to where."""
+
+    rule: str
+    kind: str
+    start: int
+    end: int
+    trust: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Phrases that need the same words, and the patterns that they belong to by weight."""
+
+    needs: tuple[str, ...]
+    phrases: Phrases
+    owners: tuple[tuple[int, Pattern], ...]
+
+
+@cache
+def _tables() -> tuple[Table, ...]:
+    """Made when first needed: most commands never read a screen."""
+    groups: dict[tuple[str, ...], list[tuple[int, Pattern, str]]] = {}
+    for weight, pattern in enumerate(PATTERNS):
+        for phrase in pattern.phrases:
+            groups.setdefault(pattern.needs, []).append((weight, pattern, phrase))
+    return tuple(
+        Table(
+            needs,
+            Phrases([phrase for _weight, _pattern, phrase in group]),
+            tuple((weight, pattern) for weight, pattern, _phrase in group),
+        )
+        for needs, group in groups.items()
+    )
+
+
+def is_warning(text: str) -> bool:
+    """Near a limit is not at it."""
+    return _IS_WARNING(text) and "100%" not in text.replace(" %", "%")
+
+
+def read(
+    lines: Sequence[str], here: Here, brand: str, *, trust: int, extra: Sequence[Extra] = ()
+) -> Reading | None:
+    """The message in the lines of one block."""
+    for at in _candidates(lines, trust):
+        line = lines[at][:LINE_CHARS_MAX]
+        if not extra and not words.may_tell(line):
+            continue
+        rest = " ".join(lines[at:])[:LINE_CHARS_MAX]
+        reading = _line(line, rest, here, brand, trust, extra)
+        if reading is not None:
+            return reading
+    return None
+
+
+def _candidates(lines: Sequence[str], trust: int) -> Iterator[int]:
+    """The lines that may be a message: all of the program's own; else the first, or the last
+    ones that have nothing but advice below them."""
+    if trust == OWN:
+        yield from range(len(lines))
+        return
+    yield from range(min(1, len(lines)))
+    for at in range(len(lines) - 1, max(0, len(lines) - 1 - FOLLOWING_MAX), -1):
+        yield at
+        if not _ADDRESS.search(lines[at]):
+            return
+
+
+def _line(
+    line: str, rest: str, here: Here, brand: str, trust: int, extra: Sequence[Extra]
+) -> Reading | None:
+    for given in extra:
+        if given.is_in(line, brand):
+            return Reading(given.id, given.kind, line, rest, when(rest, here), True)
+    if labels.is_alien(line):
+        return None
+    is_api = _IS_API(line)
+    is_sure = trust == OWN
+    if is_api and not is_sure:
+        is_api = _API_BEGINS.match(line) is not None and not _LISTED.search(line)
+        is_api = is_api and not labels.is_template(line)
+    if is_api:
+        trust = OWN
+    found = _found(line, brand, trust)
+    if found is None:
+        return _coded(line, rest, here, is_sure) if is_api else None
+    if is_warning(line[: found.end + 40]) or labels.is_denied(line, found.start):
+        return None
+    if trust < OWN and not _is_message(line, found, rest):
+        return None
+    moment = when(rest, here)
+    kind, is_named = _kind(found, line, rest, brand, moment, here, is_api)
+    return Reading(found.rule, kind, line, rest, moment, is_named)
+
+
+def _found(line: str, brand: str, trust: int) -> Found | None:
+    """The words of a limit, where a message may begin."""
+    starts = list(labels.heads(line))
+    found = _match(line, starts, brand, trust)
+    if found is None and trust == OWN:
+        later = [m.end() for m in _STARTS.finditer(line)][:STARTS_MAX]
+        found = _match(line, (at for at in later if at not in starts), brand, SPEECH)
+    return found or _elsewhere(line)
+
+
+def _match(line: str, starts: Iterable[int], brand: str, trust: int) -> Found | None:
+    lower = line.lower()
+
+    def meant_of(table: Table) -> Callable[[int], bool]:
+        def is_meant(number: int) -> bool:
+            pattern = table.owners[number][1]
+            if pattern.trust > trust or not pattern.holds_for(brand):
+                return False
+            return pattern.never is None or pattern.never.search(line) is None
+
+        return is_meant
+
+    tables = [
+        (table, meant_of(table))
+        for table in _tables()
+        if not table.needs or words.has_any(lower, table.needs)
+    ]
+    for at in starts:
+        if not (line[at : at + 1].isalnum() or line[at : at + 1] == "["):
+            continue
+        best: tuple[int, Pattern, int] | None = None
+        for table, is_meant in tables:
+            if best is not None and best[0] < table.owners[0][0]:
+                break  # the tables are in the order of their weight
+            found = table.phrases.match(line, at, is_meant)
+            if found is not None:
+                weight, pattern = table.owners[found[0]]
+                if best is None or weight < best[0]:
+                    best = weight, pattern, found[1]
+        if best is not None:
+            _weight, pattern, end = best
+            return Found(pattern.id, pattern.kind, at, end, pattern.trust)
+    return None
+
+
+def _elsewhere(line: str) -> Found | None:
+    head = line[:160]
+    if head.isascii() and not words.may_be_foreign(head):
+        return None
+    for rule, said in _ELSEWHERE:
+        found = said.search(head)
+        if found:
+            return Found(rule, "", found.start(), found.end())
+    return None
+
+
+def _coded(line: str, rest: str, here: Here, is_sure: bool) -> Reading | None:
+    kind = kinds.by_code(rest)
+    if not is_sure and not _ANSWER.search(line):
+        return None  # a mere name
+    if kind == kinds.NETWORK and _HERE.search(rest):
+        return None  # a server of the person's own
+    return Reading("api-error", kind, line, rest, when(rest, here), True) if kind else None
+
+
+def _is_message(line: str, found: Found, rest: str) -> bool:
+    """Nothing else is said than that there is a limit, until when, and what to do about it."""
+    if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest):
+        return False
+    if labels.is_code(line) or labels.is_template(line):
+        return False
+    is_short = len(line.split()) <= _SAID_IN_PASSING.get(found.kind, len(line))
+    if line[found.start].islower() and not is_short:
+        return False
+    if _REPORT.search(_ADDRESSES.sub(" ", rest)):
+        return False
+    is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule in _FOREIGN
+    return is_brief or _ADDRESS.search(rest[found.start :]) is not None
+
+
+def _kind(
+    found: Found, line: str, rest: str, brand: str, moment: Moment | None, here: Here, is_api: bool
+) -> tuple[str, bool]:
+    if found.kind == kinds.NETWORK and _RATE.search(rest):
+        return kinds.RATE, True
+    if found.kind:
+        return found.kind, found.trust == SPEECH
+    clause = _CLAUSE.search(line, found.end)
+    said = line[found.start : clause.start() if clause else len(line)][:200]
+    if named := kinds.by_words(said):
+        return named, True
+    coded = kinds.by_code(rest) if is_api else None
+    if coded == kinds.DAILY:
+        return coded, True
+    is_bill = _BILL.search(rest) is not None and brand not in kinds.QUOTA_BRANDS
+    if is_bill or _INCREASE.search(rest):
+        return kinds.BILLING, True
+    is_short = moment is not None and (moment.at - here.now).total_seconds() <= RATE_S_MAX
+    if moment is not None and moment.form == "span" and is_short:
+        return kinds.RATE, True
+    if named := kinds.by_window(rest):
+        return named, True
+    if coded is not None:
+        return coded, True
+    return kinds.by_habit(brand, moment.at if moment else None, here.now), False

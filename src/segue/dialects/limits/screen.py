@@ -1,0 +1,63 @@
+"""Text of a screen → rows without colours, odd blanks and typographic variants.
+
+Only the end of a text is looked at: what stops an agent is the last thing on its screen. The
+work is bounded by that, whatever is fed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from segue.dialects.limits.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
+
+TEXT_CHARS_MAX = 64 * 1024
+ROWS_MAX = 400
+ROW_CHARS_MAX = 8_000
+
+_VARIANTS = {
+    **dict.fromkeys([0xA0, 0x202F, 0x205F, 0x3000, *range(0x2000, 0x200B)], " "),
+    **dict.fromkeys([0xAD, 0x2060, 0xFEFF, 0xFE0E, 0xFE0F, *range(0x200B, 0x2010)], None),
+    **dict.fromkeys([0x2018, 0x2019, 0x201B, 0x02BC, 0x00B4], "'"),
+    **dict.fromkeys([0x201C, 0x201D, 0x201E, 0x201F], '"'),
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFF0D], "-"),
+    **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0D},
+}
+_VARIANT = re.compile(f"[{''.join(map(chr, _VARIANTS))}]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def normalise(text: str) -> list[str]:
+    """The last rows of a screen, top to bottom, without trailing blanks."""
+    if len(text) > TEXT_CHARS_MAX:
+        text = text[-TEXT_CHARS_MAX:]
+        text = text[text.find("\n") + 1 :]
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    if not text.isascii() and _VARIANT.search(text):
+        text = text.translate(_VARIANTS)
+    rows = _rows(text)[-ROWS_MAX:]
+    while rows and not rows[-1].strip():
+        rows.pop()
+    indent = _margin(rows)
+    return [row[indent:ROW_CHARS_MAX].rstrip() for row in rows]
+
+
+def _margin(rows: list[str]) -> int:
+    """How far everything is indented."""
+    margin = COLUMNS_MAX
+    for row in rows:
+        if row[:1] == " ":
+            body = row.lstrip()
+            margin = min(margin, len(row) - len(body)) if body else margin
+        elif row:
+            return 0
+    return margin
+
+
+def _rows(text: str) -> list[str]:
+    if not _CONTROLS.search(text):
+        return (text.expandtabs(4) if "\t" in text else text).split("\n")
+    if MOVE.search(text):
+        return rendered(text)
+    plain = _CONTROLS.sub("", ESCAPE.sub("", text))
+    return (plain.expandtabs(4) if "\t" in plain else plain).split("\n")

@@ -1,0 +1,154 @@
+"""Where in a message it says until when: the words that announce a time, and the time itself.
+
+A time counts only directly behind (in some languages: before) a word that announces it. A
+number of hours that stands anywhere else ("for 5 hour", "every 5h") is no reset.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta, timezone
+
+from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.moments import Here, Moment, moment_at, seconds_at
+from segue.dialects.limits.spans import span_at
+
+TEXT_CHARS_MAX = 4_000
+CUES_MAX = 24
+
+_CUE = re.compile(
+    r"""(?<![a-z])(?:
+      reset(?:s|ting)?(?:[_ -]?(?:at|in|after|time|date))?
+    | re-?(?:tries|trying|try|sume[sd]?|suming|new(?:s|al|ed)?|fresh(?:es)?|store[sd]?
+        |open(?:s|ed)?)(?:[_ -]?(?:after|delay|in|at))?
+    | (?:try|available|come|check|back|usable|use\s+\S+|continue)\s+(?:it\s+)?(?:again|back)
+    | access\s+returns | opens? | regain\s+access | refill(?:s|ed)? | replenish(?:es|ed)?
+    | unlock(?:s|ed)? | lift(?:s|ed)? | back
+    | continu(?:e|es|ing)\b(?:\s+automatically)? | auto-?(?:continue|resume)s?
+    | wait(?:ing|s)? | sleeping | until | till | available | expires? | ends?
+    | next\s+(?:reset|window|attempt|retry|try) | cool(?:ing)?[ -]?down
+    | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
+    | restablec\w+ | reintent\w+ | novamente | nuevo
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FILL = re.compile(
+    r"""(?:[\s:="'(\[\\|~≈>,]+|[·∙]\s|-\s
+      | (?:at|on|in|after|by|from|around|about|approximately|for|until|till|again|back|be|is|are|it
+          |will|the|your|limits?|usage|quota|window|automatically|date|time|resets?|next\ (?=try)
+          |um|am|ab|in|nach|à|dans|às|em|en|a\ las|el|le|dia|día|erneut|wieder|around|then|please
+          |to|become[s]?|available|seconds?\ (?=\d)|and|,|before|trying|retrying|retry|continuing
+          |which|that|you|can|use|access|restored|lifted|of|day|starting)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SPAN_FILL = re.compile(
+    r"\b(?:in|after|for|another|wait(?:ing|s)?|nach|dans|within|delay|sleeping)\b", re.IGNORECASE
+)
+_COUNT = re.compile(r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\s*(?:in|after)\b)", re.IGNORECASE)
+_SECONDS_CUE = re.compile(r"retry[_ -]?(?:after|delay)|retry\s+after", re.IGNORECASE)
+_AFTER_PIPE = re.compile(r"\|\s*(?=\d{10})")
+_TURNED = re.compile(  # `2h 13m until reset`
+    r"(?:until|before|till|to|remaining|left)\b(?:\s+(?:the|your|next|it|usage|limit|quota))*\s*"
+    r"(?:resets?|retry|retrying|next|you can|try)",
+    re.IGNORECASE,
+)
+_LED = re.compile(r"\b(?:in|dans|en|em|nach)\s+(?=\d)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w:.,/-])\d")
+_EASTERN = re.compile(r"[가-힣ぁ-ヿ一-鿿]")
+# What follows directly on a time that is meant: at, until, after, again, reset.
+_EASTERN_CUE = re.compile(
+    r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット|再|重置|恢复|恢復|后|之后"
+    r"|以后|起|重试|可用)"
+)
+_EASTERN_TIME = re.compile(r"(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天")
+_IS_CHINA = Clue(
+    "][|z.ai|bigmodel|limit reached for",
+    r"\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
+)
+# A time is a number, or one of a few words.
+_NUMBERED = re.compile(
+    r"\d|midnight|noon|tomorrow|next|an? (?:hour|minute|day|week)|(?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)day"
+    r"|내일|明日|明天|morgen|mañana|demain",
+    re.IGNORECASE,
+)
+CHINA = timezone(timedelta(hours=8))
+
+
+def when(text: str, here: Here) -> Moment | None:
+    """Until when the message says that it lasts."""
+    text = text[:TEXT_CHARS_MAX]
+    if not _NUMBERED.search(text):
+        return None
+    if _IS_CHINA(text):  # this service prints its own wall clock
+        here = Here(here.now, here.tz, CHINA)
+    for reader in (_piped, _cued, _turned, _led, _eastern):
+        moment = reader(text, here)
+        if moment is not None:
+            return moment
+    return None
+
+
+def _piped(text: str, here: Here) -> Moment | None:
+    if "|" not in text:
+        return None
+    found = _AFTER_PIPE.search(text)
+    return moment_at(text, found.end(), here) if found else None
+
+
+def _cued(text: str, here: Here) -> Moment | None:
+    for count, cue in enumerate(_CUE.finditer(text)):
+        if count == CUES_MAX:
+            break
+        at = _filled(text, cue.end())
+        if counted := _COUNT.match(text, at):  # `retrying 1/5 in 200ms`
+            at = _filled(text, counted.end())
+        if not at < len(text):
+            continue
+        between = text[cue.start() : at]
+        if _SECONDS_CUE.match(between) and (given := _unitless(text, at, here)):
+            return given
+        is_span_likely = _SPAN_FILL.search(between) is not None
+        moment = moment_at(text, at, here, is_span_likely=is_span_likely)
+        if moment is not None:
+            return moment
+    return None
+
+
+def _filled(text: str, at: int) -> int:
+    """Behind the words that lead from the announcement to the time."""
+    while fill := _FILL.match(text, at):
+        at = fill.end()
+    return at
+
+
+def _unitless(text: str, at: int, here: Here) -> Moment | None:
+    return moment_at(text, at, here, is_span_likely=True) or seconds_at(text, at, here)
+
+
+def _turned(text: str, here: Here) -> Moment | None:
+    for cue in _TURNED.finditer(text):
+        for number in _NUMBER.finditer(text, max(0, cue.start() - 40), cue.start()):
+            span = span_at(text, number.start())
+            if span is not None and not text[span.end : cue.start()].strip(" ("):
+                return moment_at(text, number.start(), here, is_span_likely=True)
+    return None
+
+
+def _led(text: str, here: Here) -> Moment | None:
+    """`in 3 Stunden erneut`: the announcement comes last."""
+    for led in _LED.finditer(text):
+        span = span_at(text, led.end())
+        if span is not None and _CUE.match(text, span.end):
+            return moment_at(text, led.end(), here, is_span_likely=True)
+    return None
+
+
+def _eastern(text: str, here: Here) -> Moment | None:
+    if not _EASTERN.search(text):
+        return None
+    for found in _EASTERN_TIME.finditer(text):
+        moment = moment_at(text, found.start() + len(found[0]) - len(found[0].lstrip()), here)
+        if moment is not None and _EASTERN_CUE.match(text, moment.end):
+            return moment
+    return None

@@ -1,0 +1,183 @@
+"""The words that limit messages are made of, as data: whose, which, what, and how it ended.
+
+Products change the order and the adjectives of these words with every release, hardly the words
+themselves. A message is read as  [whose] [which …] WHAT [is] OVER  or as
+YOU [have] HIT [which …] WHAT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+# Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
+WHICH = """
+    usage use rate weekly week daily day days monthly month hourly hour hours minute minutes
+    session rolling window api request requests token tokens input output free tier plan account
+    organization organization's organisation org org's workspace project user user's users model
+    models premium chat message messages agent agents mode cloud credit credits spend spending cost
+    subscription individual team team's member included fast slow extra shared rollout global
+    concurrent concurrency parallel current total maximum max context resource resources quota
+    billing hard soft overage compute inference generation prompt prompts conversation interaction
+    interactions ai llm pro plus basic standard enterprise business trial your the this a an our
+    its these all of per for and or own burst throughput bandwidth service server system upstream
+    provider backend frontier code coding assist assistant cli app key keys personal default
+    allotted allocated available remaining prepaid paid allowed any more preview completion
+    completions thinking reasoning search tool tools call calls primary secondary flex turn turns
+    step steps additional image embedding web rpm tpm rpd tpd itpm otpm daily/weekly last with on
+    specified assigned purchased complimentary bonus introductory base fair-use fair short term
+    claude codex gemini opencode copilot cursor openai anthropic kimi qwen glm gpt opus sonnet haiku
+    pool entire whole
+    long on-demand pay-as-you-go one-time promotional yearly annual combined cumulative task tasks
+"""
+
+# Words that begin a sentence with a capital and are no names of products.
+NO_NAMES = """
+    when whenever if once after before until unless while because since although though what how why
+    where whether should could would might must can cannot may will not never no handle handles
+    handled handling fix fixes fixed add adds added adding show shows showed display displays detect
+    detects detected improve improved support supports test tests tested check checks checked allow
+    allows avoid avoids avoided prevent prevents prevented report reports reported raise raises
+    raised return returns returned throw throws thrown log logs logged print prints make makes made
+    use uses using set sets treat treats remove removes removed rename stop stops stopped retry
+    retries wait waits parse parses parsed track tracks tracked update updates updated change
+    changes changed ensure ensures include includes implement implements implemented see note todo
+    example examples e.g i.e true false none null then else so but also only even just now here
+    there get gets got give gives given new old each every some many most both all's enable disable
+    document documents documented enforce enforces enforced reset resets that it its they them we i
+    expose exposes exposed apply applies applied skip skips skipped count counts catch catches
+    introduce introduces bump bumps refactor move moves moved keep keeps kept start starts first
+    second third last next previous other another
+"""
+
+# What is over.
+WHAT = """
+    limits? quotas? allowances? caps? budgets? allotments? allocations? credits? balance capacity
+    usage requests tokens messages prompts thresholds? ceilings? resources? rate~limits?
+    ratelimits? spend interactions completions funds grant acus points trial tasks queries
+    generations concurrency rpm tpm rpd tpd
+"""
+# Its end.
+OVER = """
+    reached hit exceeded exhausted used~up depleted consumed spent maxed(?:~out)? run~out
+    ran_out expired surpassed over gone at_100_?% 100_?%_(?:used|consumed|reached)
+    too_low fully_used finished met all_used drained breached overrun violated crossed
+    full capped insufficient empty
+"""
+IS = "has have is are was were been being now already fully completely just all currently also"
+
+# What somebody did to end up there.
+HIT = """
+    hit reached exceeded exhausted (?:fully_)?consumed depleted maxed_out run_out_of
+    ran_out_of out_of over surpassed gone_over spent used_up used_all(?:_of)?
+    used_100_?%_of at_100_?%_of burned_through blown_through fully_used met
+    drained overrun capped_out(?:_on)? used(?=_your_(?:\\w+_){0,4}(?:allowance|quota))
+    at(?=_(?:your|the)_(?:\\w+_){0,4}(?:limit|cap|quota)\\b) hit_up_against bumped_into
+    run_into(?=_(?:a|your|the)_(?:\\w+_){0,3}limit)
+"""
+
+# Who could be at its end.
+SERVER = """
+    apis? servers? models? services? systems? backends? providers? engine upstream endpoint
+    clusters? claude codex gemini openai anthropic we regions? deployment gateway platform host
+    opus sonnet haiku gpt\\S* kimi qwen\\S* glm\\S* copilot serving inference
+"""
+OVERLOADED = """
+    overloaded over_capacity at_(?:full_|max(?:imum)?_)?capacity
+    (?:temporarily_|currently_)?unavailable
+    experiencing_(?:\\w+_){0,3}(?:demand|load|traffic|volume|usage|issues|difficulties|outage)
+    under_(?:\\w+_){0,2}load too_busy busy down out_of_capacity degraded unreachable
+    not_(?:currently_)?(?:available|responding) having_trouble_responding throttled
+    rate~limited
+"""
+
+# Other languages: what, and how it ended, in either order within a few words.
+ELSEWHERE = {
+    "ko": (
+        "한도|할당량|사용량|이용량|쿼터|제한|크레딧|잔액",
+        "(?:도달|초과|소진)(?!하면|되면|할)|다 (?:썼|사용)|모두 사용|부족|걸렸",
+    ),
+    "ja": (
+        "上限|制限|クォータ|割り当て|クレジット|利用枠|使用量",
+        "達し|到達|超え|超過|使い切|不足|枯渇",
+    ),
+    "zh": (
+        "限额|配额|额度|上限|限制|用量|余额|限額|配額|額度|上下文",
+        "已达|达到|超出|超过|用尽|耗尽|用完|不足|達到|已達|超過",
+    ),
+    "de": (
+        r"\w*limit|\w*kontingent|\w*grenze|\w*guthaben",
+        "erreicht|überschritten|aufgebraucht|erschöpft|verbraucht",
+    ),
+    "es": (
+        "l[ií]mites?|cuota|cr[eé]ditos?|saldo",
+        "alcanzad[oa]|excedid[oa]|superad[oa]|agotad[oa]s?",
+    ),
+    "fr": ("limites?|quota|cr[eé]dits?|plafond", "atteinte?|dépassée?|épuisée?s?"),
+    "pt": (
+        "limites?|cota|cr[eé]ditos?|saldo",
+        r"atingi(?:u|d[oa])|excedid[oa]|esgotad[oa]s?|acab\w+",
+    ),
+}
+# One of these is in any such message that has plain letters only.
+_FOREIGN_STEMS = (
+    *("erreicht", "aufgebraucht", "verbraucht", "alcanzad", "excedid", "superad", "agotad"),
+    *("attein", "atingi", "esgotad", "acab"),
+)
+
+# Near it, not at it.
+WARNING_WORDS = (
+    "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
+    "|近づ|接近"
+    "|即将|即將"
+)
+WARNING = (
+    r"\bapproach(?:ing|es|ed)\b|\bclose to\b|\bnear(?:ing|ly)?\b|\balmost\b|\brunning low\b"
+    r"|\bsoon\b"
+    r"|\babout to\b|\bon track\b|\blow on\b|\bcame near\b|\bless than [1-9]\d?% of\b"
+    r"|(?<![\d.])(?:[1-9]?\d)(?:\.\d+)? ?% (?:of|used|left|remaining|until|full)"
+    r"|\bremaining:|에 가까|접근|近づ|接近|即将|即將"
+)
+
+
+def alternatives(words: str) -> str:
+    """A list of words as one pattern, the longest first. `_` is a blank, `~` one or a hyphen."""
+    longest_first = sorted(words.split(), key=len, reverse=True)
+    return "|".join(longest_first).replace("_", " ").replace("~", "[- ]")
+
+
+# A line without any of these says nothing about a limit: a quick look before a close one.
+_TELLING = """
+    limit quota usage request message credit capacity overload too exceed exhaust again retry wait
+    balance budget billing upgrade plan login log_in auth token api key connect network time
+    fetch error unavail demand load busy full allowance throttl context reset expired offline
+    compact payment disabled out_of maximum conversation trial stopped paused 429 500 502 503 529
+    certificate forbidden denied slow cap trouble
+    limite cuota cota kontingent guthaben grenze límite
+    한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
+    上限 制限 クォータ 利用枠 配额 额度 限额 限制 用量 余额 上下文 컨텍스트 コンテキスト
+"""
+_TELLING_WORDS = tuple(word.replace("_", " ") for word in _TELLING.split())
+
+
+def elsewhere() -> Iterator[tuple[str, str]]:
+    """Each other language's messages as one expression."""
+    for language, (what, over) in ELSEWHERE.items():
+        yield language, f"(?:{what}).{{0,24}}?(?:{over})|(?:{over}).{{0,24}}?(?:{what})"
+
+
+def has_any(lower: str, words: Iterable[str]) -> bool:
+    """Whether one of the words is in a text of small letters."""
+    for word in words:  # noqa: SIM110 - twice as fast as any(), and called for every line
+        if word in lower:
+            return True
+    return False
+
+
+def may_tell(text: str) -> bool:
+    """Whether a line is worth a close look."""
+    return has_any(text.lower(), _TELLING_WORDS)
+
+
+def may_be_foreign(text: str) -> bool:
+    """Whether a line of plain letters may be in another language than English."""
+    return has_any(text.lower(), _FOREIGN_STEMS)

@@ -1,0 +1,165 @@
+"""One client of a tmux server in control mode, attached to one of its sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from segue.drivers.panes import PaneError, PaneSilentError
+from segue.drivers.tmux_control import ControlReader, Notice, Output, Reply
+from segue.i18n import _
+
+ANSWER_S = 5.0
+ASKS_MAX = 256  # that wait for an answer; a server that lets so many wait is given up
+ATTACHED = "session-changed"
+
+Replies = list[Reply] | None  # None: the client was closed before all of them came
+
+
+@dataclass(slots=True)
+class _Ask:
+    """A command on its way; its replies end with one that holds the word `fence` alone."""
+
+    fence: str
+    done: asyncio.Future[Replies]
+    replies: list[Reply] = field(default_factory=list)
+
+
+class ControlClient(asyncio.Protocol):
+    """Asks one thing after the other, and tells what happens meanwhile."""
+
+    def __init__(
+        self,
+        on_output: Callable[[frozenset[str]], None],
+        on_notice: Callable[[Notice], None],
+        on_closed: Callable[[], None],
+    ) -> None:
+        self._on_output, self._on_notice, self._on_closed = on_output, on_notice, on_closed
+        self._reader = ControlReader()
+        self._asks: deque[_Ask] = deque()
+        self._transport: asyncio.Transport | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_attached = False
+        self._settled = asyncio.Event()  # attached, or closed before it was
+        self._closed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def attach(
+        self, tmux: Sequence[str], target: str, flags: str, env: Mapping[str, str]
+    ) -> None:
+        """Attach to a session by its id; PaneError if that cannot be done."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [*tmux, "-C", "attach-session", "-f", flags, "-t", target],
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    env=env,
+                    start_new_session=True,  # Ctrl-C is for Segue, which will close it
+                )
+            except OSError as error:
+                ours.close()
+                raise PaneError(_("tmux cannot be started: {error}").format(error=error)) from error
+        await self._loop.create_connection(lambda: self, sock=ours)
+        try:
+            # It answers questions before it is attached: only its own word tells.
+            async with asyncio.timeout(ANSWER_S):
+                await self._settled.wait()
+        except TimeoutError as error:
+            raise PaneSilentError(_("tmux does not answer")) from error
+        finally:
+            if not self._is_attached:
+                self.close()
+        if not self._is_attached:
+            raise PaneError(_("tmux refused to attach to {target}").format(target=target))
+
+    def close(self) -> None:
+        """Detach; the rest of it happens in the loop's next turn."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def wait_closed(self) -> None:
+        if self._process is not None:
+            await self._closed.wait()
+
+    async def ask(self, command: str) -> Replies:
+        """What the commands of one line printed, up to the first that failed."""
+        done = self.begin(command)
+        await asyncio.wait([done], timeout=ANSWER_S)
+        if not done.done():
+            raise PaneSilentError(_("tmux does not answer"))
+        return done.result()
+
+    def begin(self, command: str) -> asyncio.Future[Replies]:
+        """The same, without waiting."""
+        done: asyncio.Future[Replies] = self._loop.create_future()
+        if self._transport is None or self._transport.is_closing():
+            done.set_result(None)
+            return done
+        ask = _Ask(secrets.token_hex(8), done)
+        self._asks.append(ask)
+        self._transport.write(f"{command}\ndisplay-message -p {ask.fence}\n".encode())
+        if len(self._asks) > ASKS_MAX:
+            self.close()
+        return done
+
+    # --- what the loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            heard = self._reader.feed(data)
+        except PaneError:  # it makes no sense any more: attach anew
+            self.close()
+            return
+        for event in heard:
+            match event:
+                case Reply():
+                    self._take(event)
+                case Output(panes):
+                    self._on_output(panes)
+                case Notice():
+                    if event.name == ATTACHED:
+                        self._is_attached = True
+                        self._settled.set()
+                    self._on_notice(event)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._transport = None
+        if self._process is not None:
+            self._process.kill()  # it ends by itself now; one that hangs must not hang us
+            self._process.wait()
+        while self._asks:
+            self._settle(self._asks.popleft(), None)
+        self._settled.set()
+        self._closed.set()
+        self._on_closed()
+
+    def _take(self, reply: Reply) -> None:
+        if not self._asks:
+            return
+        ask = self._asks[0]
+        if reply.lines == (ask.fence,):
+            self._asks.popleft()
+            self._settle(ask, ask.replies)
+        else:
+            ask.replies.append(reply)
+
+    @staticmethod
+    def _settle(ask: _Ask, replies: Replies) -> None:
+        if not ask.done.done():
+            ask.done.set_result(replies)

@@ -1,0 +1,116 @@
+"""tmux's control mode as a language: lines in, what they mean out; commands as lines.
+
+Between two `%` lines of the same number stands what a command printed; other `%` lines tell what
+happens. Output of panes comes as such lines too, whole, although all that matters here is whose
+it is. A pane can show anything, also a line that looks like tmux's own, and a command prints what
+a pane shows: so a reply is told by its number, and whoever asks several things ends with a word
+that no pane can know (see `Ask` in `tmux_client`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from segue.drivers.panes import PaneError
+from segue.i18n import _
+
+LINE_BYTES_MAX = 2**20
+REPLY_BYTES_MAX = 2**24
+
+_GUARD = re.compile(rb"%(begin|end|error) (\d+ \d+) (\d)")
+_OURS = b"1"  # what a hook of the user prints has another flag
+_SAFE = re.compile(rb"[A-Za-z0-9 ,./:=@_+\x80-\xff-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Panes that printed something."""
+
+    panes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something happened: `name` without its `%`, and the rest of the line."""
+
+    name: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one command printed."""
+
+    lines: tuple[str, ...]
+    is_error: bool
+
+
+Heard = Output | Notice | Reply
+
+
+class ControlReader:
+    """Bytes in, events out, whatever the chunks; buffers are bounded.
+
+    Of the panes that print, each is named once for each chunk.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._guard: bytes | None = None
+        self._is_ours = False
+        self._lines: list[bytes] = []
+        self._reply_bytes = 0
+
+    def feed(self, data: bytes) -> list[Heard]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > LINE_BYTES_MAX:
+            raise PaneError(_("tmux sent a line that does not end"))
+        heard: list[Heard] = []
+        panes: set[bytes] = set()
+        for line in lines:
+            if self._guard is None and line.startswith((b"%extended-output ", b"%output ")):
+                panes.add(line.split(b" ", 2)[1])
+            elif event := self._take(line):
+                heard.append(event)
+        if panes:
+            heard.append(Output(frozenset(pane.decode("ascii", "replace") for pane in panes)))
+        return heard
+
+    def _take(self, line: bytes) -> Notice | Reply | None:
+        if self._guard is not None:
+            return self._take_within(line)
+        if guard := _GUARD.fullmatch(line):
+            if guard[1] == b"begin":
+                self._guard, self._is_ours = guard[2], guard[3] == _OURS
+                self._lines, self._reply_bytes = [], 0
+            return None
+        if line.startswith(b"%"):
+            name, _blank, rest = line[1:].decode("utf-8", "replace").partition(" ")
+            return Notice(name, rest)
+        return None
+
+    def _take_within(self, line: bytes) -> Reply | None:
+        guard = _GUARD.fullmatch(line) if line.startswith((b"%end ", b"%error ")) else None
+        if guard is None or guard[2] != self._guard:
+            self._reply_bytes += len(line) + 1
+            if self._reply_bytes > REPLY_BYTES_MAX:
+                raise PaneError(_("tmux sent a reply that does not end"))
+            self._lines.append(line)
+            return None
+        self._guard = None
+        if not self._is_ours:
+            return None
+        lines = tuple(line.decode("utf-8", "replace") for line in self._lines)
+        return Reply(lines, is_error=guard[1] == b"error")
+
+
+def quoted(text: str) -> str:
+    """A text as one word of a command, whatever is in it."""
+    data = text.encode("utf-8", "replace")
+    if b"\0" in data:
+        raise PaneError(_("tmux cannot be sent a NUL"))
+    parts = (
+        bytes((byte,)) if _SAFE.fullmatch(bytes((byte,))) else b"\\%03o" % byte for byte in data
+    )
+    return '"' + b"".join(parts).decode("utf-8") + '"'

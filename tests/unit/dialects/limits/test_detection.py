@@ -1,0 +1,174 @@
+"""Which state a screen is in, and that nothing can make the detector fail."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from segue.dialects.limits import Detection, detect, extra_patterns, read_limit
+from segue.errors import UserError
+
+NOW = datetime(2026, 3, 16, 13, 19, tzinfo=UTC)
+RULE = "─" * 60
+INPUT = f"\n\n{RULE}\n❯ \n{RULE}\n  ? for shortcuts"
+
+
+def seen(text: str, tool: str | None = "claude") -> Detection:
+    return detect(text, tool=tool, now=NOW, tz=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        (f"⏺ Done.{INPUT}", "idle"),
+        (f"⏺ Done.\n\n✻ Mulling… (84s · ↑ 3.4k tokens · esc to interrupt){INPUT}", "busy"),
+        ("✦ Done.\n\n⠏ Weighing (esc to cancel, 17s)\n\n> ", "busy"),
+        ("Just some text", "unknown"),
+        ("", "unknown"),
+        ("Bash command\n  rm -r build\nDo you want to proceed?\n❯ 1. Yes\n  2. No", "asks"),
+        ("Continue? [y/N]", "asks"),
+        (f"⏺ You've hit your limit · resets 6pm{INPUT}", "paused"),
+        ("What do you want to do?\n\n❯ 1. Stop and wait for limit to reset\n  2. Upgrade", "paused_menu"),
+        (
+            f"⏺ Usage limit reached · continuing automatically at 6pm · esc to cancel{INPUT}",
+            "paused_self_resuming",
+        ),
+        (f"> go\n  ⎿  API Error (Request timed out.) · Retrying in 5 seconds… (attempt 2/10){INPUT}", "self_retrying"),
+        ("Free usage exceeded [retrying in 17h 42m attempt #1]", "paused_self_resuming"),
+    ],
+)  # fmt: skip
+def test_states(text: str, state: str) -> None:
+    """Each state as agents show it."""
+    assert seen(text).state == state
+
+
+def test_the_newest_message_counts() -> None:
+    """Of two limits the later one is meant."""
+    text = f"  ⎿  You've hit your limit · resets 2pm\n\n> go on\n\n  ⎿  You've hit your limit · resets 7pm{INPUT}"
+    found = seen(text)
+    assert found.resets_at == datetime(2026, 3, 16, 19, 0, tzinfo=UTC)
+
+
+def test_two_messages_about_one_stop_add_up() -> None:
+    """The one below says that it goes on by itself, the one above which limit, and in which zone."""
+    text = (
+        "❯ go\n  ⎿  You've hit your weekly limit · resets 6pm (Asia/Seoul)\n"
+        f"● Usage limit reached · continuing automatically at 6pm · esc to cancel{INPUT}"
+    )
+    found = seen(text)
+    assert (found.state, found.kind) == ("paused_self_resuming", "weekly_limit")
+    assert found.resets_at == datetime(2026, 3, 17, 9, 0, tzinfo=UTC)
+
+
+def test_answers_of_local_commands_do_not_lift_a_limit() -> None:
+    """`/context` and the like show something below the message: nothing was worked on."""
+    text = f"⏺ Context limit reached · /compact or /clear to continue\n\n❯ /config\n  ⎿  Dismissed{INPUT}"
+    assert seen(text).kind == "context_limit"
+
+
+def test_what_was_passed_over_is_told() -> None:
+    """With the reason for each."""
+    found = seen(f"⏺ Bash(ls)\n  ⎿  Rate limit exceeded{INPUT}")
+    assert not found.paused
+    assert [why for _text, why in found.aside] == ["status", "newer_tool"]
+
+
+def test_warnings_are_no_limits() -> None:
+    """Near it, some percent of it, soon: not at it."""
+    for text in (
+        "Approaching usage limit · resets at 8pm",
+        "You've used 92% of your weekly limit · resets 8pm",
+        "Context left until auto-compact: 2%",
+        "You have less than 10% of your 5h limit left",
+    ):
+        assert not seen(text).paused
+        assert not seen(f"⏺ Done.\n\n{RULE}\n❯ \n{RULE}\n  {text}").paused
+
+
+def test_a_draft_is_seen_and_a_suggestion_is_none() -> None:
+    """What a person typed stands in the input line; the program's own suggestion does not count."""
+    assert seen(f"⏺ Done.\n\n{RULE}\n❯ half a thou\n{RULE}\n").draft == "half a thou"
+    assert seen("• Done.\n\n› Ask Codex to do anything\n\n  gpt-5 · ~/x", "codex").draft == ""
+
+
+def test_one_message_that_is_known_to_be_the_agents_own() -> None:
+    """Kind, and an instant or a length; None where it is another error."""
+    zone = UTC
+    told = read_limit("You’ve hit your usage limit. … or try again at 7:27 PM.", "codex", NOW, zone)
+    assert told == ("session_limit", datetime(2026, 3, 16, 19, 27, tzinfo=UTC), None)
+    assert read_limit("Rate limit reached. Please try again in 2.5s.", "codex", NOW, zone) == (
+        "rate_limit",
+        None,
+        2.5,
+    )
+    assert read_limit("file not found: a.txt", "codex", NOW, zone) is None
+
+
+def test_patterns_of_a_users_own() -> None:
+    """They count like those that are built in, for the agent that they name."""
+    extra = extra_patterns(
+        [{"pattern": "(?i)no more juice", "kind": "daily_quota", "agent": "squeezer"}]
+    )
+    text = "No more juice until 6pm"
+    found = detect(text, tool="squeezer", now=NOW, tz=UTC, extra=extra)
+    assert (found.kind, found.rule) == ("daily_quota", "extra-1")
+    assert found.resets_at == datetime(2026, 3, 16, 18, 0, tzinfo=UTC)
+    assert not detect(text, tool="other", now=NOW, tz=UTC, extra=extra).paused
+    assert not detect(text, tool="squeezer", now=NOW, tz=UTC).paused
+
+
+def test_patterns_that_cannot_be_are_all_told() -> None:
+    """A bad expression, kind or key is named; none is ignored."""
+    with pytest.raises(UserError) as raised:
+        extra_patterns(
+            [
+                {"pattern": "(", "kind": "rate_limit"},
+                {"pattern": "x", "kind": "nonsense"},
+                {"kind": "rate_limit", "patern": "x"},
+            ]
+        )
+    told = " ".join(problem.message for problem in raised.value.problems)
+    assert "`(`" in told
+    assert "nonsense" in told
+    assert "patern" in told
+
+
+PIECES = st.sampled_from(
+    [
+        "You've hit your", "limit", "resets", "3pm", "(UTC)", "\n", "\n\n", "⏺ ", "  ⎿  ", "> ", "❯ ",
+        "│", "╭──╮", "╰──╯", "─" * 30, "1. ", "\x1b[31m", "\x1b[5;9H", "\x1b[12G", "429", '{"error":',
+        "Oct 31", "|1767243600", "in 99999999 hours", "retrying", "%", "·", "한도", "초과", "\r", "\t",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=40).map(" ".join)))
+def test_nothing_makes_it_fail(text: str) -> None:
+    """Any text gets an answer; an instant is aware and in UTC; a wait is never negative."""
+    found = seen(text, None)
+    assert found.resets_at is None or found.resets_at.utcoffset() == UTC.utcoffset(None)
+    assert found.wait_s is None or found.wait_s >= 0
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "You've hit your ",
+        "limit reached ",
+        '{"error": ',
+        "a" * 50 + " ",
+        "⏺ ",
+        "resets in ",
+        "│ x │\n",
+    ],
+)
+def test_long_texts_take_linear_time(piece: str) -> None:
+    """No text, however it repeats, makes the expressions go astray."""
+    started = time.process_time()
+    seen(piece * (200_000 // len(piece)))
+    assert time.process_time() - started < 2
