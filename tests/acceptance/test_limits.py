@@ -174,3 +174,215 @@ def test_ctrl_c_while_parked_keeps_the_park(box: Box) -> None:
     assert box.segue("status", "--json").json["plans"][0]["parks"][0]["task"] == "T-1"
     assert box.run().code == 0
     assert (box.root / "log").read_text() == "one\ntwo\n"
+
+
+# --- a command that tells of limits in words ---------------------------------------------------
+
+AGENT = """\
+#!/bin/sh
+prompt=$(cat)
+echo "$SEGUE_CONVERSATION ${SEGUE_RESUME:-0} $SEGUE_ATTEMPT $(echo "$prompt" | head -n 1)" >> OUT/starts
+n=$(wc -l < OUT/starts)
+echo "Working on $SEGUE_TASK"
+[ -e "OUT/$n.sh" ] || exit 0
+. "OUT/$n.sh"
+"""
+
+
+def commanded(box: Box, *plays: str, more: str = "", margin: str = "0.2") -> None:
+    """A project whose agent is a program of one's own: what it does at each of its starts."""
+    path = box.root / "agent.sh"
+    path.write_text(AGENT.replace("OUT", str(box.out)))
+    path.chmod(0o755)
+    for number, play in enumerate(plays, 1):
+        (box.out / f"{number}.sh").write_text(play)
+    box.config(
+        'agent = "mine"\n[agents.mine]\nkind = "command"\ncommand = ["./agent.sh"]\n'
+        f"[recovery]\nwake_margin_s = {margin}\n{more}"
+    )
+    box.plan("- [ ] T-1: do it\n  - retries: 0\n")
+
+
+def starts(box: Box) -> list[list[str]]:
+    """Each start of the agent: conversation, SEGUE_RESUME, attempt, the first line of its prompt."""
+    path = box.out / "starts"
+    return [line.split(" ", 3) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def says(text: str, code: int = 1, *, to: str = "&2") -> str:
+    """Shell: print this, on standard error, and end with this code."""
+    return f"cat >{to} <<'EOF'\n{text}\nEOF\nexit {code}\n"
+
+
+IN_2_S = "$(date -u -d '2 seconds' +%s)"
+
+
+def test_a_command_that_prints_a_banner_and_ends_badly_is_parked(box: Box) -> None:
+    """No failure and no retry: parked until its instant, then on in the same conversation."""
+    commanded(box, f'echo "Claude AI usage limit reached|{IN_2_S}"; exit 1\n')
+    done = box.run()
+    assert done.code == 0
+    (parked,) = done.of("task_parked")
+    assert parked["kind"] == "session_limit"
+    assert "usage limit reached" in parked["why"]
+    resumed = done.of("task_resumed")[0]
+    late = at(resumed["at"]) - at(parked["wakes_at"])
+    assert timedelta(0) <= late < timedelta(seconds=1)
+    first, second = starts(box)
+    assert (first[1], first[2], first[3]) == ("0", "1", "# T-1: do it")
+    assert second == [first[0], "1", "1", "계속"]
+    assert done.tasks("task_started") == ["T-1"]
+    assert "<!--" not in box.text()
+
+
+def in_minutes(minutes: int, form: str) -> str:
+    return f"$(date -u -d '{minutes} minutes' '+{form}')"
+
+
+@pytest.mark.parametrize(
+    ("banner", "kind", "is_minute"),
+    [
+        ("■ You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), or try"
+         " again at @{%-I:%M %p}.", "session_limit", True),
+        ("You've hit your 5-hour limit · resets @{%-I:%M%P} (UTC)", "session_limit", True),
+        ("You've hit your weekly limit · resets @{%b %-d, %-I:%M%P} (UTC)", "weekly_limit", True),
+        ("[API Error: You have exhausted your capacity on this model. Your quota will reset after"
+         " 1h30m0s.]", "daily_quota", False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("stream", ["&1", "&2"])
+def test_what_the_banner_says_is_waited_for(
+    box: Box, banner: str, kind: str, is_minute: bool, stream: str
+) -> None:
+    """The real banners, on either stream: the minute's end and the margin, or to the second."""
+    head, _at, rest = banner.partition("@{")
+    form, _end, tail = rest.partition("}")
+    time = in_minutes(90, form) if form else ""
+    commanded(box, f'echo "{head}{time}{tail}" >{stream}; exit 1\n', margin="5")
+    box.extra_env = {"TZ": "UTC"}
+    began = datetime.now(UTC)
+    done = box.run("--no-wait")
+    assert done.code == 4, done.said
+    (parked,) = done.of("task_parked")
+    assert parked["kind"] == kind
+    resets, wakes = at(parked["resets_at"]), at(parked["wakes_at"])
+    assert wakes - resets == timedelta(seconds=65 if is_minute else 5)
+    assert timedelta(minutes=88) < resets - began < timedelta(minutes=92)
+    assert box.marks() == {"T-1": "~"}
+
+
+def test_a_park_of_a_command_survives_kill_9(box: Box) -> None:
+    """Killed while it waits: the next run wakes it once, in its conversation."""
+    commanded(box, 'echo "Rate limit exceeded. Please try again in 3 seconds."; exit 1\n')
+    going = box.start_run()
+    parked = going.event("task_parked", "T-1")
+    going.kill()
+    assert "- [~] T-1" in box.text()
+    again = box.start_run()
+    resumed = again.event("task_resumed", "T-1")
+    assert at(resumed["at"]) >= at(parked["wakes_at"])
+    done = again.end()
+    assert done.code == 0
+    first, second = starts(box)
+    assert second == [first[0], "1", "1", "계속"]
+    assert box.left_behind() == {}
+
+
+def test_a_command_that_ended_while_nobody_looked_is_judged_by_its_log(box: Box) -> None:
+    """Segue died first: its banner is found in the log, read as of when it was printed."""
+    commanded(box, box.hold("go") + "; echo 'Usage limit reached, try again in 2s'; exit 1\n")
+    going = box.start_run()
+    until(lambda: starts(box), "the agent")
+    going.kill()
+    box.release("go")
+    until(lambda: not box.agents(), "the agent's end")
+    done = box.run()
+    assert done.code == 0, done.said
+    assert len(done.of("task_parked")) == 1
+    assert [start[1] for start in starts(box)] == ["0", "1"]
+
+
+DIFF = """\
+diff --git a/limiter.py b/limiter.py
+--- a/limiter.py
++++ b/limiter.py
+@@ -10,3 +10,6 @@ def check(self):
+-        raise RateLimited("rate limit exceeded")
++        # You've hit your usage limit. Try again at 7:27 PM.
++        raise RateLimited(f"429 Too Many Requests: retry in {wait} seconds")
++        log.warning("usage limit reached|1763233200")
+FAILED tests/test_limiter.py::test_limit_is_reset - assert 429 == 200
+1 failed, 11 passed in 0.31s"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DIFF,
+        "You've used 95% of your weekly limit · resets Nov 18, 6pm (UTC)\nmake: *** [all] Error 2",
+        "You've hit your 5-hour limit · resets 3pm (UTC)\n\nGoing on with the small model.\n"
+        "Wrote src/limits.py\nTraceback (most recent call last):\nKeyError: 'reset'",
+    ],
+)
+def test_text_about_limits_is_a_failure_like_any_other(box: Box, text: str) -> None:
+    """A diff, a warning, a banner with work below it: the task has failed, nothing waits."""
+    commanded(box, says(text, to="&1"))
+    done = box.run()
+    assert done.code == 1
+    assert done.tasks("task_failed") == ["T-1"]
+    assert done.of("task_parked") == []
+
+
+def test_a_command_that_ends_well_is_done_whatever_it_says(box: Box) -> None:
+    """Exit code 0 is never judged."""
+    commanded(box, says("You've hit your usage limit. Try again in 2 hours.", 0))
+    done = box.run()
+    assert (done.code, done.of("task_parked")) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("Credit balance is too low", "paid"), ("Invalid API key · Please run /login", "logged in")],
+)
+def test_a_command_that_needs_a_person_opens_a_gate(box: Box, text: str, word: str) -> None:
+    """Exit 3; the next run tries again, in the conversation."""
+    commanded(box, says(text))
+    done = box.run()
+    assert done.code == 3
+    (gate,) = done.of("gate_opened", "T-1")
+    assert word in gate["text"]
+    assert text.split(" · ")[0] in gate["text"]
+    assert box.run().code == 0
+    first, second = starts(box)
+    assert second == [first[0], "1", "1", "계속"]
+
+
+def test_a_command_with_a_full_context_begins_a_new_conversation(box: Box) -> None:
+    """Once, with what it had said before; full again, it has failed, and the reason is told."""
+    full = "Error: prompt is too long: 210203 tokens > 200000 maximum"
+    commanded(box, f"echo the schema is made\n{says(full)}", more="context_limit_wait = 0.2\n")
+    (box.out / "2.sh").write_text(f'echo "$prompt" > {box.out}/second\n{says(full)}')
+    done = box.run()
+    assert done.code == 1
+    first, second = starts(box)
+    assert second[0] != first[0]
+    assert second[1:] == ["0", "1", "# T-1: do it"]
+    assert "the schema is made" in (box.out / "second").read_text()
+    assert "summary" in done.of("task_failed")[0]["error"]
+
+
+def test_a_reset_far_ahead_is_asked_about(box: Box) -> None:
+    """Nobody wants to find in the morning that it waits for three weeks."""
+    commanded(box, 'echo "You\'ve hit your weekly limit. Try again in 20 days."; exit 1\n')
+    done = box.run()
+    assert done.code == 3
+    assert done.finished["waiting"] == ["T-1"]
+    assert "tried now" in done.of("gate_opened", "T-1")[0]["text"]
+
+
+def test_an_unknown_zone_is_told(box: Box) -> None:
+    """Which one, and what is done about it."""
+    commanded(box, says("You've hit your 5-hour limit · resets 3pm (Mars/Olympus)"))
+    done = box.run("--no-wait")
+    assert done.code == 4
+    assert "Mars/Olympus" in done.of("notice")[0]["text"]

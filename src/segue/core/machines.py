@@ -43,6 +43,18 @@ class AccountState(StrEnum):
     PROBING = "probing"
 
 
+class WorkerState(StrEnum):
+    """An agent in a pane that a person started, as far as its screen tells."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    PAUSED = "paused"  # by a limit
+    ERROR = "error"  # could not be resumed: somebody must look
+    BLOCKED = "blocked"  # asks something
+    DONE = "done"  # the agent has ended, the pane is still there
+    DEAD = "dead"  # the pane is gone
+
+
 class PlanState(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
@@ -83,6 +95,19 @@ class Trigger(StrEnum):
     WAIT = "wait"
     INTERRUPT = "interrupt"
     RECOVER = "recover"
+    SEE = "see"
+    SEND = "send"
+    LOSE = "lose"
+
+
+def _is_seen(state: WorkerState) -> Guard:
+    """The guard of a look at a pane: the fact `seen` says what its screen shows."""
+
+    def guard(facts: Facts) -> bool:
+        return facts.get("seen") == state
+
+    guard.__name__ = f"is_seen_{state}"
+    return guard
 
 
 def _is_marked(mark: TaskState) -> Guard:
@@ -204,6 +229,28 @@ PLAN = Machine(
     finals=(PlanState.FINISHED, PlanState.FAILED),
 )
 
+_LIVING = tuple(state for state in WorkerState if state is not WorkerState.DEAD)
+_SEEN = (WorkerState.IDLE, WorkerState.BUSY, WorkerState.BLOCKED, WorkerState.DONE)
+
+WORKER = Machine(
+    "worker",
+    WorkerState,
+    {
+        **{
+            (state, Trigger.SEE): tuple(
+                To(seen, when=_is_seen(seen)) for seen in _SEEN if seen is not state
+            )
+            for state in _LIVING
+        },
+        **{(state, Trigger.PARK): To(WorkerState.PAUSED) for state in _LIVING},
+        **{(state, Trigger.ASK): To(WorkerState.BLOCKED) for state in _LIVING},
+        (WorkerState.PAUSED, Trigger.SEND): To(WorkerState.PAUSED),
+        (WorkerState.PAUSED, Trigger.FAIL): To(WorkerState.ERROR),
+        **{(state, Trigger.LOSE): To(WorkerState.DEAD) for state in _LIVING},
+        (WorkerState.DEAD, Trigger.SEE): To(WorkerState.IDLE),  # its host was only out of reach
+    },
+)
+
 MACHINES: dict[str, Machine[Any]] = {
-    machine.name: machine for machine in (TASK, RUN, PARK, GATE, ACCOUNT, PLAN)
+    machine.name: machine for machine in (TASK, RUN, PARK, GATE, ACCOUNT, PLAN, WORKER)
 }

@@ -32,13 +32,20 @@ class StepDone:
 @dataclass(frozen=True, slots=True)
 class LimitHit:
     """The agent cannot go on now. `resets_at` where it named an instant (`is_minute`: to the
-    minute, perhaps rounded down), `wait_s` a length."""
+    minute, perhaps rounded down), `wait_s` a length; neither where it told nothing but `text`.
+    `unknown_zone`: the time zone that was named, where nobody knows it."""
 
     kind: str
     resets_at: datetime | None = None
     wait_s: float | None = None
     text: str = ""
     is_minute: bool = False
+    unknown_zone: str = ""
+
+    @property
+    def has_time(self) -> bool:
+        """Whether it says until when."""
+        return self.resets_at is not None or self.wait_s is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ Its own retries are silent.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 from segue.dialects.events import Event, LimitHit, ToolUsed, Used
 from segue.dialects.jsonlines import (
@@ -22,9 +24,19 @@ from segue.dialects.jsonlines import (
     by_words,
     what,
 )
-from segue.dialects.structured import Object, amount_of, count_of, object_of, one_line, text_of
+from segue.dialects.structured import (
+    Object,
+    amount_of,
+    count_of,
+    instant_of,
+    object_of,
+    one_line,
+    text_of,
+)
 
 WAIT_S_MAX = 366 * 86_400
+BODY_CHARS_MAX = 64 * 1024
+DATE_CHARS_MAX = 64
 
 _READ = ("read", "write")
 _GOES_ON = ("tool-calls", "unknown")  # its terms for a step after which another comes
@@ -138,7 +150,10 @@ class Opencode(JsonLines):
         body = data.get("responseBody")
         quoted = f"{message}\n{body if isinstance(body, str) else ''}"[:FAILURE_CHARS_MAX]
         kind = _NAMES.get(name) or _kind(quoted.lower(), count_of(data.get("statusCode")))
-        limit = LimitHit(kind, wait_s=_wait_s(data), text=message) if kind else None
+        limit = None
+        if kind:
+            resets_at, wait_s = _until(data)
+            limit = LimitHit(kind, resets_at, wait_s, message)
         yield from self._failed(message, name, limit)
 
     def _kind(self, text: str) -> str | None:
@@ -151,9 +166,34 @@ def _kind(text: str, status: int | None) -> str | None:
     return kind or (by_words(_WORDS_WITHOUT_STATUS, text) if status is None else None)
 
 
-def _wait_s(data: Object) -> float | None:
-    """What the server asked for, if it named a number of seconds."""
-    given = object_of(data.get("responseHeaders")).get("retry-after")
-    if not isinstance(given, str) or not re.fullmatch(r"\d{1,8}(?:\.\d{1,3})?", given, re.ASCII):
-        return None
-    return min(float(given), WAIT_S_MAX)
+def _until(data: Object) -> tuple[datetime | None, float | None]:
+    """Until when, or for how long, in the figures of the server's answer or its headers."""
+    told = _error_in(data.get("responseBody"))
+    if resets_at := instant_of(told.get("resets_at")):
+        return resets_at, None
+    wait_s = amount_of(told.get("resets_in_seconds"))
+    if wait_s is not None:
+        return None, min(wait_s, WAIT_S_MAX)
+    return _retry_after(object_of(data.get("responseHeaders")).get("retry-after"))
+
+
+def _error_in(body: object) -> Object:
+    """The error that an answer of an API describes, if it is JSON."""
+    if not isinstance(body, str) or len(body) > BODY_CHARS_MAX:
+        return {}
+    try:
+        return object_of(object_of(json.loads(body)).get("error"))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _retry_after(given: object) -> tuple[datetime | None, float | None]:
+    """A number of seconds, or a date."""
+    if not isinstance(given, str):
+        return None, None
+    if re.fullmatch(r"\d{1,8}(?:\.\d{1,3})?", given, re.ASCII):
+        return None, min(float(given), WAIT_S_MAX)
+    try:
+        return instant_of(parsedate_to_datetime(given[:DATE_CHARS_MAX]).timestamp()), None
+    except (ValueError, OverflowError, OSError):
+        return None, None

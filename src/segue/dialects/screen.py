@@ -116,3 +116,44 @@ def plain(styled: Sequence[str]) -> tuple[str, ...]:
     if "\x0e" in text:
         text = _SHIFTED.sub(lambda found: found[1].translate(DRAWN), text)
     return tuple(shown(row) for row in text.replace("\x0f", "").split("\n"))
+
+
+def is_faint(screen: Screen, text: str) -> bool:
+    """Whether a text of the last rows is shown faintly: a suggestion that nobody typed."""
+    head = text.split("\n", maxsplit=1)[0][:20]
+    for styled in reversed(screen.styled):
+        faint, strong = _by_strength(styled)
+        if head in strong:
+            return False
+        if head in faint:
+            return True
+    return False
+
+
+def _by_strength(styled: str) -> tuple[str, str]:
+    """The faint and the other text of a row."""
+    faint: list[str] = []
+    strong: list[str] = []
+    is_faint_now = False
+    at = 0
+    for found in _STYLING.finditer(styled):
+        (faint if is_faint_now else strong).append(styled[at : found.start()])
+        at = found.end()
+        if found[0].endswith("m"):
+            is_faint_now = _faint_after(found[0][2:-1], is_faint_now)
+    (faint if is_faint_now else strong).append(styled[at:])
+    return "".join(faint), "".join(strong)
+
+
+def _faint_after(codes: str, is_faint_now: bool) -> bool:
+    values = iter(codes.split(";") if codes else ["0"])
+    for code in values:
+        if code in ("38", "48", "58"):  # a colour: its numbers are no codes
+            kind = next(values, "")
+            for _n in range(3 if kind == "2" else 1):
+                next(values, "")
+        elif code == "2":
+            is_faint_now = True
+        elif code in ("", "0", "22"):
+            is_faint_now = False
+    return is_faint_now

@@ -29,6 +29,7 @@ TABLES = {
     "park": "parks",
     "gate": "gates",
     "account": "accounts",
+    "worker": "workers",
 }
 BUSY_TIMEOUT_S = 15.0
 JOURNAL_SQL = (

@@ -95,6 +95,10 @@ class Accounts:
     def open(self, name: str) -> None:
         self._swap(name, AccountState.PROBING, AccountState.OPEN, Trigger.OPEN)
 
+    def reopen(self, name: str) -> None:
+        """Its limit is seen to be over, by whoever works on it."""
+        self._swap(name, AccountState.PARKED, AccountState.OPEN, Trigger.OPEN)
+
     def _swap(self, name: str, state: AccountState, to: AccountState, cause: Trigger) -> None:
         row = self._store.one("SELECT state FROM accounts WHERE id = ?", name)
         if row is not None and row["state"] == state:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ class Attempt:
     profile: Profile
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=LINES_KEPT))
     limit: LimitHit | None = None
+    limit_at: datetime | None = None  # when that was said
     asked: Asked | None = None
     used: Used | None = None
     finished: Finished | None = None
@@ -92,6 +94,27 @@ class Workshop:
     def err(self, run: RunRow) -> Path:
         """Where a structured agent's standard error goes: between its lines it would break them."""
         return self.project.logs / f"{run.id}.err.log"
+
+    def last_words_at(self, run: RunRow, now: datetime) -> datetime:
+        """When the agent last said something: now, but for one whose supervisor had died."""
+        said_s = []
+        for path in (self.log(run), self.err(run)):
+            with contextlib.suppress(OSError):
+                said_s.append(path.stat().st_mtime)
+        return min(now, datetime.fromtimestamp(max(said_s), UTC)) if said_s else now
+
+    def tail(self, run: RunRow, bytes_max: int) -> str:
+        """The end of what the agent printed, on either stream, as it came; whole lines."""
+        try:
+            with self.log(run).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - bytes_max))
+                data = file.read(bytes_max)
+        except FileNotFoundError:
+            return ""
+        if size > bytes_max:
+            data = data.partition(b"\n")[2] or data
+        return data.decode("utf-8", "replace")
 
     def told(self, run: RunRow) -> Path:
         return self.project.runs / f"{run.id}.told"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 BUSY = "conversation"  # the kind of a park that waits for another run's end
 BUSY_S = 5.0
+CHAIN_MAX = 10  # runs of one conversation that are looked through for what was said
 
 
 def can_go_on(attempt: Attempt) -> bool:
@@ -110,17 +112,26 @@ def lost(run: TaskListRun, attempt: Attempt) -> None:
 
 
 def what_is_known(run: TaskListRun, row: RunRow) -> str:
-    """For a new conversation in the place of one that is lost or full; never empty."""
-    return said_before(run, row) or _("(nothing is known of it)")
+    """For a new conversation in the place of one that is lost or full: the end of what was said
+    in it, by whichever of its runs; never empty."""
+    known: list[str] = []
+    for lines in _said_by_each(run, row):
+        known[:0] = lines
+        if sum(map(len, known)) > prompts.SUMMARY_CHARS_MAX:
+            break
+    return prompts.summarise(known) or _("(nothing is known of it)")
 
 
 def said_before(run: TaskListRun, row: RunRow | None) -> str:
     """The end of what was said by a run, or by the one that it went on from."""
-    for _chain in range(10):
+    return next(filter(None, map(prompts.summarise, _said_by_each(run, row))), "")
+
+
+def _said_by_each(run: TaskListRun, row: RunRow | None) -> Iterator[list[str]]:
+    """What was said by a run, then by the one that it went on from, and so on."""
+    for _chain in range(CHAIN_MAX):
         profile = run.profile_named(row.agent) if row else None
         if row is None or profile is None:
-            break
-        if said := prompts.summarise(run.workshop.heard_before(row, profile).lines):
-            return said
+            return
+        yield run.workshop.heard_before(row, profile).lines
         row = run.ledger.run_row(row.resumes) if row.resumes else None
-    return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.limits import needs_person
+from segue.core.limits import family, needs_person
 from segue.core.machines import RunState
 from segue.dialects.events import (
     Asked,
@@ -56,7 +56,8 @@ def _at_work(run: TaskListRun, attempt: Attempt, event: Said | ToolUsed | StepDo
     match event:
         case Said(text):
             attempt.lines.append(text)
-            run.seen_at_work(attempt.run.account)
+            if attempt.run.account in run.probing and not _is_refusal(run, attempt, text):
+                run.seen_at_work(attempt.run.account)
             run.emit("task_said", task=attempt.task.id, text=text)
         case ToolUsed(tool, what):
             attempt.limit = None  # it got over it by itself
@@ -72,7 +73,7 @@ def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
     """What keeps it from its work, or soon will."""
     match event:
         case LimitHit():
-            attempt.limit = event
+            _limit_told(run, attempt, event)
             if needs_person(event.kind):  # that it tries on by itself cannot help
                 run.engine.end_soon(attempt.run.id)
         case WindowUsed(_kind, share, resets_at):
@@ -91,6 +92,23 @@ def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
             attempt.lost = event
         case _:
             pass  # garbled text is in the log
+
+
+def _limit_told(run: TaskListRun, attempt: Attempt, told: LimitHit) -> None:
+    """The last word counts; but words do not take the place of figures about the same stop."""
+    before = attempt.limit
+    is_same = before is not None and family(before.kind) == family(told.kind)
+    if before is not None and is_same and before.has_time and not told.has_time:
+        return
+    attempt.limit = told
+    attempt.limit_at = run.workshop.last_words_at(attempt.run, run.clock.now())
+
+
+def _is_refusal(run: TaskListRun, attempt: Attempt, text: str) -> bool:
+    """The first words of a canary may be that the limit is not over."""
+    from segue.work import limit_words  # noqa: PLC0415 - many patterns, needed by few runs
+
+    return limit_words.is_refusal(run, attempt, text)
 
 
 def _step_done(run: TaskListRun, attempt: Attempt, n: int) -> None:

@@ -277,7 +277,9 @@ class Ledger:
             agent=agent,
             account=account,
             state=RunState.INTENDED,
-            conversation=resumes.conversation if resumes else secrets.token_hex(8),
+            conversation=(
+                resumes.conversation if resumes and keeps_conversation else secrets.token_hex(8)
+            ),
             nonce=resumes.nonce if resumes else secrets.token_hex(3),
             resumes=resumes.id if resumes else None,
             created_at=self._clock.now(),
@@ -345,8 +347,14 @@ class Ledger:
         self.stage(Note("plan", self.plan, {"windows": self.windows}))
 
     def add_park(
-        self, run: RunRow, kind: str, resets_at: datetime | None, wakes_at: datetime
+        self,
+        run: RunRow,
+        kind: str,
+        resets_at: datetime | None,
+        wakes_at: datetime,
+        told: Mapping[str, object] | None = None,
     ) -> ParkRow:
+        """`told`: what the agent said of it, for the journal."""
         park = ParkRow(
             secrets.token_hex(6), run.task, run.id, run.account, kind, resets_at, wakes_at
         )
@@ -360,7 +368,7 @@ class Ledger:
             "resets_at": stamp(resets_at) if resets_at else None,
             "wakes_at": stamp(wakes_at),
         }
-        self.stage(Add("park", park.id, ParkState.WAITING, values))
+        self.stage(Add("park", park.id, ParkState.WAITING, values, data=told or None))
         return park
 
     def delay_park(self, park: ParkRow, wakes_at: datetime) -> None:

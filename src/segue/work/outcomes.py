@@ -62,9 +62,20 @@ def agent_ended(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
         park(run, attempt, attempt.limit)
     elif attempt.lost is not None and attempt.run.resumes is not None:
         conversations.lost(run, attempt)
+    elif (told := _told_at_the_end(run, attempt, ended)) is not None:
+        park(run, attempt, told)
     else:
         attempt_failed(run, attempt, _reason(attempt, ended), ended)
     run.seen_at_work(attempt.run.account)
+
+
+def _told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
+    """The limit in the last words of an agent that is not known to speak of limits by itself."""
+    if attempt.profile.settings.kind in ("shell", "script"):
+        return None
+    from segue.work import limit_words  # noqa: PLC0415 - many patterns, needed by few runs
+
+    return limit_words.told_at_the_end(run, attempt, ended)
 
 
 def note_usage(run: TaskListRun, attempt: Attempt) -> None:

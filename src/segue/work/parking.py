@@ -7,10 +7,11 @@ first and begun afresh second; all else waits for its instant, for the whole acc
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from segue.core.limits import family, holds_account, is_far, needs_person, wakes_at
+from segue.core.limits import MANUAL, family, holds_account, is_far, needs_person, wakes_at
 from segue.core.machines import ParkState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, LimitHit
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 CONTEXT = "context_limit"
 COMPACT, AFRESH = "compact", "afresh"  # what a run is for, when it is not simply to go on
+TEXT_CHARS_MAX = 500
 SPACING = timedelta(seconds=2)  # between those that follow a canary
 
 
 def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
     """Park the run. A question: a person must be asked instead; a text: why it has failed."""
     now = run.clock.now()
+    limit = _understood(run, attempt, limit)
     if limit.kind == CONTEXT and attempt.run.purpose == AFRESH:
         return _("its context is full even with nothing but a summary in it")
     if question := _for_a_person(run, attempt, limit, now):
@@ -51,7 +54,7 @@ def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> Asked | str | N
         return None
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
-    run.ledger.add_park(attempt.run, limit.kind, resets_at, at)
+    run.ledger.add_park(attempt.run, limit.kind, resets_at, at, told=_told(limit))
     if holds_account(limit.kind):
         run.ledger.count_window()
     run.ledger.commit()
@@ -63,8 +66,41 @@ def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> Asked | str | N
         account=attempt.run.account,
         resets_at=_text(resets_at),
         wakes_at=_text(at),
+        why=limit.text,
     )
+    _tell_doubts(run, attempt, limit)
     return None
+
+
+def _understood(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
+    """The limit with its instant, counted from when it was told; read from its words if they are
+    all there is."""
+    if limit.kind == MANUAL or limit.resets_at is not None:
+        return limit
+    if limit.wait_s is not None:
+        said_at = attempt.limit_at or run.clock.now()
+        return replace(limit, resets_at=said_at + timedelta(seconds=limit.wait_s), wait_s=None)
+    if family(limit.kind) in ("context", "person"):
+        return limit  # no instant would change what is done about it
+    from segue.work import limit_words  # noqa: PLC0415 - many patterns, needed by few runs
+
+    return limit_words.understood(run, attempt, limit)
+
+
+def _told(limit: LimitHit) -> dict[str, object]:
+    """What a park is for, as the journal keeps it."""
+    told = {"text": limit.text[:TEXT_CHARS_MAX], "unknown_zone": limit.unknown_zone}
+    return {name: value for name, value in told.items() if value}
+
+
+def _tell_doubts(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
+    """What had to be assumed about the instant."""
+    if limit.unknown_zone:
+        text = _("{task}: the time zone “{zone}” is not known; that of this machine is used")
+        run.tell("notice", text=text.format(task=attempt.task.id, zone=limit.unknown_zone))
+    if limit.resets_at is None and family(limit.kind) == "weekly":
+        text = _("[WARN] the time of the reset cannot be read, {seconds} s are waited instead")
+        run.tell("notice", text=text.format(seconds=round(run.options.waits.weekly_s)))
 
 
 def _park_account(run: TaskListRun, attempt: Attempt, limit: LimitHit, at: datetime) -> None:
@@ -170,8 +206,10 @@ def wake(run: TaskListRun, park: ParkRow) -> None:
 def _remedy(run: TaskListRun, full: RunRow) -> str:
     """What is tried with a full context: its own compaction, once; then a new conversation."""
     profile = run.profile_named(full.agent)
-    if profile is None or profile.brand is None:
-        return ""  # a program without conversations: it is simply started again
+    if profile is None or profile.settings.kind in ("shell", "script"):
+        return ""  # it has no context: it is simply started again
+    if profile.brand is None:
+        return AFRESH  # nobody knows how it could be made shorter
     before = run.ledger.run_row(full.resumes) if full.resumes else None
     was_compacted = full.purpose == COMPACT or (before is not None and before.purpose == COMPACT)
     if profile.brand.compact and full.resume_id and not was_compacted:

@@ -118,7 +118,8 @@ def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
     """A resumption that had not begun is made again; a fresh start falls to the restart."""
     before = run.ledger.run_row(row.resumes) if row.resumes else None
     if before is not None:
-        has_conversation = row.resume_id is not None or before.resume_id is None
+        is_same = row.conversation == before.conversation
+        has_conversation = is_same and (row.resume_id is not None or before.resume_id is None)
         run.new_attempt(
             run.graph.task(row.task),
             attempt=row.attempt,

@@ -41,6 +41,7 @@ from segue.work.project import Project, check_writable, find_plan
 from segue.work.questions import Asker, Questions
 from segue.work.tasklist import Options, TaskListRun
 from segue.work.worktree import Worktrees
+from segue.work.zone import zone_here
 
 Emit = Callable[..., None]
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -158,6 +159,7 @@ async def run_plan(
         worktrees = Worktrees(project.root, project.worktrees, file.path)
         worktrees.check()
     check_writable(file.path, project)
+    tz = zone_here(environ, tz, clock.now())
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None

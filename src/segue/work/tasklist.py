@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from segue.core.decide import Candidate, Decisions, Leash, ParkView, Snapshot, decide
 from segue.core.frontier import Frontier
@@ -42,6 +43,9 @@ from segue.work.ledger import LATER, GateRow, Ledger, ParkRow, RunRow
 from segue.work.planfile import PlanFile
 from segue.work.questions import Questions
 
+if TYPE_CHECKING:
+    from segue.dialects.limits import Extra
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -52,6 +56,7 @@ class Options:
     silence_after_s: float = 600.0
     silence_max_s: float | None = None
     budget_usd: float | None = None
+    limit_patterns: tuple[Extra, ...] = ()  # the user's own
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ def test_a_name_decides_before_the_words() -> None:
         ("1e9", None),
         ("inf", None),
         ("٣", None),
-        ("Sun, 15 Nov 2026 18:56:24 GMT", None),
+        ("soon", None),
         (5, None),
         (None, None),
     ],
@@ -109,6 +110,55 @@ def test_the_server_says_how_long_to_wait(header: object, wait_s: float | None) 
     """A number of seconds, plain and bounded; anything else is none."""
     error = failed(message="x", statusCode=429, responseHeaders={"retry-after": header})
     assert told(error)[1] == LimitHit("rate_limit", wait_s=wait_s, text="x")
+
+
+def test_the_server_says_until_when() -> None:
+    """By a date in the header that may also be a number."""
+    header = {"retry-after": "Sun, 15 Nov 2026 18:56:24 GMT"}
+    hit = told(failed(message="x", statusCode=429, responseHeaders=header))[1]
+    at = datetime(2026, 11, 15, 18, 56, 24, tzinfo=UTC)
+    assert hit == LimitHit("rate_limit", resets_at=at, text="x")
+
+
+@pytest.mark.parametrize(
+    ("error", "resets_at", "wait_s"),
+    [
+        ({"resets_at": 1_763_233_200, "resets_in_seconds": 5}, 1_763_233_200, None),
+        ({"resets_in_seconds": 1_234.5}, None, 1_234.5),
+        ({"resets_in_seconds": 1e15}, None, float(WAIT_S_MAX)),
+        ({"resets_at": "soon"}, None, 30.0),
+        ({"resets_at": -1, "resets_in_seconds": True}, None, 30.0),
+        ("no object", None, 30.0),
+    ],
+)
+def test_figures_in_the_answer_come_before_the_header(
+    error: object, resets_at: int | None, wait_s: float | None
+) -> None:
+    """The reset of a subscription stands in the body; what cannot be one is passed over."""
+    hit = told(
+        failed(
+            message="The usage limit has been reached",
+            statusCode=429,
+            responseBody=json.dumps({"error": error}),
+            responseHeaders={"retry-after": "30"},
+        )
+    )[1]
+    at = None if resets_at is None else datetime.fromtimestamp(resets_at, UTC)
+    assert hit == LimitHit("session_limit", at, wait_s, "The usage limit has been reached")
+
+
+@pytest.mark.parametrize("body", ["", "{", "[" * 100_000, "[]", '"x"', None, 1, {}])
+def test_a_body_that_is_none_is_passed_over(body: object) -> None:
+    """Then the header counts."""
+    hit = told(
+        failed(
+            message="x",
+            statusCode=429,
+            responseBody=body,
+            responseHeaders={"retry-after": "30"},
+        )
+    )[1]
+    assert hit == LimitHit("rate_limit", wait_s=30.0, text="x")
 
 
 def test_tokens_and_cost_are_added_up() -> None:

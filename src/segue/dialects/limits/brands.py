@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_NAMES = (
+NAMES = (
     "claude", "codex", "gemini", "qwen", "opencode", "copilot", "cursor", "aider", "kimi", "goose",
     "continue", "roo", "cline", "kilo", "amazon", "kiro", "autohand",
 )  # fmt: skip
@@ -24,6 +24,6 @@ def brand_of(tool: str | None, rows: Sequence[str]) -> str:
     """The brand that a tool's name or a screen's marks tell; empty where neither does."""
     if tool:
         name = tool.lower()
-        return next((brand for brand in _NAMES if name.startswith(brand)), name.split("-")[0])
+        return next((brand for brand in NAMES if name.startswith(brand)), name.split("-")[0])
     text = "\n".join(rows[-40:])
     return next((brand for mark, brand in _MARKS if mark in text), "")

@@ -179,7 +179,7 @@ def _body(rows: list[str], look: _Look) -> Detection:
     for block in layout.blocks(rows):
         is_cancelled = is_cancelled or doing.is_cancelled(block.text, block.lower)
         judged = _judged(block, look)
-        if (judged is None or not judged.is_stop) and _says_nothing(block):
+        if (judged is None or judged.state == "unknown") and _says_nothing(block):
             look.pass_by(block.text, "says_nothing")
             continue
         if judged is not None and judged.is_stop:

@@ -28,10 +28,11 @@ _OWN = (
     (
         BILLING,
         Clue(
-            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|크레딧|결제|잔액"
+            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|크레딧|결제|잔액"
             "|クレジット|余额",
             r"\bspend(?:ing)?\b|\bcredits?\b|\bbudget\b|\bbalance\b|\bfunds\b|\bbilling\b"
-            r"|\bpayment\b|\bcost\b|\boverage\b|\btrial\b|크레딧|결제|잔액|クレジット|余额",
+            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\bpremium requests?\b|크레딧|결제|잔액"
+            r"|クレジット|余额",
         ),
     ),
 )
@@ -192,7 +193,5 @@ def by_window(text: str) -> str | None:
 
 def by_habit(brand: str, resets_at: datetime | None, now: datetime) -> str:
     """What a brand means by a limit that it does not name."""
-    if brand in _USUAL:
-        return _USUAL[brand]
     is_far = resets_at is not None and resets_at - now > A_DAY
-    return WEEKLY if is_far else SESSION
+    return WEEKLY if is_far else _USUAL.get(brand, SESSION)

@@ -59,6 +59,7 @@ _PREFACE = re.compile(
     ),
     re.IGNORECASE,
 )
+_QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
 # What shows that this is no message of the program, whatever it says.
 _ALIEN = re.compile(
     r"\s*(?:[\w./\\-]+\.[a-z]\w{0,5}[:(]\d+|[A-Za-z_./][\w./-]*:\d+:|[#~=^]|//|/\*|\*\s|--\s|<!--"
@@ -108,7 +109,7 @@ def heads(text: str) -> Iterator[int]:
     at = 0
     yield at
     for _count in range(HEADS_MAX):
-        found = _PREFACE.match(text, at)
+        found = _PREFACE.match(text, at) or (_QUOTE.match(text, at) if at else None)
         if found is None or found.end() == at:
             return
         at = found.end()

@@ -31,6 +31,12 @@ _CONFIRM = re.compile(
     r"|↑/?↓|\buse (?:the )?arrow",
     re.IGNORECASE,
 )
+# The same in a row that says nothing else.
+_KEYS = re.compile(
+    r"\W*(?:press |use |hit |type )?(?:the )?(?:enter|return|esc|tab|space|arrow|↑|↓|[a-z]+ keys)\b"
+    r"|\W*↑/?↓",
+    re.IGNORECASE,
+)
 _CURSOR = re.compile(r"\s*[❯›▶]\s+\S")
 _YES_NO = re.compile(r"(?:\(y/n\)|\[y/n\]|\(yes/no\))\s*:?\s*$", re.IGNORECASE)
 _WAITS = re.compile(
@@ -112,6 +118,8 @@ def _menu(rows: list[str], first: int, entries: Sequence[str], cursor: int | Non
 def _unnumbered(rows: list[str]) -> Menu | None:
     """Entries without numbers: the row with the cursor and its neighbours, above the hint."""
     last = next(at for at in range(len(rows) - 1, -1, -1) if _CONFIRM.search(rows[at]))
+    if not _KEYS.match(rows[last]):
+        return None  # a message that may be cancelled, no menu
     end = last
     while end > 0 and not unboxed(rows[end - 1]).strip():
         end -= 1

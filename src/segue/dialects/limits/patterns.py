@@ -173,9 +173,32 @@ RATE = (
         r"request rate (?:\w+ ){0,2}(?:increased|too|is)",
         r"(?:[\w.-]+ ){0,3}(?:is|are) (?:temporarily "
         r"|currently )?(?:rate )?limiting (?:\w+ ){0,2}requests",
+        r"(?:max(?:imum)? )?(?:number of )?retr(?:y|ies)\b(?: \w+){0,2} (?:reached|exceeded|exhausted)"
+        r"\b[^.\n]{0,24}\brate[- ]?limit\w*",
         r"(?:please )?slow down\b",
         r"throttling(?:exception|error)\b",
         needs="many rate slow limiting throttling",
+    ),
+    _p(
+        "excessive",
+        "rate_limit",
+        r"excessive (?:\w+ ){0,3}(?:usage|use|requests|traffic)\b",
+        r"(?:we (?:have |'ve )?detected that )?you(?:'re| are)(?: \w+)? (?:using|sending|making)\b"
+        r"[^.!?\n]{0,40}\b(?:excessively|too (?:fast|frequently|quickly|often|many))\b",
+        r"your (?:\w+ ){0,3}(?:has|have) been (?:temporarily )?(?:limited|restricted|slowed)\b",
+        needs="excessive too limited restricted slowed",
+    ),
+    _p(
+        "retries-over",
+        "network",
+        r"(?:max(?:imum)?|all|the)? ?(?:number of )?retr(?:y|ies)(?: attempts?| limit| count)?"
+        r" (?:was |were |has been |have been )?(?:reached|exceeded|exhausted|failed)\b",
+        r"(?:exceeded|exhausted|reached) (?:the )?(?:max(?:imum)? )?(?:number of )?retr(?:y|ies)"
+        r"(?: attempts?| limit| count)?\b",
+        r"(?:gave up|giving up|failed|aborted|stopped) after \d+ (?:\w+ )?(?:attempts|retries"
+        r"|tries)\b",
+        trust=1,
+        needs="retr attempt tries",
     ),
 )
 SERVERS = (
@@ -389,5 +412,36 @@ BRANDS = (
     _p("zai-balance", "billing", r"\[1113\]\["),
     _p("zai-limit", "", r"\[13(?:0[89]|1\d)\]\["),
 )
+
+# Other languages: what is said there, in one piece.
+ABROAD = {
+    "rate_limit": (
+        r"요청이 (?:너무|과도하게) (?:많|잦)|요청 (?:횟수|속도|빈도).{0,8}(?:초과|제한)"
+        r"|リクエストが(?:多すぎ|集中)|リクエスト(?:数|回数|頻度).{0,8}(?:超え|超過|制限)"
+        r"|请求(?:过于频繁|太频繁|过多|太多|次数过多|频率.{0,4}(?:过高|限制))|請求(?:過於頻繁|過多)"
+        r"|访问(?:过于|太)频繁|\bzu viele anfragen\b|\bdemasiadas (?:solicitudes|peticiones)\b"
+        r"|\btrop de requêtes\b|\bmuitas solicitações\b|слишком много запросов"
+    ),
+    "overloaded": (
+        r"(?:서버|모델|서비스)[가이]? (?:과부하|혼잡|바쁩)|(?:サーバー?|モデル)が?(?:混雑|過負荷)"
+        r"|(?:服务器|服务|模型|系统)(?:当前|目前|正)?(?:繁忙|过载|负载过高)|\bserver (?:ist )?überlastet"
+        r"|\bservidor(?:es)? (?:está |están )?(?:sobrecargad|saturad)|\bserveurs? .{0,10}surchargé"
+    ),
+    "context_limit": (
+        r"(?:대화|컨텍스트|입력)[가이]? 너무 (?:길|큽)|(?:会話|コンテキスト|入力)が(?:長すぎ|大きすぎ)"
+        r"|(?:对话|上下文|输入)(?:过长|太长|超长)"
+    ),
+    "auth": (
+        r"인증(?:에|이)? ?(?:실패|오류|만료|필요)|로그인이 (?:필요|만료)|API ?키가? ?(?:유효하지|잘못)"
+        r"|認証(?:に失敗|エラー|が必要)|ログインが必要|API ?キーが(?:無効|正しく)"
+        r"|(?:认证|鉴权|身份验证)(?:失败|错误)|登录(?:已)?(?:过期|失效)|(?:未|请先|请重新)登录"
+        r"|API ?(?:密钥|key) ?(?:无效|错误)"
+    ),
+    "network": (
+        r"네트워크 (?:오류|연결)|(?:서버에 |서버와 )?연결(?:할 수 없|에 실패|이 끊)|연결 시간 초과"
+        r"|ネットワークエラー|接続(?:に失敗|できません|がタイムアウト)|网络(?:错误|异常|连接失败)"
+        r"|(?:连接|请求)(?:超时|失败|被拒绝)"
+    ),
+}
 
 PATTERNS = (*BRANDS, *USAGE, *CONTEXT, *RATE, *SERVERS, *MONEY, *LOGINS, *WIRES, *WAITS)

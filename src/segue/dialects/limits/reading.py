@@ -17,7 +17,7 @@ from segue.dialects.limits import kinds, labels, words
 from segue.dialects.limits.clues import Clue
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.patterns import PATTERNS, Pattern
+from segue.dialects.limits.patterns import ABROAD, PATTERNS, Pattern
 from segue.dialects.limits.phrases import Phrases
 from segue.dialects.limits.when import when
 
@@ -33,10 +33,12 @@ RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
 
 _IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
 _ELSEWHERE = tuple(
-    (f"limit-reached-{language}", re.compile(said, re.IGNORECASE))
+    (f"limit-reached-{language}", "", re.compile(said, re.IGNORECASE))
     for language, said in words.elsewhere()
+) + tuple(
+    (f"abroad-{kind}", kind, re.compile(said, re.IGNORECASE)) for kind, said in ABROAD.items()
 )
-_FOREIGN = frozenset(rule for rule, _said in _ELSEWHERE)
+_FOREIGN = frozenset(rule for rule, _kind, _said in _ELSEWHERE)
 # An answer of an API, by its form.
 _IS_API = Clue(
     'error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
@@ -62,22 +64,26 @@ _CLAUSE = re.compile(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
 _ADDRESS = re.compile(
     r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
     r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
-    r"|clear)\b|/\w|https?:",
+    r"|clear|press|automatically|expected|set|check|ask|available)\b"
+    r"|\b(?:message|reason|details?|error|status|request[ _-]?id): |/\w|https?:",
     re.IGNORECASE,
 )
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
+_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over"})
+_ERROR = re.compile(r"\b(?:error|fatal|failed|failure|\w+Exception)\b", re.IGNORECASE)
 _BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
 _INCREASE = re.compile(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
 _ADDRESSES = re.compile(r"\S*(?:://|\w\.\w+/)\S*")
 _REPORT = re.compile(
     r"\b(?:tests?|helper|functions?|modules?|importer|component|column|table|commit|branch"
-    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|method|variable|parameter"
+    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|method|parameter"
+    r"|(?<!environment )variable"
     r"|for example|such as|usually|typically|is now|are now|we now|so the|then the"
-    r"|the (?:first|second|third|last) \w+|skipped|caught|raises|handler|handled|handles|retries"
-    r"|retried|refactor\w*|changelog|docs|e\.g\. when|defaults?|decorat\w+|routes?"
+    r"|the (?:first|second|third|last) \w+|skipped|caught|raises|handler|handled|handles"
+    r"|(?<!\d )retries|retried(?! \d)|refactor\w*|changelog|docs|e\.g\. when|defaults?|decorat\w+|routes?"
     r"|endpoints? that|callers?"
     r"|object|instance|library|package|class|argument|exceptions?|behaviou?r|strategy)\b",
     re.IGNORECASE,
@@ -194,12 +200,19 @@ def _line(
 
 
 def _found(line: str, brand: str, trust: int) -> Found | None:
-    """The words of a limit, where a message may begin."""
+    """The words of a limit, where a message may begin. `stream error: …` is only a label."""
     starts = list(labels.heads(line))
     found = _match(line, starts, brand, trust)
-    if found is None and trust == OWN:
-        later = [m.end() for m in _STARTS.finditer(line)][:STARTS_MAX]
-        found = _match(line, (at for at in later if at not in starts), brand, SPEECH)
+    is_weak = found is not None and (found.kind == kinds.NETWORK or found.rule in _LABELS)
+    if found is not None and not is_weak:
+        return found
+    begin = found.start + 1 if found else 0
+    later = [at for at in starts if at >= begin] if found else []
+    if trust == OWN:
+        later += [m.end() for m in _STARTS.finditer(line, begin)][:STARTS_MAX]
+    told = _match(line, later, brand, SPEECH) if later else None
+    if told is not None and (found is None or told.rule not in _LABELS):
+        return told
     return found or _elsewhere(line)
 
 
@@ -242,10 +255,10 @@ def _elsewhere(line: str) -> Found | None:
     head = line[:160]
     if head.isascii() and not words.may_be_foreign(head):
         return None
-    for rule, said in _ELSEWHERE:
+    for rule, kind, said in _ELSEWHERE:
         found = said.search(head)
         if found:
-            return Found(rule, "", found.start(), found.end())
+            return Found(rule, kind, found.start(), found.end())
     return None
 
 
@@ -265,7 +278,8 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
     if labels.is_code(line) or labels.is_template(line):
         return False
     is_short = len(line.split()) <= _SAID_IN_PASSING.get(found.kind, len(line))
-    if line[found.start].islower() and not is_short:
+    is_labelled = found.kind != kinds.AUTH and _ERROR.search(line, 0, found.start) is not None
+    if line[found.start].islower() and not (is_short or is_labelled):
         return False
     if _REPORT.search(_ADDRESSES.sub(" ", rest)):
         return False
@@ -276,7 +290,7 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
 def _kind(
     found: Found, line: str, rest: str, brand: str, moment: Moment | None, here: Here, is_api: bool
 ) -> tuple[str, bool]:
-    if found.kind == kinds.NETWORK and _RATE.search(rest):
+    if found.kind == kinds.NETWORK and (_RATE.search(rest) or kinds.by_window(rest) == kinds.RATE):
         return kinds.RATE, True
     if found.kind:
         return found.kind, found.trust == SPEECH
@@ -284,7 +298,7 @@ def _kind(
     said = line[found.start : clause.start() if clause else len(line)][:200]
     if named := kinds.by_words(said):
         return named, True
-    coded = kinds.by_code(rest) if is_api else None
+    coded = kinds.by_code(rest if is_api else line[: found.start])
     if coded == kinds.DAILY:
         return coded, True
     is_bill = _BILL.search(rest) is not None and brand not in kinds.QUOTA_BRANDS

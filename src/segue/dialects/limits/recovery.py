@@ -94,7 +94,7 @@ def wait_for(
 
 
 def _until(found: Detection, resets_at: datetime, now: datetime, sent: int) -> Wait:
-    end = resets_at + timedelta(seconds=MINUTE_S if _may_be_later(found) else 0)
+    end = resets_at + timedelta(seconds=MINUTE_S if names_minute(found) else 0)
     if sent and end <= now:
         return _wait(now, AGAIN_S, is_guess=False)
     until = max(end, now) + timedelta(seconds=MARGIN_S)
@@ -102,7 +102,8 @@ def _until(found: Detection, resets_at: datetime, now: datetime, sent: int) -> W
     return Wait(until, seconds, is_guess=False)
 
 
-def _may_be_later(found: Detection) -> bool:
+def names_minute(found: Detection) -> bool:
+    """Whether the time names a minute, which may be rounded down."""
     return found.is_minute_rounded and found.time_form in ("clock", "date", "weekday", "day", "iso")
 
 

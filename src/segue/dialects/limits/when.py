@@ -27,6 +27,8 @@ _CUE = re.compile(
     | continu(?:e|es|ing)\b(?:\s+automatically)? | auto-?(?:continue|resume)s?
     | wait(?:ing|s)? | sleeping | until | till | available | expires? | ends?
     | next\s+(?:reset|window|attempt|retry|try) | cool(?:ing)?[ -]?down
+    | return(?=\s+(?:tomorrow|next|on|at|in|after)\b)
+    | versuch\w+ | essaye[rz]? | intént\w+ | vuelv\w+ | tente\b
     | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
     | restablec\w+ | reintent\w+ | novamente | nuevo
     )""",
@@ -38,7 +40,8 @@ _FILL = re.compile(
           |will|the|your|limits?|usage|quota|window|automatically|date|time|resets?|next\ (?=try)
           |um|am|ab|in|nach|à|dans|às|em|en|a\ las|el|le|dia|día|erneut|wieder|around|then|please
           |to|become[s]?|available|seconds?\ (?=\d)|and|,|before|trying|retrying|retry|continuing
-          |which|that|you|can|use|access|restored|lifted|of|day|starting)\b)""",
+          |which|that|you|can|use|access|restored|lifted|of|day|starting|sie|es|bitte|de\ nouveau
+          |lo|nuevamente|a\ partir\ de)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SPAN_FILL = re.compile(
@@ -52,7 +55,7 @@ _TURNED = re.compile(  # `2h 13m until reset`
     r"(?:resets?|retry|retrying|next|you can|try)",
     re.IGNORECASE,
 )
-_LED = re.compile(r"\b(?:in|dans|en|em|nach)\s+(?=\d)", re.IGNORECASE)
+_LED = re.compile(r"\b(?:in|dans|en|em|nach|um|ab|à|às|at|after)\s+(?=\d)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w:.,/-])\d")
 _EASTERN = re.compile(r"[가-힣ぁ-ヿ一-鿿]")
 # What follows directly on a time that is meant: at, until, after, again, reset.
@@ -138,9 +141,10 @@ def _turned(text: str, here: Here) -> Moment | None:
 def _led(text: str, here: Here) -> Moment | None:
     """`in 3 Stunden erneut`: the announcement comes last."""
     for led in _LED.finditer(text):
-        span = span_at(text, led.end())
-        if span is not None and _CUE.match(text, span.end):
-            return moment_at(text, led.end(), here, is_span_likely=True)
+        is_span = span_at(text, led.end()) is not None
+        moment = moment_at(text, led.end(), here, is_span_likely=is_span)
+        if moment is not None and _CUE.match(text, _filled(text, moment.end)):
+            return moment
     return None
 
 

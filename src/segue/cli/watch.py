@@ -1,0 +1,221 @@
+"""`segue watch`: keep agents alive that a person started in tmux or WezTerm panes."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+from collections.abc import Mapping
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO
+
+import click
+
+from segue.cli import output
+from segue.cli.watch_screens import Screen, choose_screen
+from segue.core.limits import Waits
+from segue.dialects.limits.brands import NAMES
+from segue.dialects.limits.recovery import RecoveryConfig
+from segue.drivers import claude_files
+from segue.drivers.panes import Panes
+from segue.drivers.tmux import TmuxPanes
+from segue.drivers.wezterm import WeztermPanes
+from segue.engine.clock import SystemClock
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.sqlite import Store
+from segue.work import config, runner
+from segue.work.accounts import Accounts
+from segue.work.project import Project
+from segue.work.watch.telling import Telling
+from segue.work.watch.watcher import Watcher, Wishes
+from segue.work.watch.workers import Workers
+
+LOG_BYTES_MAX = 4 * 1024 * 1024
+
+
+@click.command(
+    "watch",
+    help=_(
+        "Keep agents alive that were started in tmux or WezTerm panes: wait for their limits, then"
+        " tell them to go on, once. PANE is %3 of tmux or wezterm:7; without one, every pane that"
+        " holds an agent is watched."
+    ),
+    epilog=output.example("segue watch --dry-run\nsegue watch %3 --agent claude"),
+)
+@click.argument("panes", metavar="[PANE]...", nargs=-1)
+@click.option("--agent", metavar="NAME", help=_("whose screens these are: claude, codex, …"))
+@click.option(
+    "--account",
+    "accounts",
+    metavar="PANE=NAME",
+    multiple=True,
+    help=_("the account of a pane, if not that of its brand"),
+)
+@click.option("--tmux-socket", type=click.Path(path_type=Path), help=_("of another tmux server"))
+@click.option("--dry-run", is_flag=True, help=_("say what would be done, and send nothing"))
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(
+    ctx: click.Context,
+    panes: tuple[str, ...],
+    agent: str | None,
+    accounts: tuple[str, ...],
+    tmux_socket: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    environ: dict[str, str] = ctx.obj["environ"]
+    project = Project.around(Path.cwd())
+    settings = config.load(project.root, config.user_file(environ))
+    tz = datetime.now().astimezone().tzinfo
+    assert tz is not None
+    recovery = settings.recovery
+    kept = RecoveryConfig(
+        recovery.resume_text, recovery.default_wait_time, recovery.max_retries,
+        recovery.weekly_limit_default, recovery.context_limit_wait, recovery.recheck_after,
+    )  # fmt: skip
+    clock = SystemClock()
+    wishes = Wishes(
+        panes=frozenset(map(_pane, panes)),
+        agent=_agent(agent),
+        accounts=dict(map(_account, accounts)),
+        is_dry=dry_run,
+        resume_text=kept.resume_text,
+        recheck_s=kept.recheck_after,
+        max_sends=kept.max_retries,
+        waits=Waits(
+            kept.weekly_limit_default, kept.default_wait_time, kept.context_limit_wait,
+            recovery.wake_margin_s,
+        ),
+        leash=runner.leash(settings.leash, clock, tz),
+        tz=tz,
+        extra=getattr(settings, "limit_patterns", ()),
+    )  # fmt: skip
+    hosts = _hosts(wishes, tmux_socket, environ)
+    project.prepare()
+    with _log_file(project.logs) as log_file:
+        screen = choose_screen(as_json=as_json)
+
+        def log(line: str) -> None:
+            log_file.write(line + "\n")
+            log_file.flush()
+            screen.log(line)
+
+        telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
+        for text in kept.clamped:
+            telling.line(text)
+        store = Store.open(project.database)
+        try:
+            return asyncio.run(_watch(hosts, store, settings, wishes, telling, screen))
+        finally:
+            store.close()
+
+
+async def _watch(
+    hosts: Mapping[str, Panes],
+    store: Store,
+    settings: config.Config,
+    wishes: Wishes,
+    telling: Telling,
+    screen: Screen,
+) -> int:
+    clock = SystemClock()
+
+    def account_of(agent: str) -> str:
+        named = settings.agents.get(agent)
+        return named.charged_to if named else agent or "unknown"
+
+    watcher = Watcher(
+        hosts,
+        Workers(store, clock),
+        Accounts(store, clock),
+        telling,
+        wishes,
+        clock,
+        account_of,
+        lambda pid, now: claude_files.stop_of(pid, now=now, tz=wishes.tz),
+    )
+    stop = asyncio.Event()
+    code = 0
+
+    def end(how: int) -> None:
+        nonlocal code
+        code = how
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, end, 130)
+    loop.add_signal_handler(signal.SIGTERM, end, 0)
+    screen.show(watcher, end)
+    try:
+        await watcher.run(stop)
+    finally:
+        screen.close()
+    return code
+
+
+def _log_file(folder: Path) -> IO[str]:
+    """Lines are added; one file of what was before is kept."""
+    path = folder / "watch.log"
+    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+        path.replace(folder / "watch.old.log")
+    return path.open("a", encoding="utf-8")
+
+
+# What was asked for
+
+
+def _pane(text: str) -> str:
+    if text.startswith("%") and text[1:].isdigit():
+        return text
+    if text.startswith("wezterm:") and text[8:].isdigit():
+        return text
+    raise UserError(
+        "bad_pane",
+        _("`{text}` is no pane").format(text=text),
+        hint=_("write %3 for a pane of tmux (tmux list-panes -a), wezterm:7 for one of WezTerm"),
+    )
+
+
+def _agent(name: str | None) -> str | None:
+    if name is None or name in NAMES:
+        return name
+    close = get_close_matches(name, NAMES, 1)
+    hint = _("known: {names}").format(names=", ".join(NAMES))
+    if close:
+        hint = _("did you mean `{name}`?").format(name=close[0])
+    message = _("there is no agent `{name}`").format(name=name)
+    raise UserError("unknown_agent", message, hint=hint)
+
+
+def _account(text: str) -> tuple[str, str]:
+    pane, equals, name = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(
+            "usage",
+            _("`{text}` does not say which account a pane has").format(text=text),
+            hint=_("write --account %3=NAME"),
+        )
+    return _pane(pane), name.strip()
+
+
+def _hosts(wishes: Wishes, tmux_socket: Path | None, environ: dict[str, str]) -> dict[str, Panes]:
+    """Those whose panes are wanted, and which are installed."""
+    wanted = {"wezterm" if pane.startswith("wezterm:") else "tmux" for pane in wishes.panes}
+    path = environ.get("PATH")
+    hosts: dict[str, Panes] = {}
+    if "tmux" in wanted or (not wanted and (tmux_socket or shutil.which("tmux", path=path))):
+        hosts["tmux"] = TmuxPanes(tmux_socket, environ=environ)
+    if "wezterm" in wanted or (not wanted and shutil.which("wezterm", path=path)):
+        hosts["wezterm"] = WeztermPanes(environ=environ)
+    if not hosts:
+        raise UserError(
+            "no_terminal",
+            _("neither tmux nor WezTerm is installed: there are no panes to watch"),
+            hint=_("install tmux, and start your agents in it"),
+        )
+    return hosts

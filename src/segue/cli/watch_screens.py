@@ -1,0 +1,60 @@
+"""How `segue watch` shows what happens: a live table, plain lines, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from segue.cli.reporters import say
+from segue.work.watch.watcher import Watcher
+
+
+class Screen(Protocol):
+    def emit(self, event: dict[str, Any]) -> None:
+        """Something happened, for programs."""
+        ...
+
+    def log(self, line: str) -> None:
+        """Something happened, for people."""
+        ...
+
+    def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
+        """The watcher begins. `end` ends it, with an exit code."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def choose_screen(*, as_json: bool) -> Screen:
+    if as_json:
+        return JsonScreen()
+    if sys.stdout.isatty() and sys.stdin.isatty():
+        from segue.cli.watch_table import TableScreen  # noqa: PLC0415 - a pipe needs no rich
+
+        return TableScreen()
+    return LineScreen()
+
+
+class LineScreen:
+    """Log lines to standard error; nothing is a result before it ends."""
+
+    def emit(self, event: dict[str, Any]) -> None:
+        pass
+
+    def log(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)  # noqa: T201 - log lines go to standard error
+
+    def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class JsonScreen(LineScreen):
+    """An event per line on standard output."""
+
+    def emit(self, event: dict[str, Any]) -> None:
+        say(json.dumps(event, ensure_ascii=False))

@@ -1,0 +1,150 @@
+"""The live table of `segue watch`, and the keys that a person presses in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import termios
+import tty
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from segue.core.durations import format_duration
+from segue.core.machines import WorkerState
+from segue.i18n import N_, _
+from segue.work.watch.telling import limit_name
+from segue.work.watch.watcher import Watcher
+from segue.work.watch.workers import Worker
+
+REFRESH_S = 0.5
+LOOKS = {
+    WorkerState.IDLE: ("○", "dim"),
+    WorkerState.BUSY: ("●", "cyan"),
+    WorkerState.PAUSED: ("⏳", "yellow"),
+    WorkerState.ERROR: ("✘", "bold red"),
+    WorkerState.BLOCKED: ("❓", "bold magenta"),
+    WorkerState.DONE: ("✔", "green"),
+    WorkerState.DEAD: ("✝", "dim"),
+}
+STATES = {
+    WorkerState.IDLE: N_("idle"),
+    WorkerState.BUSY: N_("busy"),
+    WorkerState.PAUSED: N_("paused"),
+    WorkerState.ERROR: N_("error"),
+    WorkerState.BLOCKED: N_("waits for you"),
+    WorkerState.DONE: N_("done"),
+    WorkerState.DEAD: N_("dead"),
+}
+UP, DOWN = ("\x1b[A", "k"), ("\x1b[B", "j")
+
+
+class TableScreen:
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._watcher: Watcher | None = None
+        self._end: Callable[[int], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._before: list[Any] | None = None
+        self._chosen = 0
+
+    def emit(self, event: dict[str, Any]) -> None:
+        pass
+
+    def log(self, line: str) -> None:
+        self._console.print(Text(line))
+
+    def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
+        self._watcher, self._end = watcher, end
+        self._before = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        asyncio.get_running_loop().add_reader(sys.stdin, self._on_key)
+        self._live.start()
+        self._tick()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._live.stop()
+        if self._before is not None:
+            asyncio.get_running_loop().remove_reader(sys.stdin)
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+            self._before = None
+
+    # Keys
+
+    def _on_key(self) -> None:
+        assert self._watcher is not None
+        assert self._end is not None
+        key = os.read(sys.stdin.fileno(), 16).decode("utf-8", "replace")
+        workers = self._workers()
+        if key in ("q", ""):
+            self._end(0)
+            return
+        self._chosen = max(0, min(self._chosen + (key in DOWN) - (key in UP), len(workers) - 1))
+        if workers and key in ("p", "r", "w"):
+            worker = workers[self._chosen]
+            if key == "w":
+                self._watcher.wake(worker)
+            else:
+                self._watcher.hold(worker, is_held=key == "p")
+        self._draw()
+
+    def _workers(self) -> list[Worker]:
+        assert self._watcher is not None
+        found = self._watcher.workers.values()
+        return sorted(found, key=lambda worker: (worker.pane.host, int(worker.number)))
+
+    # Drawing
+
+    def _tick(self) -> None:
+        self._draw()
+        self._timer = asyncio.get_running_loop().call_later(REFRESH_S, self._tick)
+
+    def _draw(self) -> None:
+        self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> RenderableType:
+        workers = self._workers()
+        keys = Text(_("↑↓ choose · p leave alone · r take back · w wake now · q quit"), style="dim")
+        if not workers:
+            return Group(Text(_("No pane holds an agent yet. Start one in tmux or WezTerm.")), keys)
+        table = Table(box=None, padding=(0, 2, 0, 0), expand=False)
+        for title in (_("pane"), _("agent"), _("account"), _("state"), _("what is next")):
+            table.add_column(title, header_style="dim", no_wrap=True, overflow="ellipsis")
+        for n, worker in enumerate(workers):
+            sign, style = LOOKS[worker.state]
+            table.add_row(
+                Text(worker.pane.id, style="reverse" if n == self._chosen else ""),
+                worker.agent or "–",
+                worker.account,
+                Text(f"{sign} {_(STATES[worker.state])}", style=style),
+                Text(_next(worker)),
+            )
+        return Group(table, Text(), keys)
+
+
+def _next(worker: Worker) -> str:
+    if worker.held_by is not None:
+        return _("another watcher has it (process {pid})").format(pid=worker.held_by.pid)
+    if worker.is_held:
+        return _("left alone, as you wish (r takes it back)")
+    if worker.is_attended:
+        return _("somebody is typing, left alone")
+    if worker.state is WorkerState.PAUSED and worker.wakes_at is None:
+        return _("{kind}, goes on by itself").format(kind=limit_name(worker.kind))
+    if worker.state is WorkerState.PAUSED and worker.wakes_at is not None:
+        left = max(0, int((worker.wakes_at - datetime.now(UTC)).total_seconds()))
+        time = worker.wakes_at.astimezone().strftime("%m/%d %H:%M:%S")
+        text = _("{kind}, goes on at {time} (in {left})")
+        return text.format(kind=limit_name(worker.kind), time=time, left=format_duration(left))
+    if worker.state in (WorkerState.ERROR, WorkerState.BLOCKED):
+        return worker.evidence
+    return ""

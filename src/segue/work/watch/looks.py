@@ -1,0 +1,60 @@
+"""A look at a pane: what its screen shows, and what is really typed in its input line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+from segue.core.machines import WorkerState
+from segue.dialects.limits import Detection, Extra, detect
+from segue.dialects.screen import Screen, is_faint
+
+# Claude Code turns a circle in the pane's title while it works, Codex a braille spinner.
+BUSY_TITLE = re.compile(r"[◐◓◑◒⠀-⣿] ")
+
+SEEN = {
+    "busy": WorkerState.BUSY,
+    "self_retrying": WorkerState.BUSY,
+    "asks": WorkerState.BLOCKED,
+    "idle": WorkerState.IDLE,
+    "unknown": WorkerState.IDLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found, on which text."""
+
+    found: Detection
+    text: str
+
+    @property
+    def state(self) -> WorkerState:
+        """How the worker stands if no limit stops it."""
+        return SEEN.get(self.found.state, WorkerState.IDLE)
+
+    def is_typed(self, text: str) -> bool:
+        """Whether just this stands in the input line, however it is wrapped."""
+        return bool(self.found.draft) and _bare(self.found.draft or "") == _bare(text)
+
+    def told(self, text: str) -> int:
+        """How often a text stands on the screen outside of the input line."""
+        return _bare(self.text).count(_bare(text)) - self.is_typed(text)
+
+
+def look_at(
+    screen: Screen, agent: str, now: datetime, tz: tzinfo, extra: Sequence[Extra] = ()
+) -> Look:
+    text = screen.text
+    found = detect(text, tool=agent or None, now=now, tz=tz, extra=extra)
+    if found.draft and is_faint(screen, found.draft):
+        found = replace(found, draft="")  # the program's own suggestion
+    if found.state in ("idle", "unknown") and BUSY_TITLE.match(screen.title):
+        found = replace(found, state="busy")
+    return Look(found, text)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())

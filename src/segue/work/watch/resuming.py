@@ -1,0 +1,217 @@
+"""One worker is told to go on, once.
+
+Its screen is read again first: only if it still shows the same stop is anything sent. The try is
+written down before it is made. Text and Enter are sent apart, with a look in between, so that
+whoever finds a text of ours in the input line after a death only presses Enter. A menu is left by
+the entry that waits, found by its words, with a look after each key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from segue.core.machines import WorkerState
+from segue.dialects.limits.recovery import keys_to_wait, remedy
+from segue.drivers.panes import PaneError, PaneGoneError
+from segue.work.watch.looks import Look
+from segue.work.watch.stops import Stop, is_known, is_later, stop_of
+from segue.work.watch.telling import Telling
+from segue.work.watch.workers import Worker, Workers
+
+ENTER_AFTER_S = 0.5  # a paste is not a submission
+KEY_S = 0.5  # for a menu to react
+MENU_KEYS_MAX = 40
+SHOWN_S = 2.0  # for a text to appear in the input line
+REMEDY_S_MAX = 900.0
+COMPACT, TEXT = "compact", "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Resuming:
+    """What a try needs: the levers of the watcher."""
+
+    workers: Workers
+    telling: Telling
+    resume_text: str
+    recheck_s: float
+    max_sends: int
+    is_dry: bool
+    look: Callable[[Worker], Awaitable[Look]]
+    has_agent: Callable[[Worker], bool]
+    settle: Callable[[Worker, Look], None]  # take what a look shows for what it is
+    again: Callable[[Worker, Stop, bool], None]  # a try was in vain: when the next one is made
+    resumed: Callable[[Worker, Look], None]
+    blocked: Callable[[Worker, Stop], None]
+
+    async def run(self, worker: Worker) -> None:
+        """A worker's instant has come. Raises PaneGoneError."""
+        look = await self.look(worker)
+        if not self.has_agent(worker):
+            self.settle(worker, look)
+            return
+        if not (self._is_half_done(worker, look) or self._is_waited_for(worker, look)):
+            self.settle(worker, look)
+            return
+        if self._is_attended(worker, look):
+            return
+        if self.is_dry:
+            worker.is_shown = True
+            self.telling.sent(worker, self.resume_text)
+            self.telling.event(worker, "send")
+            return
+        await self._try(worker, look)
+
+    def _is_half_done(self, worker: Worker, look: Look) -> bool:
+        """A try was cut off: its text waits for Enter, or its remedy for the resume text."""
+        if worker.step and look.is_typed(self.resume_text):
+            return True
+        is_compacted = worker.step == COMPACT and look.state is WorkerState.IDLE
+        return is_compacted and not look.found.paused
+
+    def _is_waited_for(self, worker: Worker, look: Look) -> bool:
+        if not look.found.paused or look.found.state == "paused_self_resuming":
+            return False
+        return is_known(worker, stop_of(look.found))
+
+    def _is_attended(self, worker: Worker, look: Look) -> bool:
+        """Whether a person has typed something that is not ours."""
+        draft = look.found.draft
+        ours = (self.resume_text, remedy(look.found, worker.agent) or self.resume_text)
+        worker.is_attended = bool(draft) and not any(map(look.is_typed, ours))
+        if worker.is_attended:
+            self.telling.attended(worker)
+            self.telling.event(worker, "wait", attended=True)
+        return worker.is_attended
+
+    async def _try(self, worker: Worker, look: Look) -> None:
+        is_rest = bool(worker.step) and look.is_typed(self.resume_text)
+        if not self.workers.sending(worker, worker.step or TEXT, is_new=not is_rest):
+            return
+        before = look
+        try:
+            is_sent = await self._send(worker, look)
+        except PaneGoneError:
+            raise
+        except PaneError as error:  # it may have arrived, so what the screen shows decides
+            self.telling.could_not_send(worker, error)
+            is_sent = True
+        if is_sent:
+            await asyncio.sleep(self.recheck_s)
+            self._judge(worker, before, await self.look(worker))
+
+    async def _send(self, worker: Worker, look: Look) -> bool:
+        """False: it is settled already, without the resume text."""
+        if look.found.state == "paused_menu":
+            after = await self._leave_menu(worker, look)
+            if after is None:
+                return False
+            look = after
+        is_there = look.is_typed(self.resume_text)
+        cure = remedy(look.found, worker.agent) if look.found.paused else None
+        if cure is not None and worker.step != COMPACT and not is_there:
+            self.workers.note(worker, step=COMPACT)
+            await self._submit(worker, look, cure)
+            self.telling.sent(worker, cure)
+            self.telling.event(worker, "compact")
+            look = await self._until_not_busy(worker)
+            if self._is_attended(worker, look):
+                return False
+        self.workers.note(worker, step=TEXT)
+        if await self._submit(worker, look, self.resume_text):
+            self.telling.sent(worker, self.resume_text)
+            self.telling.event(worker, "enter" if is_there else "send")
+        return True
+
+    async def _submit(self, worker: Worker, look: Look, text: str) -> bool:
+        """Type a text, unless it stands there already, and press Enter if it can be seen."""
+        if not look.is_typed(text):
+            await worker.host.send_text(worker.pane.id, text)
+            await asyncio.sleep(ENTER_AFTER_S)
+            look = await self._shown(worker, text)
+            if look.found.state == "paused_menu" or (
+                look.found.draft is not None and not look.is_typed(text)
+            ):
+                return False  # swallowed, or somebody types: Enter would do something else
+        await worker.host.send_key(worker.pane.id, "Enter")
+        return True
+
+    async def _shown(self, worker: Worker, text: str) -> Look:
+        """The screen as soon as it shows the text, or after a while."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + SHOWN_S
+        while True:
+            worker.changed.clear()
+            look = await self.look(worker)
+            is_there = look.is_typed(text) or look.found.draft is None
+            if is_there or loop.time() >= until:
+                return look
+            await _changed(worker, until - loop.time())
+
+    async def _leave_menu(self, worker: Worker, look: Look) -> Look | None:
+        """Choose the entry that waits. None: there is none, or it is settled by that."""
+        for _n in range(MENU_KEYS_MAX):
+            if look.found.state != "paused_menu":
+                break
+            keys = keys_to_wait(look.found.menu)
+            if keys is None:
+                self.telling.no_entry_waits(worker)
+                self.blocked(worker, stop_of(look.found))
+                return None
+            worker.changed.clear()
+            await worker.host.send_key(worker.pane.id, keys[0])
+            if keys[0] == "Enter":
+                self.telling.event(worker, "choose")
+            await _changed(worker, KEY_S)
+            await asyncio.sleep(KEY_S / 5)  # it may come in pieces
+            look = await self.look(worker)
+        if look.found.state == "paused_self_resuming":
+            self.settle(worker, look)
+            return None
+        if look.state is WorkerState.BUSY and not look.found.paused:
+            self.resumed(worker, look)
+            return None
+        return look
+
+    async def _until_not_busy(self, worker: Worker) -> Look:
+        """The agent makes its conversation smaller; that takes its time."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + REMEDY_S_MAX
+        await asyncio.sleep(self.recheck_s)
+        while True:
+            worker.changed.clear()
+            look = await self.look(worker)
+            if look.found.paused or look.state is not WorkerState.BUSY or loop.time() >= until:
+                return look
+            await _changed(worker, 30.0)
+
+    def _judge(self, worker: Worker, before: Look, after: Look) -> None:
+        """Whether it worked. A text that still waits for its Enter did not."""
+        text = self.resume_text
+        if not after.found.paused and not after.is_typed(text):
+            self.resumed(worker, after)
+            return
+        if after.found.paused:
+            stop = stop_of(after.found)
+            if stop.is_self_resuming or is_later(worker, stop, self.workers.now()):
+                self.settle(worker, after)
+                return
+        else:
+            stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
+        self.telling.failed(worker, self.max_sends)
+        if worker.sends >= self.max_sends:
+            self.workers.give_up(worker)
+            self.telling.gave_up(worker)
+            self.telling.event(worker, "give_up")
+            return
+        self.again(worker, stop, after.told(text) > before.told(text))
+
+
+async def _changed(worker: Worker, within_s: float) -> None:
+    """Wait until the pane prints something, at most so long."""
+    try:
+        async with asyncio.timeout(within_s):
+            await worker.changed.wait()
+    except TimeoutError:
+        return

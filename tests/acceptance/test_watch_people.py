@@ -1,0 +1,226 @@
+"""People at their panes: who came first, who has half typed something, who must be told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from acceptance_kit import Box, until
+from watch_kit import (
+    ENTER,
+    RESUME,
+    Desk,
+    claude_says,
+    claude_stopped,
+    soon,
+)
+
+
+@pytest.fixture
+def desk(box: Box) -> Iterator[Desk]:
+    with Desk(box) as made:
+        yield made
+
+
+def test_a_person_who_came_first_is_not_disturbed(desk: Desk) -> None:
+    """The person went on before the instant: nothing is typed at it, nor later."""
+    reset = soon(4)
+    tui = desk.limited(reset)
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    tui.show(mode="busy", more=["❯ go on, I have switched accounts"])
+    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy")
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    tui.untouched()
+
+
+def test_work_that_came_and_ended_before_the_instant(desk: Desk) -> None:
+    """The person had it go on and it is idle again, the old banner far above: nothing is typed."""
+    reset = soon(4)
+    tui = desk.limited(reset)
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    tui.show(more=["❯ are you there?", "● Yes. All of it is done now.", "✻ Baked for 2s"])
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    tui.untouched()
+
+
+def test_a_change_in_the_last_moment_is_seen(desk: Desk) -> None:
+    """The screen is read again just before the text is sent, whenever it changed."""
+    for early_s in (0.5, 0.2, 0.05, 0.0):
+        reset = soon(2)
+        tui = desk.limited(reset)
+        watch = desk.watch(tui.pane)
+        watch.state(tui.pane, "paused")
+        until(lambda early_s=early_s, reset=reset: time.time() > reset - early_s, "the moment")
+        tui.show(mode="busy", more=["❯ go on"])
+        changed = tui.of("busy")[0]["at"]
+        watch.wait(
+            lambda watch=watch, tui=tui: watch.states(tui.pane)[-1] == "busy",
+            "busy",
+        )
+        until(lambda reset=reset: time.time() > reset + 1.5, "the instant")
+        late = [each for each in tui.of("bytes") if each["at"] > changed + 0.1]
+        assert late == [] or early_s == 0.0, (early_s, tui.log)
+        watch.stop()
+
+
+def test_a_half_typed_draft_is_neither_sent_nor_cleared(desk: Desk) -> None:
+    """The pane stays paused and is told as attended."""
+    reset = soon(3)
+    tui = desk.limited(reset, draft="please look at the ot")
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    tui.untouched()
+    assert "please look at the ot" in tui.screen
+    assert watch.states(tui.pane)[-1] == "paused"
+    told = str(watch.of(tui.pane)) + watch.err
+    assert "attend" in told.lower(), told
+
+
+def test_a_draft_begun_during_the_wait_counts_too(desk: Desk) -> None:
+    """Typed between the banner and the instant: left alone."""
+    reset = soon(4)
+    tui = desk.limited(reset)
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    tui.show(draft="hm, per")
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    tui.untouched()
+
+
+def test_a_draft_that_is_withdrawn_frees_the_pane(desk: Desk) -> None:
+    """The person cleared the line and left: the text is sent, once."""
+    reset = soon(2)
+    tui = desk.limited(reset, draft="hm, per")
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    until(lambda: time.time() > reset + 2, "the instant")
+    tui.untouched()
+    tui.show(draft="")
+    tui.wait("busy", wait_s=15)
+    tui.resumed_once()
+
+
+def test_a_draft_that_begins_like_the_resume_text_is_a_person_s(desk: Desk) -> None:
+    """“계속해서 …” was not typed by a watcher: it is not sent off."""
+    reset = soon(2)
+    tui = desk.limited(reset, draft=f"{RESUME}해서 테스트도")
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    tui.untouched()
+
+
+def test_an_agent_that_does_not_react_ends_as_an_error(desk: Desk) -> None:
+    """`max_retries` texts at most, each told, then the state is error and nothing more is sent."""
+    tui = desk.limited(soon(2), reactions=[None])
+    watch = desk.watch()
+    watch.state(tui.pane, "error", wait_s=60)
+    assert tui.submitted == [RESUME] * 3
+    assert "".join(tui.bytes) == (RESUME + ENTER) * 3
+    desk.witness(watch)
+    assert len(tui.submitted) == 3
+    assert watch.states(tui.pane)[-1] == "error"
+
+
+def test_an_agent_that_takes_no_key_is_not_sent_heaps(desk: Desk) -> None:
+    """A frozen program: no more than `max_retries` texts, in which nothing is glued together."""
+    desk.recovery(max_retries=2)
+    tui = desk.limited(soon(2), mode="frozen")
+    watch = desk.watch()
+    watch.state(tui.pane, "error", wait_s=60)
+    assert "".join(tui.bytes).count(RESUME) <= 2
+
+
+def test_a_reaction_on_a_later_try_counts(desk: Desk) -> None:
+    """Nothing at first, then it goes on: two texts, no error, and the count begins anew."""
+    tui = desk.limited(soon(2), reactions=[None, {"mode": "busy"}])
+    watch = desk.watch()
+    tui.wait("busy", wait_s=30)
+    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    assert tui.submitted == [RESUME, RESUME]
+    tui.show(mode="prompt", body=claude_stopped(soon(2)), reactions=[None])
+    watch.state(tui.pane, "error", wait_s=60)
+    assert len(tui.submitted) == 2 + 3
+
+
+def test_a_slow_reaction_is_waited_for(desk: Desk) -> None:
+    """Within `recheck_after` nothing more is sent, even if the screen still shows the stop."""
+    desk.recovery(recheck_after=3)
+    tui = desk.limited(soon(2), reactions=[{"mode": "busy", "delay_s": 2}])
+    watch = desk.watch()
+    tui.wait("busy")
+    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    tui.resumed_once()
+
+
+@pytest.mark.parametrize("tries", [1, 3])
+def test_max_retries_is_what_the_settings_say(desk: Desk, tries: int) -> None:
+    """One means one text."""
+    desk.recovery(max_retries=tries)
+    tui = desk.limited(soon(1), reactions=[None])
+    watch = desk.watch()
+    watch.state(tui.pane, "error", wait_s=60)
+    assert tui.submitted == [RESUME] * tries
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("billing", "Credit balance is too low"),
+        ("billing", "You've hit your monthly spend limit · raise it at claude.ai/settings/usage"),
+        ("auth", "Login expired · Please run /login"),
+    ],
+)
+def test_billing_and_login_are_for_a_person(desk: Desk, kind: str, line: str) -> None:
+    """Blocked at once, told with its kind; nothing is typed."""
+    tui = desk.tui(body=claude_says(line))
+    watch = desk.watch()
+    told = watch.state(tui.pane, "blocked")
+    assert told["kind"] == kind
+    assert tui.pane in watch.err
+    desk.witness(watch)
+    tui.untouched()
+
+
+def test_a_person_s_own_client_is_left_as_it_is(desk: Desk) -> None:
+    """Somebody is attached with a terminal of their own size: neither it nor its panes change."""
+    tui = desk.tui(mode="busy", body=["❯ write the parser"], size="90x28")
+    desk.tmux.attach(28, 90, "0")
+    shape = "#{client_width}x#{client_height} #{window_width}x#{window_height} #{client_session}"
+    before = desk.tmux("list-clients", "-F", shape)
+    window = desk.tmux("list-windows", "-a", "-F", "#{window_id} #{window_width}x#{window_height}")
+    watch = desk.watch()
+    watch.state(tui.pane, "busy")
+    tui.show(mode="prompt", body=claude_stopped(soon(2)))
+    tui.wait("busy", 2)
+    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    clients = desk.tmux("list-clients", "-F", f"#{{client_flags}} {shape}").splitlines()
+    (person,) = [line for line in clients if "control-mode" not in line]
+    assert person.endswith(before)
+    rooms = desk.tmux("list-windows", "-a", "-F", "#{window_id} #{window_width}x#{window_height}")
+    assert rooms == window
+    watch.stop()
+    assert desk.tmux("list-clients", "-F", shape) == before
+    tui.resumed_once()
+
+
+def test_a_pane_in_copy_mode_is_waked_all_the_same(desk: Desk) -> None:
+    """A person who scrolled back and left: keys go to the agent, not to tmux's copy mode."""
+    tui = desk.limited(soon(2))
+    desk.tmux("copy-mode", "-t", tui.pane)
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    watch.wait(lambda: tui.submitted or watch.states(tui.pane)[-1] != "paused", "an outcome")
+    if tui.submitted:
+        tui.resumed_once()
+    else:
+        tui.untouched()
