@@ -321,7 +321,7 @@ FAILED tests/test_limiter.py::test_limit_is_reset - assert 429 == 200
         DIFF,
         "You've used 95% of your weekly limit · resets Nov 18, 6pm (UTC)\nmake: *** [all] Error 2",
         "You've hit your 5-hour limit · resets 3pm (UTC)\n\nGoing on with the small model.\n"
-        "Wrote src/limits.py\nTraceback (most recent call last):\nKeyError: 'reset'",
+        "Wrote src/app.py\nTraceback (most recent call last):\nKeyError: 'reset'",
     ],
 )
 def test_text_about_limits_is_a_failure_like_any_other(box: Box, text: str) -> None:
@@ -351,7 +351,7 @@ def test_a_command_that_needs_a_person_opens_a_gate(box: Box, text: str, word: s
     assert done.code == 3
     (gate,) = done.of("gate_opened", "T-1")
     assert word in gate["text"]
-    assert text.split(" · ")[0] in gate["text"]
+    assert text.partition(" · ")[0] in gate["text"]
     assert box.run().code == 0
     first, second = starts(box)
     assert second == [first[0], "1", "1", "계속"]

@@ -154,7 +154,7 @@ def test_a_second_limit_after_the_first_is_waited_for_again(desk: Desk) -> None:
     second = soon(3)
     tui.show(
         mode="prompt",
-        more=["● I have written half of it.", f"  ⎿  Claude AI usage limit reached|{second}"],
+        more=["● I have written half of it.", "", f"  ⎿  Claude AI usage limit reached|{second}"],
     )
     watch.wait(
         lambda: [e for e in watch.of(tui.pane, "paused") if instant(e["resets_at"]) == second],

@@ -125,8 +125,40 @@ def test_a_usage_limit_parks(stage: Stage) -> None:
     assert (done.code, done.finished["parked"]) == (4, ["T-1"]), done.said
     (parked,) = done.of("task_parked")
     assert parked["kind"] == "session_limit"
-    assert at(parked["wakes_at"]) > time.time() + 60
-    assert len(stage.asked()) == 1
+    asked = stage.asked()
+    assert at(parked["resets_at"]) == (asked[0].at + 7200) // 60 * 60, "as its words have it"
+    assert at(parked["wakes_at"]) == at(parked["resets_at"]) + 60 + 1, "the minute's end, a margin"
+    assert len(asked) == 1
+    stage.nothing_left()
+
+
+def test_a_limit_of_days_parks_for_days(stage: Stage) -> None:
+    """Its words name a date then, and the kind follows from that."""
+    stage.agent("codex", "429u7d:259200")
+    stage.plan(ONE + "  - retries: 0\n")
+    (parked,) = stage.run("--no-wait").of("task_parked")
+    assert parked["kind"] == "weekly_limit"
+    assert at(parked["resets_at"]) == (stage.asked()[0].at + 259200) // 60 * 60
+
+
+def test_the_minute_that_it_names_is_waited_for_and_it_wakes_once(stage: Stage) -> None:
+    """Killed while it waits, too: not before the end of that minute, then once, in its
+    conversation."""
+    stage.agent("codex", "429u5h:1", "say:done")
+    stage.plan(ONE + "  - retries: 0\n")
+    going = stage.start_run()
+    parked = going.event("task_parked")
+    going.kill()
+    done = stage.run(wait_s=90)
+    stage.completed(done)
+    first, second = stage.asked()
+    wakes_s = (first.at + 1) // 60 * 60 + 60 + 1
+    assert at(parked["wakes_at"]) == wakes_s
+    (resumed,) = done.of("task_resumed")
+    assert wakes_s <= at(resumed["at"]) < wakes_s + 1
+    assert second.at >= wakes_s
+    assert stage.is_in_conversation(second)
+    assert done.of("task_parked") == []
     stage.nothing_left()
 
 

@@ -89,6 +89,22 @@ def test_the_quota_of_a_day_parks(stage: Stage) -> None:
     stage.nothing_left()
 
 
+def test_the_time_that_gemini_names_is_waited_for(stage: Stage) -> None:
+    """Its words name seconds: parked for so long and no longer, then woken once."""
+    stage.agent("gemini", "tool:echo hello", "429:7", "say:done", retries=0, more=FULL)
+    stage.plan(ONE + "  - retries: 0\n")
+    done = stage.run()
+    stage.completed(done)
+    (parked,) = done.of("task_parked")
+    assert parked["kind"] == "rate_limit"
+    _first, refused, last = stage.asked()
+    assert refused.at + 7 <= at(parked["resets_at"]) < refused.at + 7 + 5
+    assert at(parked["wakes_at"]) == pytest.approx(at(parked["resets_at"]) + 1)
+    assert last.at >= at(parked["wakes_at"])
+    assert stage.is_in_conversation(last)
+    stage.nothing_left()
+
+
 def test_a_person_is_asked_where_waiting_does_not_help(stage: Stage) -> None:
     """A refused login is a gate, soon; seen to, the next run goes on and completes."""
     stage.agent("gemini", "401")

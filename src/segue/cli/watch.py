@@ -30,7 +30,8 @@ from segue.work import config, runner
 from segue.work.accounts import Accounts
 from segue.work.project import Project
 from segue.work.watch.telling import Telling
-from segue.work.watch.watcher import Watcher, Wishes
+from segue.work.watch.watcher import Watcher
+from segue.work.watch.wishes import Wishes
 from segue.work.watch.workers import Workers
 
 LOG_BYTES_MAX = 4 * 1024 * 1024
@@ -136,23 +137,22 @@ async def _watch(
         telling,
         wishes,
         clock,
-        account_of,
-        lambda pid, now: claude_files.stop_of(pid, now=now, tz=wishes.tz),
+        account_of=account_of,
+        transcript_of=lambda pid, now: claude_files.stop_of(pid, now=now, tz=wishes.tz),
     )
-    stop = asyncio.Event()
     code = 0
 
     def end(how: int) -> None:
         nonlocal code
         code = how
-        stop.set()
+        watcher.stop()
 
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, end, 130)
     loop.add_signal_handler(signal.SIGTERM, end, 0)
     screen.show(watcher, end)
     try:
-        await watcher.run(stop)
+        await watcher.run()
     finally:
         screen.close()
     return code

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from segue.drivers.panes import PaneError, PaneSilentError
-from segue.drivers.tmux_control import ControlReader, Notice, Output, Reply
+from segue.drivers.tmux_control import ControlReader, Notice, Output, Printed, Reply
 from segue.i18n import _
 
 ANSWER_S = 5.0
@@ -35,7 +35,7 @@ class ControlClient(asyncio.Protocol):
 
     def __init__(
         self,
-        on_output: Callable[[frozenset[str]], None],
+        on_output: Callable[[Mapping[str, Printed]], None],
         on_notice: Callable[[Notice], None],
         on_closed: Callable[[], None],
     ) -> None:

@@ -2,14 +2,16 @@
 
 Between two `%` lines of the same number stands what a command printed; other `%` lines tell what
 happens. Output of panes comes as such lines too, whole, although all that matters here is whose
-it is. A pane can show anything, also a line that looks like tmux's own, and a command prints what
-a pane shows: so a reply is told by its number, and whoever asks several things ends with a word
-that no pane can know (see `Ask` in `tmux_client`).
+it is, how much, and whether it may be about a limit. A pane can show anything, also a line that
+looks like tmux's own, and a command prints what a pane shows: so a reply is told by its number,
+and whoever asks several things ends with a word that no pane can know (see `Ask` in
+`tmux_client`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from segue.drivers.panes import PaneError
@@ -19,15 +21,28 @@ LINE_BYTES_MAX = 2**20
 REPLY_BYTES_MAX = 2**24
 
 _GUARD = re.compile(rb"%(begin|end|error) (\d+ \d+) (\d)")
+# A word that messages about limits have: worth a look at once, however busy the pane is.
+_CLUE = re.compile(
+    rb"(?i:limit|quota|resets?\b|capacity|overload|exceed|exhaust|credit|billing|too (?:long|many)"
+    rb"|expired|api.?key|log ?in|unauthori|try again|retry|\xed\x95\x9c\xeb\x8f\x84)"
+)
 _OURS = b"1"  # what a hook of the user prints has another flag
 _SAFE = re.compile(rb"[A-Za-z0-9 ,./:=@_+\x80-\xff-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """Panes that printed something."""
+class Printed:
+    """What a pane printed: how much, and whether it may be about a limit."""
 
-    panes: frozenset[str]
+    size: int
+    has_clue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Panes that printed something, each once."""
+
+    panes: Mapping[str, Printed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +82,15 @@ class ControlReader:
         if len(self._rest) > LINE_BYTES_MAX:
             raise PaneError(_("tmux sent a line that does not end"))
         heard: list[Heard] = []
-        panes: set[bytes] = set()
+        printed: dict[bytes, list[bytes]] = {}
         for line in lines:
             if self._guard is None and line.startswith((b"%extended-output ", b"%output ")):
-                panes.add(line.split(b" ", 2)[1])
+                printed.setdefault(line.split(b" ", 2)[1], []).append(line)
             elif event := self._take(line):
                 heard.append(event)
-        if panes:
-            heard.append(Output(frozenset(pane.decode("ascii", "replace") for pane in panes)))
+        if printed:
+            panes = {pane.decode("ascii", "replace"): _printed(printed[pane]) for pane in printed}
+            heard.append(Output(panes))
         return heard
 
     def _take(self, line: bytes) -> Notice | Reply | None:
@@ -103,6 +119,10 @@ class ControlReader:
             return None
         lines = tuple(line.decode("utf-8", "replace") for line in self._lines)
         return Reply(lines, is_error=guard[1] == b"error")
+
+
+def _printed(lines: list[bytes]) -> Printed:
+    return Printed(sum(map(len, lines)), any(_CLUE.search(line) for line in lines))
 
 
 def quoted(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from segue.drivers import once
 from segue.drivers.panes import HostGoneError, PaneError, PaneSilentError
 from segue.drivers.tmux_client import ATTACHED, ControlClient
-from segue.drivers.tmux_control import Notice, Reply
+from segue.drivers.tmux_control import Notice, Printed, Reply
 from segue.drivers.tmux_pace import Pace
 from segue.drivers.tmux_rooms import ROOMS_ARGV, ROOMS_COMMAND, Room, rooms_of, version_of
 from segue.i18n import _
@@ -49,7 +49,7 @@ class Link:
         self.client = ControlClient(self._on_output, self._on_notice, self._on_closed)
         self.pace = Pace(tell, self.client.begin)
 
-    def _on_output(self, panes: frozenset[str]) -> None:
+    def _on_output(self, panes: Mapping[str, Printed]) -> None:
         self.pace.on_output(panes)
 
     def _on_notice(self, notice: Notice) -> None:

@@ -1,22 +1,29 @@
 """How often a pane's output is told: at once after a silence, rarely while it goes on.
 
 An agent at work repaints many times a second, a build prints megabytes; nobody needs to look as
-often. After the first output a pane is told, then tmux is asked to hold back its output from us
-(never from the pane: the program goes on, and so does whoever looks at it) for a while, which
-grows as long as more comes. What was held back is not sent later, so at the end of each rest the
-pane is told again, after tmux has said that it sends again: nothing can fall between.
+often. After the first output a pane is told, then it rests; a rest is longer the longer it goes
+on, and at its end the pane is told again if it printed meanwhile. A word about a limit ends the
+rest: what stops an agent is seen at once.
+
+Where a pane prints very much, tmux is asked to hold back its output from us (never from the pane:
+the program goes on, and so does whoever looks at it). What was held back is not sent later, so at
+the end of such a rest the pane is told after tmux has said that it sends again: nothing can fall
+between.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from segue.drivers.tmux_client import Replies
+from segue.drivers.tmux_control import Printed
 
 REST_S = 0.1
-REST_S_MAX = 0.5
+REST_S_MAX = 0.8
+CLUE_S = 0.04  # until a look because of a word; longer if such words keep coming
+HELD_FROM_BYTES = 64 * 1024  # in one rest
 UNKNOWN = float("inf")
 
 Order = Callable[[str], "asyncio.Future[Replies]"]
@@ -27,6 +34,15 @@ class _Beat:
     rest_s: float = REST_S
     told_at: float = float("-inf")
     rests_until: float | None = None
+    printed_bytes: int = 0  # in this rest
+    has_clue: bool = False
+    clue_s: float = CLUE_S
+    is_held: bool = False
+
+    def begin_rest(self, now: float) -> None:
+        self.clue_s = min(2 * self.clue_s, REST_S_MAX) if self.has_clue else CLUE_S
+        self.rests_until = now + self.rest_s
+        self.printed_bytes, self.has_clue = 0, False
 
 
 class Pace:
@@ -39,27 +55,46 @@ class Pace:
         self._beats: dict[str, _Beat] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def on_output(self, panes: Iterable[str]) -> None:
+    def on_output(self, panes: Mapping[str, Printed]) -> None:
         now = self._loop.time()
-        begun = []
-        for pane in panes:
+        loud = []
+        for pane, printed in panes.items():
             beat = self._beats.setdefault(pane, _Beat())
-            if beat.rests_until is not None:
-                continue  # printed before tmux knew: told when the rest ends
-            if now - beat.told_at >= REST_S_MAX:
-                beat.rest_s, beat.told_at = REST_S, now
-                self._tell(pane)
-            else:
-                beat.rest_s = min(2 * beat.rest_s, REST_S_MAX)
-            beat.rests_until = now + beat.rest_s
-            begun.append(pane)
-        if begun:
-            self._order(_command(begun, "pause"))
-            self._set_timer()
+            if beat.rests_until is None:
+                self._begin(pane, beat, now)
+            elif printed.has_clue:
+                self._hasten(beat, now)
+            beat.printed_bytes += printed.size
+            if beat.printed_bytes > HELD_FROM_BYTES and not beat.is_held:
+                beat.is_held = True
+                loud.append(pane)
+        if loud:
+            self._order(_command(loud, "pause"))
+        self._set_timer()
+
+    def _begin(self, pane: str, beat: _Beat, now: float) -> None:
+        """Output after a silence is told; the longer it was, the shorter the rest behind it."""
+        is_long = now - beat.told_at >= REST_S_MAX
+        beat.rest_s = REST_S if is_long else min(2 * beat.rest_s, REST_S_MAX)
+        beat.told_at = now
+        beat.begin_rest(now)
+        self._tell(pane)
+
+    def _hasten(self, beat: _Beat, now: float) -> None:
+        """A word about a limit: the rest ends soon, once."""
+        if not (beat.has_clue or beat.is_held):
+            beat.has_clue = True
+            assert beat.rests_until is not None
+            beat.rests_until = min(beat.rests_until, max(now, beat.told_at + beat.clue_s))
 
     def on_paused(self, pane: str) -> None:
         """tmux itself stopped sending, because we took too little: begin again after a rest."""
-        self.on_output([pane])
+        beat = self._beats.setdefault(pane, _Beat())
+        beat.is_held = True
+        beat.printed_bytes += 1
+        if beat.rests_until is None:
+            beat.rests_until = self._loop.time() + beat.rest_s
+        self._set_timer()
 
     def keep_only(self, panes: Iterable[str]) -> None:
         """Forget panes that are gone."""
@@ -83,17 +118,24 @@ class Pace:
 
     def _on_timer(self) -> None:
         self._timer = None
-        now = self._loop.time() + REST_S / 2  # those that are nearly due come along
-        due = [
-            pane
-            for pane, beat in self._beats.items()
-            if beat.rests_until is not None and beat.rests_until <= now
-        ]
-        for pane in due:
-            self._beats[pane].rests_until = UNKNOWN  # until tmux has answered
-        if due:
-            self._order(_command(due, "continue")).add_done_callback(
-                lambda done: self._on_continued(due, done.result())
+        now = self._loop.time()
+        held = []
+        for pane, beat in self._beats.items():
+            if beat.rests_until is None or beat.rests_until > now:
+                continue
+            if beat.is_held:
+                beat.rests_until = UNKNOWN  # until tmux has answered
+                held.append(pane)
+            elif beat.printed_bytes:
+                beat.told_at = now
+                beat.rest_s = min(2 * beat.rest_s, REST_S_MAX)
+                beat.begin_rest(now)
+                self._tell(pane)
+            else:
+                beat.rests_until = None
+        if held:
+            self._order(_command(held, "continue")).add_done_callback(
+                lambda done: self._on_continued(held, done.result())
             )
         self._set_timer()
 
@@ -103,8 +145,11 @@ class Pace:
         now = self._loop.time()
         for pane in panes:
             if beat := self._beats.get(pane):
-                beat.rests_until, beat.told_at = None, now
+                beat.is_held, beat.told_at = False, now
+                beat.rest_s = REST_S_MAX
+                beat.begin_rest(now)
                 self._tell(pane)
+        self._set_timer()
 
 
 def _command(panes: Iterable[str], what: str) -> str:

@@ -212,7 +212,7 @@ class Ledger:
         self._later.clear()
         self._staged.clear()
         if not self._store.move(*changes, at=self._clock.now()):
-            raise Bug(f"the rows of a locked plan were changed by somebody else: {changes}")
+            raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
 
     def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
         self.stage(Move("plan", self.plan, self.state, to, cause, sets))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from segue.drivers import tmux_control
 from segue.drivers.panes import PaneError, PaneGoneError
 from segue.drivers.tmux_answers import is_typed, panes_of, screen_of
-from segue.drivers.tmux_control import ControlReader, Heard, Notice, Output, Reply, quoted
+from segue.drivers.tmux_control import ControlReader, Heard, Notice, Output, Printed, Reply, quoted
 from segue.drivers.tmux_rooms import rooms_of, version_of
 
 STREAM = (
@@ -77,8 +77,18 @@ def test_no_bytes_make_it_fail(chunks: list[bytes]) -> None:
 def test_each_pane_is_named_once_for_a_chunk() -> None:
     """A flood of output is one event."""
     assert ControlReader().feed(b"%output %1 x\n" * 500 + b"%output %2 x\n" * 500) == [
-        Output(frozenset({"%1", "%2"}))
+        Output({"%1": Printed(12 * 500, False), "%2": Printed(12 * 500, False)})
     ]
+
+
+def test_words_about_limits_are_noticed() -> None:
+    """Whoever prints one is looked at soon."""
+    (heard,) = ControlReader().feed(b"%output %1 done\n%output %2 \\033[1musage Limit reached\n")
+    assert isinstance(heard, Output)
+    assert {pane: printed.has_clue for pane, printed in heard.panes.items()} == {
+        "%1": False,
+        "%2": True,
+    }
 
 
 def test_what_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

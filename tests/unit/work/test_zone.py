@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -36,7 +35,7 @@ def test_a_zone_that_disagrees_with_the_clock_is_not_meant() -> None:
 def test_the_link_names_the_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As most systems have it."""
     link = tmp_path / "localtime"
-    os.symlink("/usr/share/zoneinfo/America/New_York", link)
+    link.symlink_to("/usr/share/zoneinfo/America/New_York")
     monkeypatch.setattr(zone, "LOCALTIME", link)
     assert zone.zone_here({}, EASTERN, WINTER) == ZoneInfo("America/New_York")
     link.unlink()

@@ -40,6 +40,12 @@ _WEEKDAY_ALONE = re.compile(
     r"(?:day|s|sday|nesday|rs|rsday|urday)?\b\.?",
     re.IGNORECASE,
 )
+# The same in Korean, Japanese and Chinese.
+_EASTERN_DAYS = ("월月一", "화火二", "수水三", "목木四", "금金五", "토土六", "일日天")
+_WEEKDAY_EAST = re.compile(
+    r"(?:다음 ?주|이번 ?주|来週の?|次の|下)?\s*(?:(?P<ko>[월화수목금토일])요일|(?P<ja>[月火水木金土日])曜日?"
+    r"|(?:周|星期|礼拜|週)(?P<zh>[一二三四五六日天]))(?:の|的)?"
+)
 _TWELVE = re.compile(
     r"(?P<h>1[0-2]"
     r"|0?[1-9])(?:[:.](?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?)?\s?(?P<half>[ap])\.?\s?m\b\.?",
@@ -95,8 +101,12 @@ def day_at(text: str, at: int) -> Day | None:
 
 def weekday_at(text: str, at: int) -> tuple[int, int] | None:
     """The day of the week that stands here (Monday is 0), and where it ends."""
-    found = _WEEKDAY_ALONE.match(text, at)
-    return (WEEKDAYS.index(found["weekday"].lower()), found.end()) if found else None
+    if found := _WEEKDAY_ALONE.match(text, at):
+        return WEEKDAYS.index(found["weekday"].lower()), found.end()
+    if found := _WEEKDAY_EAST.match(text, at):
+        char = found["ko"] or found["ja"] or found["zh"]
+        return next(n for n, days in enumerate(_EASTERN_DAYS) if char in days), found.end()
+    return None
 
 
 def clock_at(text: str, at: int) -> Clock | None:

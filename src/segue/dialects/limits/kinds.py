@@ -49,8 +49,10 @@ _WINDOWS = (
     (
         WEEKLY,
         Clue(
-            "week|7-d|7 d|7d|seven|주간|週間|每周|wöchentlich|semanal|hebdo",
-            r"\bweek(?:s|ly)?\b|\b(?:7|seven)[- ]?days?\b|주간|週間|每周|wöchentlich|semanal|hebdo",
+            "week|7-d|7 d|7d|seven|주간|이번 주|週間|今週|每周|本周|这周|wöchentlich|woche|semana|hebdo"
+            "|semaine",
+            r"\bweek(?:s|ly)?\b|\b(?:7|seven)[- ]?days?\b|주간|이번 주|週間|今週|每周|本周|这周"
+            r"|wöchentlich|\bwoche\b|\bsemanal?\b|hebdo|\bsemaine\b",
         ),
     ),
     (
@@ -65,11 +67,12 @@ _WINDOWS = (
         DAILY,
         Clue(
             "daily|free |per day|per-day|per_day|perday|s day|e day|today|24h|24-h|24 h|rpd|tpd"
-            "|일일|하루|日次|每日|每天"
+            "|일일|하루|오늘|日次|本日|今日|今天|当日|每日|每天|heute"
             "|täglich|diari",
             r"\bdaily\b|\bfree (?:usage|tier)\b|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
             r"|\btoday\b"
-            r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|日次|每日|每天|täglich|diari",
+            r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|오늘|日次|本日|今日|今天|当日|每日|每天|täglich"
+            r"|\bheute\b|diari",
         ),
     ),
     (
@@ -82,7 +85,11 @@ _WINDOWS = (
     ),
     (
         RATE,
-        Clue("rate|throttl|too", r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b"),
+        Clue(
+            "rate|throttl|too|요청|リクエスト|请求|anfrage",
+            r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b|요청 (?:횟수 )?(?:한도|제한)"
+            r"|リクエスト(?:数|回数)?の?(?:制限|上限)|请求(?:频率|次数)?(?:限制|上限|超)|\banfragelimit",
+        ),
     ),
     (
         WEEKLY,

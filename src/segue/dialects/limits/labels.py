@@ -52,6 +52,7 @@ _PREFACE = re.compile(
             r"(?:b?['\"])?[\s\[{(\\n]*[\[{]+[\s\\n]*(?=\\*[\"'])",
             rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+|\d{{3}}\s*,)",
             r"(?:[\w./-]+|[\w ]{1,40})\\*[\"']\s*,\s*(?=\\*[\"'])",  # a short value of another key
+            r"(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+):\s+",  # RESOURCE_EXHAUSTED: …
             r"(?:input|output|total) tokens: .{0,40}?--? ",
             r"(?:sorry|oops|whoops|uh[- ]oh|unfortunately|hey|hmm|note|heads up|attention|hold on"
             r"|it (?:looks|seems) like|looks like)\b[,!:. ]*",
@@ -93,7 +94,8 @@ _TEMPLATE = re.compile(
 )
 _JSON = re.compile(r"\s*[\[{}\]\"']")
 _FIRST_PERSON = re.compile(
-    r"\b(?:I|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can|[Ww]e need|my)\b(?!/)"
+    r"\b(?:I(?! am (?:currently |temporarily )?(?:experiencing|overloaded|at capacity|having trouble))"
+    r"|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can|[Ww]e need|my)\b(?!/)"
 )
 # "… when the limit is reached": what stands before it makes it a case, not a fact.
 _DENIED = re.compile(

@@ -7,6 +7,7 @@ import re
 from segue.dialects.limits import chrome
 
 ROWS_MAX = 40
+LONG_WORD = 24
 _ENDS = re.compile(r"[.!?:;…)}\]\"']\s*$")
 _FRESH = re.compile(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d)")
 
@@ -19,7 +20,8 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
     found: list[str] = []
     for at, body in enumerate(bodies):
         if at and not _is_new(rows[at - 1], bodies[at - 1], body, width):
-            found[-1] = f"{found[-1]} {body}"
+            gap = "" if _is_broken(rows[at - 1], width) else " "
+            found[-1] = f"{found[-1]}{gap}{body}"
         elif body:
             found.append(body)
     return found
@@ -42,6 +44,11 @@ def _is_new(above: str, above_body: str, body: str, width: int) -> bool:
     return has_room and (
         _ENDS.search(above_body) is not None or _FRESH.match(body) is not None or body[:1].isupper()
     )
+
+
+def _is_broken(above: str, width: int) -> bool:
+    """Whether a row ends within a word that was too long for it, such as an address or JSON."""
+    return len(above) >= width and len(above) - above.rfind(" ") > LONG_WORD
 
 
 def is_cut(rows: tuple[str, ...], width: int) -> bool:

@@ -102,7 +102,7 @@ USAGE = (
     _p(
         "limit-reached",
         "",
-        rf"<limit>(?:\s+(?:of|for|on|in)\s+[\w.@/-]+(?:\s+[\w.@/-]+){{0,2}}?)?"
+        rf"<limit>(?:\s+(?:of|for|on|in|per)\s+[\w.@/-]+(?:\s+[\w.@/-]+){{0,2}}?)?"
         rf"\s+{_IS}{_OVER}{_THEN}",
     ),
     _p(
@@ -137,6 +137,19 @@ USAGE = (
         r"<limit>(?:\s+[\w-]+){0,3}?(?::|\s+(?:is|at|has reached"
         r"|reached))\s*(?:at )?100(?:\.0+)? ?%",
         r"you(?:'ve| have) (?:used|saved)\b[^.!?\n]{0,80}\b(?:spend limit|this month)\b",
+    ),
+    _p(
+        "window-over",
+        "",
+        r"(?:your|this|the) (?:[\w-]+ ){0,2}?(?:session|window|week|day|period|block)(?:'s \w+)? "
+        r"(?:is|has been|was) (?:now |fully |all )*(?:used up|exhausted|spent|full|maxed out)\b",
+    ),
+    _p(
+        "you-cannot",
+        "",
+        r"you (?:can't|cannot|can not|are unable to|won't be able to|will not be able to) (?:send"
+        r"|make|use|start|submit|create|run|continue)\b[^.!?\n]{0,50}?\b(?:until|right now|for now"
+        r"|at the moment|today|this (?:week|month))\b",
     ),
     _p(
         "stopped-by",
@@ -216,6 +229,8 @@ SERVERS = (
     _p(
         "overloaded-word",
         "overloaded",
+        r"i am (?:currently |temporarily )?(?:experiencing (?:unusually |very )?(?:high|heavy)|overloaded"
+        r"|at capacity|having trouble responding)",
         r"(?:repeated )?(?:5\d\d |server |model |api |service )*overloaded\b(?: errors?)?",
         r"(?:due to |experiencing |because of )?(?:unusually |very )?high (?:demand|load|traffic)",
         r"service (?:is )?(?:temporarily )?unavailable",
@@ -248,7 +263,7 @@ CONTEXT = (
         r"|at 100 ?%)",
         r"context[_ ]?(?:window|length)[_ ]?(?:exceeded|overflow)\w*",
         r"(?:this |the |your )?(?:conversation|chat|thread|session|context)(?: has)? (?:reached|hit"
-        r"|exceeded) (?:its |the )?(?:maximum|max) (?:length|size|limit|context)",
+        r"|exceeded|exceeds) (?:its |the )?(?:maximum|max) (?:length|size|limit|context)",
         r"(?:the )?model \S+ (?:has )?(?:hit|reached) (?:a|its|the) token limit",
         r"(?:possibly )?exhausted context window",
         needs="context conversation chat thread session token",
@@ -256,7 +271,7 @@ CONTEXT = (
     _p(
         "exceeds-context",
         "context_limit",
-        rf"(?:your |the |this |sending this |total |a )*(?:input|prompt|request|message"
+        rf"(?:your |the |this |sending this |total |a |requested |estimated |current )*(?:input|prompt|request|message"
         rf"|conversation"
         rf"|history|tokens?|chat|codex|model|session)\b[^.!?\n]{{0,80}}?{_EXCEEDS}",
         never=r"rate[- ]limit|per[- ]minute|output token|\bwill fail\b|\bwhether\b",
@@ -298,13 +313,17 @@ MONEY = (
         r"(?:balance|credits?|funds) (?:is |are |was )?(?:too low|insufficient|not enough|empty"
         r"|exhausted|depleted|negative|zero|0\b)",
         r"insufficient[ _](?:account )?(?:credits?|funds|balance|quota)",
-        r"payment (?:is )?(?:required|failed|overdue|declined)",
+        r"(?:this |the |your )*(?:request|model|feature|account|plan) (?:requires|needs) (?:more "
+        r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan|payment)",
+        r"you (?:can only|cannot|can't) afford\b",
+        r"(?:your |the )?(?:\w+ )?payment (?:is |has |was )?(?:required|failed|overdue|declined)",
+        r"no (?:valid |active )?payment (?:method|details|card)",
         r"billing (?:\w+ ){0,3}(?:required|not (?:enabled|active|set)|disabled|hard limit|failed)",
         r"(?:your )?(?:\w+ )?(?:subscription|plan|trial|membership|license)(?: plan)? "
         r"(?:has |is |was )?(?:expired|ended|inactive|cancell?ed|not active|required|lapsed"
         r"|past due)",
         r"(?:\w+ ){0,3}(?:token|cost|spend) budget (?:is |has been )?(?:exhausted|exceeded)",
-        needs="balance credit funds insufficient payment billing subscription plan trial membership"
+        needs="afford balance credit funds insufficient payment billing subscription plan trial membership"
         " license budget",
     ),
     _p(
@@ -336,6 +355,11 @@ LOGINS = (
         r"auth(?:entication|orization)?[ _](?:error|failed|failure|required|expired)",
         r"failed to (?:authenticate|log ?in|refresh)\b",
         r"could not authenticate",
+        r"(?:your|this|the) (?:account|organi[sz]ation|plan|user|workspace|subscription|key|token)"
+        r" (?:does not have|doesn't have|no longer has|has no|lacks) (?:\w+ ){0,2}(?:access|permission)",
+        r"(?:your |the )?(?:auth\w*|login|oauth|sso|sign-in) (?:session|state|token)s? (?:has |have |is "
+        r"|was |been |could not be |cannot be |needs to be )*(?:expired|refreshed|invalid|revoked|ended"
+        r"|missing|renewed)",
         r"unauthori[sz]ed\b",
         r"access (?:forbidden|terminated|revoked)",
         r"(?:your |this )?(?:account|organi[sz]ation|api key) (?:has been |is |was )(?:disabled"
@@ -366,7 +390,7 @@ WIRES = (
         r"|contact"
         r"|establish)\b",
         r"connection (?:error|refused|reset|closed|failed|lost|timed? ?out|aborted|dropped"
-        r"|terminated|interrupted|was)",
+        r"|terminated|interrupted|stalled|was)",
         r"(?:the |your )?(?:network|internet|dns|tls|ssl|socket|proxy|transport|stream|fetch"
         r"|connect"
         r"|websocket)\b(?: \w+){0,2}? (?:error|failed|failure|disconnected|closed|timed? ?out"
@@ -388,7 +412,7 @@ WAITS = (
     _p(
         "wait",
         "rate_limit",
-        r"(?:please )?(?:wait|try again|retry)\b(?: (?:in|after|at|for|until|on|later|a|an|about"
+        r"(?:please )?(?:wait|try again|retry)\b(?: (?:in|after|at|for|until|on|later|a|an|about|and"
         r"|before)\b.*|\s+\d.*)(?:$|[.!…])",
         trust=1,
     ),

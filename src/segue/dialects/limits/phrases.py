@@ -120,7 +120,7 @@ def limit_ends(text: str, at: int) -> Iterator[int]:
 def _may_name(token: str) -> bool:
     """Words that products use, names, numbers with what they count, models."""
     lower = token.lower()
-    if lower in _WHICH:
+    if lower.removesuffix("'s") in _WHICH:
         return True
     if token[0].isupper():
         return lower not in _NO_NAMES

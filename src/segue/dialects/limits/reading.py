@@ -29,6 +29,7 @@ MESSAGE_CHARS_MAX = 900  # where the agent may be speaking
 FOLLOWING_MAX = 4
 STARTS_MAX = 60
 TAIL_WORDS_MAX = 10
+NAME_BEFORE = 16  # characters before the noun that may name the limit, in other languages
 RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
 
 _IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
@@ -71,15 +72,16 @@ _ADDRESS = re.compile(
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
-_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over"})
+_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over", "too-many"})
 _ERROR = re.compile(r"\b(?:error|fatal|failed|failure|\w+Exception)\b", re.IGNORECASE)
+_USAGE = re.compile(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 429 says
 _BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
 _INCREASE = re.compile(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
 _ADDRESSES = re.compile(r"\S*(?:://|\w\.\w+/)\S*")
 _REPORT = re.compile(
     r"\b(?:tests?|helper|functions?|modules?|importer|component|column|table|commit|branch"
-    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|method|parameter"
+    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|(?<!payment )(?<!auth )method|parameter"
     r"|(?<!environment )variable"
     r"|for example|such as|usually|typically|is now|are now|we now|so the|then the"
     r"|the (?:first|second|third|last) \w+|skipped|caught|raises|handler|handled|handles"
@@ -203,7 +205,7 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
     starts = list(labels.heads(line))
     found = _match(line, starts, brand, trust)
-    is_weak = found is not None and (found.kind == kinds.NETWORK or found.rule in _LABELS)
+    is_weak = found is not None and found.rule in _LABELS
     if found is not None and not is_weak:
         return found
     begin = found.start + 1 if found else 0
@@ -295,7 +297,8 @@ def _kind(
     if found.kind:
         return found.kind, found.trust == SPEECH
     clause = _CLAUSE.search(line, found.end)
-    said = line[found.start : clause.start() if clause else len(line)][:200]
+    start = max(0, found.start - NAME_BEFORE) if found.rule in _FOREIGN else found.start
+    said = line[start : clause.start() if clause else len(line)][:200]
     if named := kinds.by_words(said):
         return named, True
     coded = kinds.by_code(rest if is_api else line[: found.start])
@@ -307,8 +310,8 @@ def _kind(
     is_short = moment is not None and (moment.at - here.now).total_seconds() <= RATE_S_MAX
     if moment is not None and moment.form == "span" and is_short:
         return kinds.RATE, True
-    if named := kinds.by_window(rest):
-        return named, True
-    if coded is not None:
-        return coded, True
+    is_usage = _USAGE.search(said) is not None
+    for told in (kinds.by_window(rest), coded):
+        if told is not None and not (told == kinds.RATE and is_usage):
+            return told, True
     return kinds.by_habit(brand, moment.at if moment else None, here.now), False

@@ -18,7 +18,8 @@ CUES_MAX = 24
 
 _CUE = re.compile(
     r"""(?<![a-z])(?:
-      reset(?:s|ting)?(?:[_ -]?(?:at|in|after|time|date))?
+      reset(?:s|ting)?(?:[_ -]?(?:at|in|after|time|date))?(?:[_ -]?(?:seconds|secs|sec|s|epoch
+        |unix|timestamp|utc)\b)?
     | re-?(?:tries|trying|try|sume[sd]?|suming|new(?:s|al|ed)?|fresh(?:es)?|store[sd]?
         |open(?:s|ed)?)(?:[_ -]?(?:after|delay|in|at))?
     | (?:try|available|come|check|back|usable|use\s+\S+|continue)\s+(?:it\s+)?(?:again|back)
@@ -41,14 +42,17 @@ _FILL = re.compile(
           |um|am|ab|in|nach|à|dans|às|em|en|a\ las|el|le|dia|día|erneut|wieder|around|then|please
           |to|become[s]?|available|seconds?\ (?=\d)|and|,|before|trying|retrying|retry|continuing
           |which|that|you|can|use|access|restored|lifted|of|day|starting|sie|es|bitte|de\ nouveau
-          |lo|nuevamente|a\ partir\ de)\b)""",
+          |possible|epoch|unix|timestamp|lo|nuevamente|a\ partir\ de)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SPAN_FILL = re.compile(
     r"\b(?:in|after|for|another|wait(?:ing|s)?|nach|dans|within|delay|sleeping)\b", re.IGNORECASE
 )
 _COUNT = re.compile(r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\s*(?:in|after)\b)", re.IGNORECASE)
-_SECONDS_CUE = re.compile(r"retry[_ -]?(?:after|delay)|retry\s+after", re.IGNORECASE)
+_SECONDS_CUE = re.compile(
+    r"retry[_ -]?(?:after|delay)|retry\s+after|resets?[_ -]?(?:in|after)[_ -]?s(?:ec(?:ond)?s?)?\b",
+    re.IGNORECASE,
+)
 _AFTER_PIPE = re.compile(r"\|\s*(?=\d{10})")
 _TURNED = re.compile(  # `2h 13m until reset`
     r"(?:until|before|till|to|remaining|left)\b(?:\s+(?:the|your|next|it|usage|limit|quota))*\s*"
@@ -60,10 +64,13 @@ _NUMBER = re.compile(r"(?<![\w:.,/-])\d")
 _EASTERN = re.compile(r"[가-힣ぁ-ヿ一-鿿]")
 # What follows directly on a time that is meant: at, until, after, again, reset.
 _EASTERN_CUE = re.compile(
-    r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット|再|重置|恢复|恢復|后|之后"
+    r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット|また|もう一度|再|重置|恢复|恢復|后|之后"
     r"|以后|起|重试|可用)"
 )
-_EASTERN_TIME = re.compile(r"(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天")
+_EASTERN_TIME = re.compile(
+    r"(?:[월화수목금토일]요일|[月火水木金土日]曜日?|(?:周|星期|礼拜|週)[一二三四五六日天])"
+    r"|(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天"
+)
 _IS_CHINA = Clue(
     "][|z.ai|bigmodel|limit reached for",
     r"\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
@@ -72,7 +79,7 @@ _IS_CHINA = Clue(
 _NUMBERED = re.compile(
     r"\d|midnight|noon|tomorrow|next|an? (?:hour|minute|day|week)|(?:mon|tues|wednes|thurs|fri"
     r"|satur|sun)day"
-    r"|내일|明日|明天|morgen|mañana|demain",
+    r"|내일|明日|明天|요일|曜|周|星期|morgen|mañana|demain",
     re.IGNORECASE,
 )
 CHINA = timezone(timedelta(hours=8))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 # Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
 WHICH = """
-    usage use rate weekly week daily day days monthly month hourly hour hours minute minutes
+    usage use rate weekly week daily day days today  monthly month hourly hour hours minute minutes
     session rolling window api request requests token tokens input output free tier plan account
     organization organization's organisation org org's workspace project user user's users model
     models premium chat message messages agent agents mode cloud credit credits spend spending cost
@@ -63,7 +63,7 @@ OVER = """
     too_low fully_used finished met all_used drained breached overrun violated crossed
     full capped insufficient empty
 """
-IS = "has have is are was were been being now already fully completely just all currently also"
+IS = "has have is are was were been being now already fully completely just all currently also either"
 
 # What somebody did to end up there.
 HIT = """
@@ -93,15 +93,15 @@ OVERLOADED = """
 # Other languages: what, and how it ended, in either order within a few words.
 ELSEWHERE = {
     "ko": (
-        "한도|할당량|사용량|이용량|쿼터|제한|크레딧|잔액",
+        "한도|할당량|사용량|이용량|쿼터|제한|크레딧|잔액|횟수",
         "(?:도달|초과|소진)(?!하면|되면|할)|다 (?:썼|사용)|모두 사용|부족|걸렸",
     ),
     "ja": (
-        "上限|制限|クォータ|割り当て|クレジット|利用枠|使用量",
+        "上限|制限|クォータ|割り当て|クレジット|利用枠|使用量|利用回数",
         "達し|到達|超え|超過|使い切|不足|枯渇",
     ),
     "zh": (
-        "限额|配额|额度|上限|限制|用量|余额|限額|配額|額度|上下文",
+        "限额|配额|额度|上限|限制|用量|余额|限額|配額|額度|上下文|次数",
         "已达|达到|超出|超过|用尽|耗尽|用完|不足|達到|已達|超過",
     ),
     "de": (
@@ -151,9 +151,9 @@ _TELLING = """
     balance budget billing upgrade plan login log_in auth token api key connect network time
     fetch error unavail demand load busy full allowance throttl context reset expired offline
     compact payment disabled out_of maximum conversation trial stopped paused 429 500 502 503 529
-    certificate forbidden denied slow cap trouble
+    certificate forbidden denied slow cap trouble used_up spent
     limite cuota cota kontingent guthaben grenze límite
-    한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
+    횟수 回数 次数 한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
     上限 制限 クォータ 利用枠 配额 额度 限额 限制 用量 余额 上下文 컨텍스트 コンテキスト
     요청 リクエスト 请求 請求 访问 서버 サーバ 服务 モデル 模型 모델 서비스 系统 대화 会話 对话 入力 输入
     인증 로그인 認証 ログイン 认证 鉴权 验证 登录 네트워크 연결 ネットワーク 接続 网络 连接

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from segue.core.machines import WorkerState
 from segue.dialects.limits.recovery import keys_to_wait, remedy
 from segue.drivers.panes import PaneError, PaneGoneError
+from segue.work.watch.keeping import Keeping
 from segue.work.watch.looks import Look
 from segue.work.watch.stops import Stop, is_known, is_later, stop_of
 from segue.work.watch.telling import Telling
+from segue.work.watch.wishes import Wishes
 from segue.work.watch.workers import Worker, Workers
 
 ENTER_AFTER_S = 0.5  # a paste is not a submission
@@ -28,44 +29,40 @@ REMEDY_S_MAX = 900.0
 COMPACT, TEXT = "compact", "text"
 
 
-@dataclass(frozen=True, slots=True)
 class Resuming:
-    """What a try needs: the levers of the watcher."""
+    """`look` reads a worker's screen."""
 
-    workers: Workers
-    telling: Telling
-    resume_text: str
-    recheck_s: float
-    max_sends: int
-    is_dry: bool
-    look: Callable[[Worker], Awaitable[Look]]
-    has_agent: Callable[[Worker], bool]
-    settle: Callable[[Worker, Look], None]  # take what a look shows for what it is
-    again: Callable[[Worker, Stop, bool], None]  # a try was in vain: when the next one is made
-    resumed: Callable[[Worker, Look], None]
-    blocked: Callable[[Worker, Stop], None]
+    def __init__(
+        self,
+        workers: Workers,
+        telling: Telling,
+        wishes: Wishes,
+        keeping: Keeping,
+        look: Callable[[Worker], Awaitable[Look]],
+    ) -> None:
+        self._workers, self._telling, self._wishes = workers, telling, wishes
+        self._keeping, self._look = keeping, look
+        self._text = wishes.resume_text
 
     async def run(self, worker: Worker) -> None:
         """A worker's instant has come. Raises PaneGoneError."""
-        look = await self.look(worker)
-        if not self.has_agent(worker):
-            self.settle(worker, look)
-            return
-        if not (self._is_half_done(worker, look) or self._is_waited_for(worker, look)):
-            self.settle(worker, look)
+        look = await self._look(worker)
+        is_right = self._is_half_done(worker, look) or self._is_waited_for(worker, look)
+        if not (is_right and self._keeping.has_agent(worker)):
+            self._keeping.settle(worker, look)
             return
         if self._is_attended(worker, look):
             return
-        if self.is_dry:
+        if self._wishes.is_dry:
             worker.is_shown = True
-            self.telling.sent(worker, self.resume_text)
-            self.telling.event(worker, "send")
+            self._telling.sent(worker, self._text)
+            self._telling.event(worker, "send")
             return
         await self._try(worker, look)
 
     def _is_half_done(self, worker: Worker, look: Look) -> bool:
         """A try was cut off: its text waits for Enter, or its remedy for the resume text."""
-        if worker.step and look.is_typed(self.resume_text):
+        if worker.step and look.is_typed(self._text):
             return True
         is_compacted = worker.step == COMPACT and look.state is WorkerState.IDLE
         return is_compacted and not look.found.paused
@@ -78,16 +75,16 @@ class Resuming:
     def _is_attended(self, worker: Worker, look: Look) -> bool:
         """Whether a person has typed something that is not ours."""
         draft = look.found.draft
-        ours = (self.resume_text, remedy(look.found, worker.agent) or self.resume_text)
+        ours = (self._text, remedy(look.found, worker.agent) or self._text)
         worker.is_attended = bool(draft) and not any(map(look.is_typed, ours))
         if worker.is_attended:
-            self.telling.attended(worker)
-            self.telling.event(worker, "wait", attended=True)
+            self._telling.attended(worker)
+            self._telling.event(worker, "wait", attended=True)
         return worker.is_attended
 
     async def _try(self, worker: Worker, look: Look) -> None:
-        is_rest = bool(worker.step) and look.is_typed(self.resume_text)
-        if not self.workers.sending(worker, worker.step or TEXT, is_new=not is_rest):
+        is_rest = bool(worker.step) and look.is_typed(self._text)
+        if not self._workers.sending(worker, worker.step or TEXT, is_new=not is_rest):
             return
         before = look
         try:
@@ -95,11 +92,11 @@ class Resuming:
         except PaneGoneError:
             raise
         except PaneError as error:  # it may have arrived, so what the screen shows decides
-            self.telling.could_not_send(worker, error)
+            self._telling.could_not_send(error)
             is_sent = True
         if is_sent:
-            await asyncio.sleep(self.recheck_s)
-            self._judge(worker, before, await self.look(worker))
+            await asyncio.sleep(self._wishes.recheck_s)
+            self._judge(worker, before, await self._look(worker))
 
     async def _send(self, worker: Worker, look: Look) -> bool:
         """False: it is settled already, without the resume text."""
@@ -108,20 +105,20 @@ class Resuming:
             if after is None:
                 return False
             look = after
-        is_there = look.is_typed(self.resume_text)
+        is_there = look.is_typed(self._text)
         cure = remedy(look.found, worker.agent) if look.found.paused else None
         if cure is not None and worker.step != COMPACT and not is_there:
-            self.workers.note(worker, step=COMPACT)
+            self._workers.note(worker, step=COMPACT)
             await self._submit(worker, look, cure)
-            self.telling.sent(worker, cure)
-            self.telling.event(worker, "compact")
+            self._telling.sent(worker, cure)
+            self._telling.event(worker, "compact")
             look = await self._until_not_busy(worker)
             if self._is_attended(worker, look):
                 return False
-        self.workers.note(worker, step=TEXT)
-        if await self._submit(worker, look, self.resume_text):
-            self.telling.sent(worker, self.resume_text)
-            self.telling.event(worker, "enter" if is_there else "send")
+        self._workers.note(worker, step=TEXT)
+        if await self._submit(worker, look, self._text):
+            self._telling.sent(worker, self._text)
+            self._telling.event(worker, "enter" if is_there else "send")
         return True
 
     async def _submit(self, worker: Worker, look: Look, text: str) -> bool:
@@ -143,7 +140,7 @@ class Resuming:
         until = loop.time() + SHOWN_S
         while True:
             worker.changed.clear()
-            look = await self.look(worker)
+            look = await self._look(worker)
             is_there = look.is_typed(text) or look.found.draft is None
             if is_there or loop.time() >= until:
                 return look
@@ -156,21 +153,21 @@ class Resuming:
                 break
             keys = keys_to_wait(look.found.menu)
             if keys is None:
-                self.telling.no_entry_waits(worker)
-                self.blocked(worker, stop_of(look.found))
+                self._telling.no_entry_waits(worker)
+                self._keeping.ask(worker, stop_of(look.found))
                 return None
             worker.changed.clear()
             await worker.host.send_key(worker.pane.id, keys[0])
             if keys[0] == "Enter":
-                self.telling.event(worker, "choose")
+                self._telling.event(worker, "choose")
             await _changed(worker, KEY_S)
             await asyncio.sleep(KEY_S / 5)  # it may come in pieces
-            look = await self.look(worker)
+            look = await self._look(worker)
         if look.found.state == "paused_self_resuming":
-            self.settle(worker, look)
+            self._keeping.settle(worker, look)
             return None
         if look.state is WorkerState.BUSY and not look.found.paused:
-            self.resumed(worker, look)
+            self._keeping.resumed(worker, look)
             return None
         return look
 
@@ -178,34 +175,33 @@ class Resuming:
         """The agent makes its conversation smaller; that takes its time."""
         loop = asyncio.get_running_loop()
         until = loop.time() + REMEDY_S_MAX
-        await asyncio.sleep(self.recheck_s)
+        await asyncio.sleep(self._wishes.recheck_s)
         while True:
             worker.changed.clear()
-            look = await self.look(worker)
+            look = await self._look(worker)
             if look.found.paused or look.state is not WorkerState.BUSY or loop.time() >= until:
                 return look
             await _changed(worker, 30.0)
 
     def _judge(self, worker: Worker, before: Look, after: Look) -> None:
         """Whether it worked. A text that still waits for its Enter did not."""
-        text = self.resume_text
-        if not after.found.paused and not after.is_typed(text):
-            self.resumed(worker, after)
+        if not after.found.paused and not after.is_typed(self._text):
+            self._keeping.resumed(worker, after)
             return
         if after.found.paused:
             stop = stop_of(after.found)
-            if stop.is_self_resuming or is_later(worker, stop, self.workers.now()):
-                self.settle(worker, after)
+            if stop.is_self_resuming or is_later(worker, stop, self._workers.now()):
+                self._keeping.settle(worker, after)
                 return
         else:
             stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
-        self.telling.failed(worker, self.max_sends)
-        if worker.sends >= self.max_sends:
-            self.workers.give_up(worker)
-            self.telling.gave_up(worker)
-            self.telling.event(worker, "give_up")
+        self._telling.failed(worker, self._wishes.max_sends)
+        if worker.sends >= self._wishes.max_sends:
+            self._workers.give_up(worker)
+            self._telling.gave_up(worker)
+            self._telling.event(worker, "give_up")
             return
-        self.again(worker, stop, after.told(text) > before.told(text))
+        self._keeping.again(worker, stop, after.told(self._text) > before.told(self._text))
 
 
 async def _changed(worker: Worker, within_s: float) -> None:

@@ -68,6 +68,8 @@ class Telling:
 
     def host(self, name: str, state: str, reason: str = "") -> None:
         """A terminal program came or went, and all its panes with it."""
+        text = _("{host}: gone ({reason})") if state == "gone" else _("{host}: back")
+        self.line(text.format(host=name, reason=reason))
         at = _text(self._clock.now())
         empty = dict.fromkeys(("pane", "kind", "resets_at", "action"))
         self._emit({"event": "host", "at": at, "host": name, **empty, "state": state,
@@ -125,7 +127,11 @@ class Telling:
         text = _("❌ Worker {id}: too many tries, its state is now error")
         self.line(text.format(id=worker.number))
 
-    def could_not_send(self, worker: Worker, error: Exception) -> None:
+    def unreadable(self, worker: Worker, error: Exception) -> None:
+        text = _("[WARN] pane {id} cannot be read: {error}")
+        self.line(text.format(id=worker.pane.id, error=error))
+
+    def could_not_send(self, error: Exception) -> None:
         self.line(_("[ERROR] the text could not be sent: {error}").format(error=error))
 
     def lost(self, worker: Worker) -> None:

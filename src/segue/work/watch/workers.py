@@ -40,14 +40,16 @@ class Worker:
     windows: int = 0
     is_held: bool = False
 
-    lock: PaneLock | None = None
     held_by: Watcher | None = None  # another watcher has it
-    is_named: bool = False  # on the command line: whatever runs in it
     is_attended: bool = False  # a person is typing
     is_shown: bool = False  # a dry run has said what it would do
     doubts: int = 0  # looks that showed no stop where one was
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     resuming: asyncio.Task[None] | None = None
+    lock: PaneLock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lock = PaneLock(self.pane)
 
     @property
     def number(self) -> str:

@@ -1,0 +1,180 @@
+"""Waiting: what ten thousand parked tasks cost.
+
+A plan of 10,000 tasks, each parked at a limit that is over in an hour; their rows are made by the
+ledger itself, without starting 10,000 agents first. Then `segue run` is started, as after a death
+or a reboot: the time until it has taken up every park and computes no more, the memory that it
+holds then, and the processor time of it and all that it has started over ten seconds of waiting.
+Medians of three starts. Beside them: the same plan with nothing to do, every task done.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from tempfile import mkdtemp
+
+from measure import SEGUE, Figure, Unmeasured, environment, listed, run, wall_s
+
+from segue.core.machines import PlanState, RunState, Trigger
+from segue.core.plan import TaskState
+from segue.engine.clock import SystemClock
+from segue.plans.tasklist import Document
+from segue.store.sqlite import Store
+from segue.work.ledger import Ledger
+from segue.work.project import Project
+
+PARKS = 10_000
+ROUNDS = 3
+IDLE_S = 10.0
+STILL_S = 0.3  # without computing for so long, it waits
+LOOK_S = 0.005
+STARTED_S_MAX = 60.0
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+SETTINGS = 'agent = "mine"\n[agents.mine]\nkind = "command"\ncommand = ["true"]\n'
+
+
+def measure(folder: Path) -> list[Figure]:
+    project = parked_project(Path(mkdtemp(dir=folder)), PARKS)
+    done = Path(mkdtemp(dir=folder))
+    (done / "segue.toml").write_text(SETTINGS)
+    (done / "PLAN.md").write_text(plan_text("x", PARKS))
+    restarts_s, sizes_mb, idle = [], [], 0.0
+    for number in range(ROUNDS):
+        with waiting(project) as (pid, took_s):
+            restarts_s.append(took_s)
+            sizes_mb.append(resident_mb(pid))
+            if number == ROUNDS - 1:
+                idle = idle_share(pid)
+    nothing_s = [wall_s(lambda: run([SEGUE, "run", "PLAN.md"], done)) for _round in range(ROUNDS)]
+    details = (
+        f"until it waits, s: {listed(restarts_s, '{:.2f}')}",
+        f"the same plan with nothing to do, s: {listed(nothing_s, '{:.2f}')}",
+    )
+    return [
+        Figure("restart, 10,000 parks", median(restarts_s), 1.0, False, "s", details),
+        Figure("memory of it", median(sizes_mb), 120.0, False, "MB"),
+        Figure("processor time while it waits", idle * 100, 1.0, False, "%"),
+    ]
+
+
+def plan_text(mark: str, count: int) -> str:
+    return "# Parked\n\n" + "".join(f"- [{mark}] **T-{n:05}**: wait\n" for n in range(count))
+
+
+def parked_project(root: Path, count: int) -> Path:
+    """A project in which every task of a plan is parked, as its supervisor's death left it."""
+    (root / "segue.toml").write_text(SETTINGS)
+    path = root / "PLAN.md"
+    path.write_text(plan_text("~", count))
+    project = Project(root)
+    project.prepare()
+    clock = SystemClock()
+    store = Store.open(project.database)
+    try:
+        ledger = Ledger(store, clock, path, "tasklist")
+        ledger.move_plan(PlanState.RUNNING, Trigger.START)
+        resets_at = clock.now() + timedelta(hours=1)
+        runs = []
+        for task in Document.parse(path.read_bytes(), file="PLAN.md").tasks:
+            ledger.add_task(task)
+            runs.append(ledger.add_run(task.id, attempt=1, agent="mine", account="mine"))
+        ledger.commit()
+        for found in runs:
+            ledger.run_started(found, 1, 1)
+            ledger.move_run(found, RunState.PARKED, Trigger.PARK)
+            ledger.move_task(found.task, TaskState.IN_PROGRESS, Trigger.PARK)
+            ledger.add_park(found, "session_limit", resets_at, resets_at + timedelta(seconds=5))
+        ledger.commit()
+    finally:
+        store.close()
+    return root
+
+
+@contextmanager
+def waiting(project: Path) -> Iterator[tuple[int, float]]:
+    """`segue run` that waits: its process, and how long it took until it did."""
+    began = time.perf_counter()
+    argv: list[str | Path] = [SEGUE, "run", "PLAN.md", "--json"]
+    with subprocess.Popen(
+        argv,
+        cwd=project,
+        env=environment(project),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        said = Said(process)
+        try:
+            yield process.pid, _still_after_s(process, said, began)
+        finally:
+            process.terminate()
+            process.wait(60)
+            said.join()
+
+
+class Said(threading.Thread):
+    """Reads what it prints, so that it never waits for us."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self.parks = 0
+        self.other = ""
+        self.start()
+
+    def run(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if '"park_kept"' in line:
+                self.parks += 1
+            else:
+                self.other = line
+
+
+def _still_after_s(process: subprocess.Popen[str], said: Said, began: float) -> float:
+    """When it computed for the last time before it was still."""
+    last_s, computed = time.perf_counter(), -1.0
+    while time.perf_counter() - last_s < STILL_S or said.parks < PARKS:
+        now_s = time.perf_counter()
+        if process.poll() is not None or now_s - began > STARTED_S_MAX:
+            raise Unmeasured(f"it never came to wait for {PARKS} parks: {said.other.strip()}")
+        found = computed_s(process.pid)
+        if found != computed:
+            last_s, computed = now_s, found
+        time.sleep(LOOK_S)
+    return last_s - began
+
+
+def computed_s(pid: int) -> float:
+    """The processor time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * TICK_S
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all below it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(below for child in children for below in tree(int(child)))]
+
+
+def resident_mb(pid: int) -> float:
+    """What a process holds in memory."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise Unmeasured("its memory cannot be seen")
+
+
+def idle_share(pid: int) -> float:
+    """The share of one processor that it and all below it use while it waits."""
+    before = sum(map(computed_s, tree(pid)))
+    time.sleep(IDLE_S)
+    return (sum(map(computed_s, tree(pid))) - before) / IDLE_S

@@ -1,0 +1,169 @@
+"""What is done about a worker when its screen was looked at: nothing sent, all written down."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from segue.core.limits import holds_account
+from segue.core.machines import Trigger, WorkerState
+from segue.dialects.claude_transcript import TranscriptStop
+from segue.engine.clock import Clock
+from segue.work.accounts import Accounts
+from segue.work.watch.looks import Look
+from segue.work.watch.stops import Stop, Verdict, is_known, judge, stop_of, wakes_at
+from segue.work.watch.telling import Telling
+from segue.work.watch.turns import Turns
+from segue.work.watch.wishes import Wishes
+from segue.work.watch.workers import Worker, Workers
+
+DOUBTS_MAX = 1
+
+
+class Keeping:
+    """`transcript_of`: what the agent below a process has written down itself. `doubt`: look at
+    a worker again, soon."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        accounts: Accounts,
+        telling: Telling,
+        wishes: Wishes,
+        clock: Clock,
+        *,
+        transcript_of: Callable[[int, datetime], TranscriptStop | None],
+        has_agent: Callable[[Worker], bool],
+        doubt: Callable[[Worker], None],
+    ) -> None:
+        self._workers, self._accounts = workers, accounts
+        self._telling, self._wishes, self._clock = telling, wishes, clock
+        self._transcript_of, self.has_agent, self._doubt = transcript_of, has_agent, doubt
+        self.turns = Turns(wishes.leash)
+
+    def settle(self, worker: Worker, look: Look) -> None:
+        """Take what a look shows for what it is."""
+        if not worker.is_ours:
+            return
+        if look.found.paused:
+            worker.doubts = 0
+            self._stopped(worker, look)
+        elif self._is_sure(worker, look):
+            self._seen(worker, look)
+
+    def _stopped(self, worker: Worker, look: Look) -> None:
+        stop = stop_of(look.found)
+        was_left = worker.state is WorkerState.PAUSED and worker.wakes_at is None
+        if not is_known(worker, stop):
+            self._park(worker, stop)
+        elif stop.is_self_resuming and worker.wakes_at is not None:
+            self._leave_alone(worker, stop)
+        elif was_left and not stop.is_self_resuming:
+            self._park(worker, stop)  # it would have gone on by itself, and will not any more
+        elif worker.is_attended and not look.found.draft:
+            worker.is_attended = False
+
+    def _is_sure(self, worker: Worker, look: Look) -> bool:
+        """A stop that is not to be seen may only be being painted: one more look decides."""
+        was_stopped = worker.state in (WorkerState.PAUSED, WorkerState.ERROR)
+        if not was_stopped or look.state is WorkerState.BUSY or worker.doubts >= DOUBTS_MAX:
+            worker.doubts = 0
+            return True
+        worker.doubts += 1
+        self._doubt(worker)
+        return False
+
+    def _seen(self, worker: Worker, look: Look) -> None:
+        is_half_done = bool(worker.step) and worker.state is WorkerState.PAUSED
+        if is_half_done and (look.state is not WorkerState.BUSY or worker.step != "text"):
+            return  # its own turn goes on with it
+        state = look.state
+        if state is not WorkerState.BUSY and not self.has_agent(worker):
+            state = WorkerState.DONE
+        if worker.state is state:
+            return
+        was_stopped, was_sent = worker.state is WorkerState.PAUSED, worker.sends > 0
+        worker.is_attended = worker.is_shown = False
+        if not self._workers.see(worker, state):
+            return
+        if was_stopped and was_sent:
+            self._opened(worker)
+        elif was_stopped and state is not WorkerState.DONE:
+            self._telling.came_first(worker)
+        self._telling.event(worker)
+
+    # Stops
+
+    def _park(self, worker: Worker, stop: Stop) -> None:
+        now = self._clock.now()
+        stop = self._from_transcript(worker, stop, now)
+        windows_max = self._wishes.leash.max_windows
+        verdict = judge(stop, now, windows=worker.windows, windows_max=windows_max)
+        if verdict is Verdict.ASK:
+            self.ask(worker, stop)
+            return
+        if verdict is Verdict.LEAVE:
+            self._leave_alone(worker, stop)
+            return
+        at = self._wakes_at(stop, now, sends=0)
+        windows = worker.windows + holds_account(stop.kind)
+        worker.is_attended = worker.is_shown = False
+        if not self._workers.park(worker, wakes_at=at, windows=windows, **_values(stop)):
+            return
+        self.turns.park(worker)
+        if holds_account(stop.kind) and not self._wishes.is_dry:
+            self._accounts.park(worker.account, stop.kind, at)
+        self._telling.parked(worker, is_guess=stop.resets_at is None)
+        self._telling.event(worker, Verdict.PARK)
+
+    def _from_transcript(self, worker: Worker, stop: Stop, now: datetime) -> Stop:
+        """The agent's own record is believed before its screen."""
+        if worker.agent != "claude" or worker.pane.pid is None or stop.is_self_resuming:
+            return stop
+        told = self._transcript_of(worker.pane.pid, now)
+        if told is None or told.resets_at is None or told.kind != stop.kind:
+            return stop
+        is_minute = stop.is_minute or told.resets_at.second == 0
+        return Stop(stop.kind, stop.evidence, told.resets_at, is_minute, is_self_resuming=False)
+
+    def _leave_alone(self, worker: Worker, stop: Stop) -> None:
+        if self._workers.park(worker, wakes_at=None, **_values(stop)):
+            self._telling.left_alone(worker)
+            self._telling.event(worker, Verdict.LEAVE)
+
+    def ask(self, worker: Worker, stop: Stop) -> None:
+        """Somebody must see to it: waiting does not help."""
+        if self._workers.park(worker, cause=Trigger.ASK, wakes_at=None, **_values(stop)):
+            self._telling.needs_person(worker)
+            self._telling.event(worker, Verdict.ASK)
+
+    # Going on
+
+    def again(self, worker: Worker, stop: Stop, is_refused: bool) -> None:
+        """A try was in vain. Refused: it waits as for any limit; no reaction: at once."""
+        at = now = self._clock.now()
+        if is_refused:
+            at = self._wakes_at(stop, now, sends=worker.sends)
+        self._workers.note(worker, wakes_at=at, step="")
+        self._telling.event(worker, Verdict.PARK)
+
+    def resumed(self, worker: Worker, look: Look) -> None:
+        if self._workers.see(worker, look.state):
+            self._opened(worker)
+            self._telling.event(worker)
+
+    def _opened(self, worker: Worker) -> None:
+        """It works again, so its account's limit is over."""
+        self._telling.resumed(worker)
+        self.turns.opened(worker.account, self._clock.now())
+        self._accounts.reopen(worker.account)
+
+    def _wakes_at(self, stop: Stop, now: datetime, *, sends: int) -> datetime:
+        jitter = random.random()  # noqa: S311 - it spreads, it hides nothing
+        return wakes_at(stop, now, self._wishes.waits, sends=sends, jitter=jitter)
+
+
+def _values(stop: Stop) -> dict[str, Any]:
+    return {"kind": stop.kind, "evidence": stop.evidence, "resets_at": stop.resets_at}
