@@ -19,6 +19,7 @@ import against_prefect
 import machine
 import makespan
 import move
+import parks
 import parse
 import startup
 import tasks
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parse": parse,
     "move": move,
     "startup": startup,
+    "parks": parks,
 }
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 

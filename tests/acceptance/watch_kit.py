@@ -293,6 +293,7 @@ class Desk:
         for going in self.box.started:
             if going.process.poll() is None:
                 going.kill()
+            sys.stdout.write(Watch(going).told)  # pytest shows it where a test failed
         self.tmux.end()
 
     def recovery(self, **settings: Any) -> None:

@@ -147,11 +147,11 @@ def _has_twin(config: Path, pid: int, conversation: str) -> bool:
 
 def _is_in(config: Path, pid: int, conversation: str) -> bool:
     """Whether this process lives and is registered for the conversation."""
-    started = processes.start_time(pid)
-    if started is None:
+    facts = processes.read_stat(pid)
+    if facts is None or not facts.is_alive:
         return False
     entry = _entry(_register(config, pid)) or {}
-    return _is_of(entry, pid, started) and entry.get("sessionId") == conversation
+    return _is_of(entry, pid, facts.started) and entry.get("sessionId") == conversation
 
 
 def _register(config: Path, pid: int) -> Path:
@@ -221,7 +221,7 @@ def _entry(path: Path) -> Object | None:
 def _read_end(path: Path, bytes_max: int) -> tuple[bytes, bool]:
     """The end of a file of our own, and whether that is all of it."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | 0 | os.O_NOCTTY)
     except (OSError, ValueError):
         return b"", True
     try:

@@ -17,6 +17,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from segue.core.bulk import no_collection
 from segue.core.limits import family
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
@@ -116,15 +117,22 @@ class Ledger:
         self.state = PlanState(found["state"])
         self.windows = found["windows"]
         self.cost_usd = float(self.usage()["cost_usd"] or 0)
-        for task in self._store.all("SELECT * FROM tasks WHERE plan = ?", self.plan):
-            self.tasks[task["key"]] = _task_row(task)
+        with no_collection():
+            self._load_rows()
+
+    def _load_rows(self) -> None:
+        for task in self._store.all(f"SELECT {TASK} FROM tasks WHERE plan = ?", self.plan):  # noqa: S608
+            row = _task_row(task)
+            self.tasks[row.key] = row
         marks = ", ".join("?" * len(OPEN_RUNS))
         sql = f"SELECT * FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
         for run in self._store.all(sql, self.plan, *OPEN_RUNS):
             self.runs[run["id"]] = _run_row(run, self._key(run["task"]))
-        sql = "SELECT * FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"
-        for park in self._store.all(sql, self.plan, ParkState.WAITING):
-            self.parks[park["id"]] = _park_row(park, self._key(park["task"]))
+        sql = f"SELECT {PARK} FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"  # noqa: S608
+        prefix = len(self.plan) + 1
+        for found in self._store.all(sql, self.plan, ParkState.WAITING):
+            park = _park_row(found, prefix)
+            self.parks[park.id] = park
         sql = "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at"
         for gate in self._store.all(sql, self.plan, GateState.OPEN):
             self.gates[gate["id"]] = _gate_row(gate, self._key(gate["task"]))
@@ -442,11 +450,15 @@ def _short(task: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in task)[:40].strip(".-") or "task"
 
 
+# There may be very many tasks and parks: their rows are read by place, not by name.
+
+TASK = "id, key, state, mark, retries_used, error, summary"
+PARK = "id, task, run, account, kind, resets_at, wakes_at"
+
+
 def _task_row(row: sqlite3.Row) -> TaskRow:
-    return TaskRow(
-        row["id"], row["key"], TaskState(row["state"]), row["mark"], row["retries_used"],
-        row["error"], row["summary"],
-    )  # fmt: skip
+    id_, key, state, mark, retries_used, error, summary = row
+    return TaskRow(id_, key, TaskState(state), mark, retries_used, error, summary)
 
 
 def _run_row(row: sqlite3.Row, task: str) -> RunRow:
@@ -457,12 +469,11 @@ def _run_row(row: sqlite3.Row, task: str) -> RunRow:
     )  # fmt: skip
 
 
-def _park_row(row: sqlite3.Row, task: str) -> ParkRow:
-    resets_at = instant(row["resets_at"]) if row["resets_at"] else None
-    return ParkRow(
-        row["id"], task, row["run"], row["account"], row["kind"], resets_at,
-        instant(row["wakes_at"]),
-    )  # fmt: skip
+def _park_row(row: sqlite3.Row, prefix: int) -> ParkRow:
+    """`prefix`: how much of a task's id names its plan."""
+    id_, task, run, account, kind, resets, wakes = row
+    resets_at = instant(resets) if resets else None
+    return ParkRow(id_, task[prefix:], run, account, kind, resets_at, instant(wakes))
 
 
 def _gate_row(row: sqlite3.Row, task: str) -> GateRow:

@@ -7,6 +7,7 @@ first and begun afresh second; all else waits for its instant, for the whole acc
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -179,6 +180,21 @@ def _hand_over(
 
 
 # Waking
+
+
+def that_matter(parks: Iterable[ParkRow], now: datetime) -> list[ParkRow]:
+    """Those that are due, and the next one of each account: what is decided about ten thousand
+    does not depend on the others."""
+    due: list[ParkRow] = []
+    following: dict[str, ParkRow] = {}
+    for park in parks:
+        if park.wakes_at <= now:
+            due.append(park)
+            continue
+        first = following.get(park.account)
+        if first is None or park.wakes_at < first.wakes_at:
+            following[park.account] = park
+    return [*due, *following.values()]
 
 
 def wake(run: TaskListRun, park: ParkRow) -> None:

@@ -17,12 +17,14 @@ from segue.errors import AgentError
 from segue.i18n import _, language
 from segue.work import answers, conversations, edits, outcomes
 from segue.work.attempts import Attempt
-from segue.work.ledger import RunRow
+from segue.work.ledger import ParkRow, RunRow
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
 
 if TYPE_CHECKING:
     from segue.work.tasklist import TaskListRun
+
+PARKS_TOLD_MAX = 100
 
 
 def recover(run: TaskListRun, *, restart: bool = False) -> None:
@@ -50,10 +52,7 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
             run.go_on_with(gate, run.workshop.resume_text)
         else:
             run.open_gate(gate)
-    for park in run.ledger.parks.values():
-        if park.wakes_at > run.clock.now() and holds_account(park.kind):
-            run.accounts.park(park.account, park.kind, park.wakes_at)
-        run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
+    _keep_parks(run)
     _restart_cut_off(run)
     _forget_probes(run)
     _past_limit(run)
@@ -61,6 +60,24 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     run.reopen_skipped()
     stuck = (TaskState.FAILED, TaskState.SKIPPED)
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
+
+
+def _keep_parks(run: TaskListRun) -> None:
+    """Each account waits for the last of its parks. Of very many only the next are told by name."""
+    now, last = run.clock.now(), dict[str, ParkRow]()
+    for park in run.ledger.parks.values():
+        before = last.get(park.account)
+        is_later = before is None or before.wakes_at < park.wakes_at
+        if is_later and park.wakes_at > now and holds_account(park.kind):
+            last[park.account] = park
+    for park in last.values():
+        run.accounts.park(park.account, park.kind, park.wakes_at)
+    parks = sorted(run.ledger.parks.values(), key=lambda park: park.wakes_at)
+    for park in parks[:PARKS_TOLD_MAX]:
+        run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
+    more = len(parks) - PARKS_TOLD_MAX
+    if more > 0:
+        run.tell("notice", text=_("{n} more tasks are still parked").format(n=more))
 
 
 def _recover_run(run: TaskListRun, row: RunRow) -> None:

@@ -80,6 +80,7 @@ class TaskListRun:
 
     graph: Graph = field(init=False)
     frontier: Frontier = field(init=False)
+    _with_files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     jobs: dict[str, Attempt] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     stopping: StopWanted | None = None
@@ -126,22 +127,30 @@ class TaskListRun:
 
     def snapshot(self) -> Snapshot:
         running = {a.task.id: self._candidate(a) for a in self.jobs.values()}
-        waiting = [park.task for park in self.ledger.parks.values()]
-        waiting += [gate.task for gate in self.ledger.gates.values() if gate.task]
         return Snapshot(
             ready=self.frontier.ready,
             running=running,
-            parks=[_park_view(park) for park in self.ledger.parks.values() if self._may_wake(park)],
+            parks=[_park_view(park) for park in self._parks()],
             accounts=self.accounts.view(),
             slots=self.options.jobs,
             leash=self.leash,
             windows_used=self.ledger.windows,
             held=self.held(),
-            claims={id: self.graph.task(id).files for id in waiting if id in self.graph},
+            claims=self._claims(),
         )
 
-    def _may_wake(self, park: ParkRow) -> bool:
-        return self.options.wait or park.wakes_at <= self.clock.now()
+    def _parks(self) -> list[ParkRow]:
+        now = self.clock.now()
+        parks = parking.that_matter(self.ledger.parks.values(), now)
+        return [park for park in parks if self.options.wait or park.wakes_at <= now]
+
+    def _claims(self) -> dict[str, tuple[str, ...]]:
+        """The files of tasks that wait half done."""
+        if not self._with_files:
+            return {}
+        waiting = {park.task for park in self.ledger.parks.values()}
+        waiting |= {gate.task for gate in self.ledger.gates.values() if gate.task}
+        return {task: self._with_files[task] for task in waiting & self._with_files.keys()}
 
     def _candidate(self, attempt: Attempt) -> Candidate:
         return Candidate(attempt.task.id, attempt.run.account, attempt.task.files)
@@ -236,6 +245,7 @@ class TaskListRun:
     def rebuild(self) -> None:
         """The graph and the queue, from what the file says and the states that are known."""
         self.graph = Graph(self.file.tasks(), self.ledger.lasted())
+        self._with_files = {task.id: task.files for task in self.graph.tasks if task.files}
         states = {task.id: self.ledger.tasks[task.id].state for task in self.graph.tasks}
         self.frontier = Frontier(
             self.graph,

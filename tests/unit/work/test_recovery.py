@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
-from work_kit import Bench
+from work_kit import CLAUDE, Bench
 
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
@@ -19,7 +20,8 @@ from segue.dialects.events import (
     StepDone,
 )
 from segue.engine import port
-from segue.engine.port import Alive, NeverStarted, Started
+from segue.engine.port import Alive, Ended, Heard, NeverStarted, Started
+from segue.work.recovery import PARKS_TOLD_MAX
 
 ONE = "- [ ] T-1: Build\n"
 GOES_ON = "- [ ] T-1: Build\n  - resume: conversation\n"
@@ -221,3 +223,30 @@ def test_a_conversation_is_found_in_the_log_of_a_run_that_talked_a_lot(bench: Be
     )
     assert heard.lines[-1] == "the very end"
     assert len(heard.lines) < 600
+
+
+# --- very many parks --------------------------------------------------------------------------
+
+
+def test_of_very_many_parks_only_the_next_are_told_by_name(bench: Bench) -> None:
+    """The others are counted; their account waits for the last of them, and all of them stay."""
+    bench.settings("jobs = 200\n" + CLAUDE)
+    bench.begin("".join(f"- [ ] T-{n}: a\n" for n in range(130)))
+    jobs = list(bench.engine.begun)
+    assert len(jobs) == 130
+    at = bench.clock.now()
+    for n, job in enumerate(jobs):
+        bench.run.handle(Started(job, 100, 1))
+        bench.run.handle(Heard(job, LimitHit("session_limit", at + timedelta(hours=2, minutes=-n))))
+        bench.run.handle(Ended(job, 1))
+    bench.turn()
+    bench.start()
+    bench.recover()
+    told = bench.told("park_kept")
+    assert len(told) == PARKS_TOLD_MAX
+    assert [facts["wakes_at"] for facts in told] == sorted(facts["wakes_at"] for facts in told)
+    assert [facts["text"] for facts in bench.told("notice")] == ["30 more tasks are still parked"]
+    assert len(bench.run.ledger.parks) == 130
+    assert bench.run.accounts.parked_until("claude") == at + timedelta(hours=2, seconds=5)
+    assert bench.engine.begun == []
+    assert bench.engine.wakes_at == at + timedelta(hours=2, seconds=5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from segue.work.accounts import Accounts
 from segue.work.watch.looks import Look
 from segue.work.watch.stops import Stop, Verdict, is_known, judge, stop_of, wakes_at
 from segue.work.watch.telling import Telling
-from segue.work.watch.turns import Turns
+from segue.work.watch.turns import SPACING, Turns, is_waiting
 from segue.work.watch.wishes import Wishes
 from segue.work.watch.workers import Worker, Workers
 
@@ -23,8 +23,8 @@ DOUBTS_MAX = 1
 
 
 class Keeping:
-    """`transcript_of`: what the agent below a process has written down itself. `doubt`: look at
-    a worker again, soon."""
+    """`transcript_of`: what the agent below a process has written down itself. `mates_of`: the
+    others of a worker's account. `doubt`: look at a worker again, soon."""
 
     def __init__(
         self,
@@ -36,11 +36,13 @@ class Keeping:
         *,
         transcript_of: Callable[[int, datetime], TranscriptStop | None],
         has_agent: Callable[[Worker], bool],
+        mates_of: Callable[[Worker], Iterable[Worker]],
         doubt: Callable[[Worker], None],
     ) -> None:
         self._workers, self._accounts = workers, accounts
         self._telling, self._wishes, self._clock = telling, wishes, clock
-        self._transcript_of, self.has_agent, self._doubt = transcript_of, has_agent, doubt
+        self._transcript_of, self.has_agent = transcript_of, has_agent
+        self._mates_of, self._doubt = mates_of, doubt
         self.turns = Turns(wishes.leash)
 
     def settle(self, worker: Worker, look: Look) -> None:
@@ -112,11 +114,21 @@ class Keeping:
         worker.is_attended = worker.is_shown = False
         if not self._workers.park(worker, wakes_at=at, windows=windows, **_values(stop)):
             return
-        self.turns.park(worker)
-        if holds_account(stop.kind) and not self._wishes.is_dry:
-            self._accounts.park(worker.account, stop.kind, at)
+        self._hold_account(worker, stop.kind, at)
         self._telling.parked(worker, is_guess=stop.resets_at is None)
         self._telling.event(worker, Verdict.PARK)
+
+    def _hold_account(self, worker: Worker, kind: str, at: datetime) -> None:
+        """Others of the account would run into the same wall: they wait as long."""
+        if not holds_account(kind):
+            return
+        self.turns.park(worker)
+        if not self._wishes.is_dry:
+            self._accounts.park(worker.account, kind, at)
+        for mate in self._mates_of(worker):
+            if is_waiting(mate) and mate.wakes_at is not None and mate.wakes_at + SPACING < at:
+                self._workers.note(mate, wakes_at=at)
+                self._telling.event(mate, Verdict.PARK)
 
     def _from_transcript(self, worker: Worker, stop: Stop, now: datetime) -> Stop:
         """The agent's own record is believed before its screen."""
@@ -146,6 +158,7 @@ class Keeping:
         at = now = self._clock.now()
         if is_refused:
             at = self._wakes_at(stop, now, sends=worker.sends)
+            self._hold_account(worker, stop.kind, at)
         self._workers.note(worker, wakes_at=at, step="")
         self._telling.event(worker, Verdict.PARK)
 

@@ -84,6 +84,7 @@ class Watcher:
             clock,
             transcript_of=transcript_of,
             has_agent=self._has_agent,
+            mates_of=self._mates_of,
             doubt=self._doubt,
         )
         self._resuming = Resuming(workers, telling, wishes, self._keeping, self._read)
@@ -239,6 +240,10 @@ class Watcher:
         if self._wishes.panes or self._wishes.agent or worker.pane.pid is None:
             return True
         return agent_of(worker.pane) is not None
+
+    def _mates_of(self, worker: Worker) -> list[Worker]:
+        mates = self.workers.values()
+        return [mate for mate in mates if mate.account == worker.account and mate is not worker]
 
     def _look_for_agent(self, other: _Other) -> None:
         """A program may have been started in it: looked at now and then while it prints."""

@@ -1,0 +1,501 @@
+"""The watcher on panes in memory: what is parked, sent, left alone, and found again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pane_kit import Bench, FakePane, ignores, in_s, make_bench, works
+
+from segue import i18n
+from segue.core.leash import Leash
+from segue.core.limits import Waits
+from segue.dialects.claude_transcript import TranscriptStop
+from segue.errors import UserError
+
+SOON = "  ⎿ You've hit your 5-hour limit · try again in 1 second"
+LATER = "  ⎿ You've hit your 5-hour limit · try again in 2 hours"
+SENT = ["계속", "\r"]
+
+Scene = Callable[[Bench], Awaitable[None]]
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[[Scene], Bench]:
+    def run(scene: Scene) -> Bench:
+        i18n.use("en")
+        bench = make_bench(tmp_path)
+        asyncio.run(scene(bench))  # type: ignore[arg-type]
+        return bench
+
+    return run
+
+
+def test_a_stop_is_parked_and_resumed_once(play: Callable[[Scene], Bench]) -> None:
+    """Parked with its kind and instant, told once to go on, and busy again."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            assert bench.last(pane)["kind"] == "session_limit"
+            await bench.state(pane, "busy")
+            await asyncio.sleep(0.3)
+        assert pane.sent == SENT
+        assert bench.actions(pane) == ["park", "send"]
+
+    lines = play(scene).lines
+    assert [line.partition("] ")[2][:12] for line in lines] == [
+        "⏳ Worker 1: ",
+        "▶️ Worker 1:",
+        "✅ Worker 1: ",
+    ]
+
+
+def test_nothing_is_sent_before_the_instant(play: Callable[[Scene], Bench]) -> None:
+    """Not even after a look at an unchanged screen, which would read the words anew."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        began = datetime.now(UTC)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            for _n in range(20):
+                bench.host.change(pane)
+                await asyncio.sleep(0.02)
+            assert pane.sent == []
+            await bench.until(lambda: pane.sent)
+            waited = datetime.now(UTC) - began
+        assert timedelta(seconds=1) <= waited < timedelta(seconds=1.9)
+
+    play(scene)
+
+
+def test_whoever_watches_next_goes_on_with_the_wait(play: Callable[[Scene], Bench]) -> None:
+    """The instant is kept: words like “in 1 second” are not read anew. Sent once."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            at = bench.last(pane)["wakes_at"]
+        await asyncio.sleep(1.2)
+        began = datetime.now(UTC)
+        async with bench.watching():
+            await bench.until(lambda: pane.sent)
+            assert datetime.now(UTC) - began < timedelta(seconds=0.8), "the instant had passed"
+            assert at == next(e for e in bench.events if e["state"] == "paused")["wakes_at"]
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+@pytest.mark.parametrize("dies_before", ["계속", "\r"])
+def test_a_death_while_sending_sends_nothing_twice(
+    play: Callable[[Scene], Bench], dies_before: str
+) -> None:
+    """Before the text: it is sent by the next watcher. Between text and Enter: Enter alone."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+
+        async def hang(text: str) -> None:
+            if text == dies_before:
+                await asyncio.Event().wait()
+
+        bench.host.before_send = hang
+        async with bench.watching():
+            await bench.until(lambda: pane.sent == SENT[: SENT.index(dies_before)], 5)
+            await bench.until(lambda: bench.sends() == 1)
+            await asyncio.sleep(0.8)
+        bench.host.before_send = None
+        async with bench.watching():
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+        assert bench.actions(pane)[-1] == ("enter" if dies_before == "\r" else "send")
+
+    play(scene)
+
+
+def test_a_person_who_came_first_is_not_disturbed(play: Callable[[Scene], Bench]) -> None:
+    """The screen shows work when the instant comes: nothing is sent."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            works(pane, "go on please")  # and no word of it reaches the watcher
+            await bench.state(pane, "busy")
+            await asyncio.sleep(0.3)
+        assert pane.sent == []
+
+    assert any("went on already" in line for line in play(scene).lines)
+
+
+def test_what_a_person_has_typed_stays(play: Callable[[Scene], Bench]) -> None:
+    """Neither sent nor cleared; when the line is empty again the work goes on."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.draft = "perhaps I should"
+        async with bench.watching():
+            await bench.until(lambda: bench.last(pane).get("attended"))
+            assert (pane.sent, pane.draft) == ([], "perhaps I should")
+            pane.draft = ""
+            bench.host.change(pane)
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+def test_an_agent_that_does_not_react_is_given_up(play: Callable[[Scene], Bench]) -> None:
+    """Three sends at most, then error; a person who mends it is noticed."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = ignores
+        async with bench.watching(max_sends=3):
+            await bench.state(pane, "error")
+            bench.host.change(pane)
+            await asyncio.sleep(0.3)
+            assert pane.sent == SENT * 3
+            works(pane, "by hand")
+            bench.host.change(pane)
+            await bench.state(pane, "busy")
+        async with bench.watching():
+            await asyncio.sleep(0.3)
+        assert pane.sent == SENT * 3
+
+    lines = play(scene).lines
+    assert [line.rpartition("(")[2] for line in lines if "could not" in line] == [
+        "1/3)",
+        "2/3)",
+        "3/3)",
+    ]
+    assert sum("❌ Worker 1" in line for line in lines) == 1
+
+
+def test_error_stays_after_a_restart(play: Callable[[Scene], Bench]) -> None:
+    """What was given up is not tried again only because somebody else watches."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = ignores
+        async with bench.watching(max_sends=1):
+            await bench.state(pane, "error")
+        async with bench.watching(max_sends=1):
+            await asyncio.sleep(0.5)
+            assert bench.last(pane)["state"] == "error"
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+def test_a_refusal_with_a_later_time_is_a_new_wait(play: Callable[[Scene], Bench]) -> None:
+    """No try in vain: it waits for the new instant."""
+
+    def refuses(pane: FakePane, said: str) -> None:
+        pane.body += ["", f"❯ {said}", LATER]
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = refuses
+        async with bench.watching():
+            await bench.until(lambda: bench.actions(pane) == ["park", "send", "park"])
+            wakes_at = datetime.fromisoformat(bench.last(pane)["wakes_at"])
+            assert wakes_at > datetime.now(UTC) + timedelta(hours=1, minutes=59)
+            assert bench.last(pane)["state"] == "paused"
+        assert pane.sent == SENT
+
+    assert not any("could not" in line for line in play(scene).lines)
+
+
+def test_a_refusal_without_a_time_waits_longer_each_time(play: Callable[[Scene], Bench]) -> None:
+    """A rate limit that comes again and again: no storm, and an end."""
+
+    def refuses(pane: FakePane, said: str) -> None:
+        pane.body += ["", f"❯ {said}", "  ⎿ API Error: Request rejected (429) · rate limited"]
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1")
+        refuses(pane, "start")
+        pane.reacts = refuses
+        async with bench.watching(waits=Waits(rate_s=0.3, margin_s=0)):
+            await bench.state(pane, "error", 20)
+        waits = [
+            datetime.fromisoformat(e["wakes_at"]) - datetime.fromisoformat(e["at"])
+            for e in bench.events
+            if e["action"] == "park"
+        ]
+        assert waits[0] < waits[1] < waits[2]
+        assert pane.sent == SENT * 3
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "  ⎿ Credit balance is too low",
+        "  ⎿ Invalid API key · Please run /login",
+        "  ⎿ You've hit your weekly limit · try again in 12 days",
+    ],
+)
+def test_what_waiting_cannot_mend_is_for_a_person(play: Callable[[Scene], Bench], row: str) -> None:
+    """Blocked, told, and nothing sent: billing, login, a reset in the far future."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "❯ do it", row)
+        async with bench.watching():
+            await bench.state(pane, "blocked")
+            await asyncio.sleep(0.3)
+        assert pane.sent == []
+        assert bench.actions(pane) == ["ask"]
+
+    play(scene)
+
+
+def test_an_agent_that_goes_on_by_itself_is_left_alone(play: Callable[[Scene], Bench]) -> None:
+    """Hands off; and when its own waiting was cancelled it is waited for after all."""
+
+    async def scene(bench: Bench) -> None:
+        body = ["❯ do it", "⚠ Usage limit reached · limit resets in 1 second"]
+        own = "  Continuing automatically in 1 second · Esc to cancel"
+        pane = bench.host.add("%1", *body, own)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            await asyncio.sleep(1.5)
+            assert (pane.sent, bench.actions(pane)) == ([], ["wait"])
+
+    play(scene)
+
+
+def test_a_full_context_is_compacted_first(play: Callable[[Scene], Bench]) -> None:
+    """The agent's own remedy, its end awaited, then the resume text."""
+
+    def reacts(pane: FakePane, said: str) -> None:
+        if said == "/compact":
+            pane.body = ["❯ /compact", "  ⎿ Compacted"]
+        else:
+            works(pane, said)
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "❯ do it", "  ⎿ Prompt is too long · context limit reached")
+        pane.reacts = reacts
+        async with bench.watching():
+            await bench.state(pane, "busy")
+        assert pane.sent == ["/compact", "\r", *SENT]
+
+    play(scene)
+
+
+def test_of_one_account_one_goes_first_and_the_others_follow(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """The second is not sent anything before the first is seen at work."""
+
+    async def scene(bench: Bench) -> None:
+        panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2, 3)]
+        async with bench.watching():
+            await bench.until(lambda: all(pane.is_busy for pane in panes), 20)
+        order = [
+            (event["pane"], event["action"] or event["state"])
+            for event in bench.events
+            if event["action"] == "send" or event["state"] == "busy"
+        ]
+        assert [what for _pane, what in order] == ["send", "busy"] * 3
+        times = [
+            datetime.fromisoformat(event["at"])
+            for event in bench.events
+            if event["action"] == "send"
+        ]
+        assert times[1] - times[0] > timedelta(seconds=1.5), "spaced out"
+        assert times[2] - times[1] > timedelta(seconds=1.5)
+
+    play(scene)
+
+
+def test_a_canary_that_is_refused_holds_the_others(play: Callable[[Scene], Bench]) -> None:
+    """Only one of three runs into the wall again."""
+
+    def refuses(pane: FakePane, said: str) -> None:
+        pane.body += ["", f"❯ {said}", LATER]
+
+    async def scene(bench: Bench) -> None:
+        panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2, 3)]
+        for pane in panes:
+            pane.reacts = refuses
+        async with bench.watching():
+            await bench.until(lambda: all(bench.actions(pane)[1:] for pane in panes))
+            await asyncio.sleep(1.0)
+        assert sum(len(pane.sent) for pane in panes) == len(SENT)
+        assert all(bench.last(pane)["wakes_at"] > in_s(7000) for pane in panes)
+
+    play(scene)
+
+
+def test_panes_of_different_accounts_do_not_wait_for_each_other(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """`--account` tells them apart."""
+
+    async def scene(bench: Bench) -> None:
+        panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2)]
+        async with bench.watching(accounts={"%1": "work", "%2": "home"}):
+            await bench.until(lambda: all(pane.is_busy for pane in panes), 5)
+
+    play(scene)
+
+
+def test_a_dry_run_sends_nothing_and_says_what_it_would(play: Callable[[Scene], Bench]) -> None:
+    """Once, at the instant."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching(is_dry=True):
+            await bench.until(lambda: bench.actions(pane) == ["park", "send"])
+            await asyncio.sleep(0.5)
+        assert bench.actions(pane) == ["park", "send"]
+        assert pane.sent == []
+        assert bench.last(pane)["dry_run"] is True
+
+    assert any("would send" in line for line in play(scene).lines)
+
+
+def test_quiet_hours_and_the_end_of_the_leash_hold(play: Callable[[Scene], Bench]) -> None:
+    """Past `until` nothing is woken: it stays parked."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching(leash=Leash(until=datetime.now(UTC))):
+            await bench.state(pane, "paused")
+            await asyncio.sleep(1.5)
+        assert pane.sent == []
+
+    play(scene)
+
+
+def test_after_so_many_windows_a_person_is_asked(play: Callable[[Scene], Bench]) -> None:
+    """`max_windows` counts the limits that one pane has waited through."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching(leash=Leash(max_windows=1)):
+            await bench.state(pane, "busy")
+            pane.is_busy = False
+            pane.body += ["", "⏺ More.", "", LATER]
+            bench.host.change(pane)
+            await bench.state(pane, "blocked")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+def test_a_pane_that_dies_is_dead(play: Callable[[Scene], Bench]) -> None:
+    """While it waits, and while something is being sent to it."""
+
+    async def scene(bench: Bench) -> None:
+        waiting = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        sending = bench.host.add("%2", "⏺ I begin.", "", SOON)
+
+        async def kill(text: str) -> None:
+            del bench.host.panes["%2"]
+
+        bench.host.before_send = kill
+        async with bench.watching(accounts={"%2": "another"}):
+            await bench.state(waiting, "paused")
+            bench.host.kill(waiting)
+            await bench.state(waiting, "dead")
+            await bench.state(sending, "dead")
+
+    play(scene)
+
+
+def test_a_person_may_hold_and_wake_a_pane(play: Callable[[Scene], Bench]) -> None:
+    """Held, it is left alone, also by the next watcher; woken, it goes on at once."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching() as watcher:
+            await bench.state(pane, "paused")
+            watcher.hold(watcher.workers["%1"], is_held=True)
+        async with bench.watching() as watcher:
+            await asyncio.sleep(1.5)
+            assert pane.sent == []
+            watcher.wake(watcher.workers["%1"])
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+def test_two_watchers_never_both_send(play: Callable[[Scene], Bench]) -> None:
+    """The second one says who has the pane."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        other = make_bench(bench.folder)
+        other.host.panes = bench.host.panes
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            async with other.watching():
+                await bench.state(pane, "busy")
+                await asyncio.sleep(0.3)
+        assert pane.sent == SENT
+        assert other.events[0]["held_by"]
+        assert other.actions(pane) == []
+
+    play(scene)
+
+
+def test_a_screen_that_is_being_painted_is_looked_at_twice(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """A banner that is not there for a moment does not end the wait."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            at, body = bench.last(pane)["wakes_at"], pane.body
+            pane.body = []
+            bench.host.change(pane)
+            await asyncio.sleep(0.1)
+            pane.body = body
+            await asyncio.sleep(0.6)
+        assert bench.last(pane)["wakes_at"] == at
+        assert bench.actions(pane) == ["park"]
+
+    play(scene)
+
+
+def test_the_transcript_is_believed_before_the_screen(play: Callable[[Scene], Bench]) -> None:
+    """Its instant counts where the kind is the same."""
+
+    async def scene(bench: Bench) -> None:
+        resets_at = datetime.now(UTC).replace(microsecond=1) + timedelta(hours=3)
+        bench.transcript = TranscriptStop("session_limit", resets_at, "", datetime.now(UTC))
+        pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        object.__setattr__(pane.pane, "pid", 1)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+        assert datetime.fromisoformat(bench.last(pane)["resets_at"]) == resets_at
+
+    play(scene)
+
+
+def test_a_pane_that_is_not_there_is_told(play: Callable[[Scene], Bench]) -> None:
+    """With those that are."""
+
+    async def scene(bench: Bench) -> None:
+        bench.host.add("%1")
+        with pytest.raises(UserError, match="no pane %7"):
+            async with bench.watching(panes=frozenset({"%7"})):
+                await asyncio.sleep(1)
+
+    play(scene)
