@@ -186,7 +186,7 @@ def test_billing_and_login_are_for_a_person(desk: Desk, kind: str, line: str) ->
     watch = desk.watch()
     told = watch.state(tui.pane, "blocked")
     assert told["kind"] == kind
-    assert tui.pane in watch.err
+    watch.wait(lambda: f"Worker {tui.pane[1:]}: " in watch.err, "a word to a person")
     desk.witness(watch)
     tui.untouched()
 

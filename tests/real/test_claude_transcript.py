@@ -93,7 +93,8 @@ def stop_of(pid: int) -> TranscriptStop | None:
 
 def stopped(pid: int, kind: str, wait_s: float) -> TranscriptStop:
     """Wait for this stop; its reset is so far away."""
-    stop: TranscriptStop = until(lambda: stop_of(pid), f"the stop by {kind}", AGENT_S)
+    stop = until(lambda: stop_of(pid), f"the stop by {kind}", AGENT_S)
+    assert stop is not None
     assert stop.kind == kind
     assert stop.resets_at is not None
     assert abs(stop.resets_at - stop.at - timedelta(seconds=wait_s)) < timedelta(seconds=5)

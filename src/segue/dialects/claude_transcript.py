@@ -184,8 +184,7 @@ def _by_codes(told: Object, text: str, at: datetime) -> tuple[str | None, dateti
         hit = claude_limits.refusal(window, instant)
         return hit.kind, hit.resets_at
     facts = {name: told[key] for key, name in _CODES.items() if told.get(key) is not None}
-    # That it ended its turn as these do says that the words are about the API.
-    return claude_limits.stopped_by({"subtype": "success", **facts}, text), None
+    return claude_limits.stopped_by(facts, text), None
 
 
 def _words(message: Object) -> str:

@@ -212,16 +212,16 @@ def _config_folder(pid: int) -> Path | None:
 
 
 def _entry(path: Path) -> Object | None:
-    text, is_whole = _read_end(path, ENTRY_BYTES_MAX)
+    text, _is_whole = _read_end(path, ENTRY_BYTES_MAX)
     objects = Objects()
-    told = [*objects.feed(text), *objects.close()] if is_whole else []
+    told = [*objects.feed(text), *objects.close()]
     return told[0] if len(told) == 1 and isinstance(told[0], dict) else None
 
 
 def _read_end(path: Path, bytes_max: int) -> tuple[bytes, bool]:
     """The end of a file of our own, and whether that is all of it."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | 0 | os.O_NOCTTY)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except (OSError, ValueError):
         return b"", True
     try:

@@ -11,6 +11,7 @@ runs never need them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import PurePath
@@ -44,11 +45,14 @@ def understood(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
     if attempt.finished is not None and attempt.finished.is_error:
         texts.append(attempt.finished.text)
     here = _here(run, attempt, attempt.limit_at or run.clock.now())
-    for text in texts:
-        found = _read(limit, text, attempt.profile.settings.kind, here)
-        if found != limit:
-            return found
-    return limit
+    return with_words(limit, texts, attempt.profile.settings.kind, here)
+
+
+def with_words(limit: LimitHit, texts: Iterable[str], tool: str, here: Here) -> LimitHit:
+    """The limit as the first of these texts tells it that adds anything."""
+    return next(
+        (found for text in texts if (found := _read(limit, text, tool, here)) != limit), limit
+    )
 
 
 def told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitHit | None:

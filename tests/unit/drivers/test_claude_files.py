@@ -53,12 +53,11 @@ class Place:
         self.program.write_text(PROGRAM)
         self._running: list[tuple[subprocess.Popen[bytes], int]] = []
 
-    def start(self, *args: str, env: dict[str, str] | None = None, shell: bool = True) -> int:
-        """The root of a pane, in which claude runs below a shell; returns when it is up."""
+    def start(self, *args: str, env: dict[str, str] | None = None, line: str = '"$@"; true') -> int:
+        """The root of a pane, a shell with claude below it by this line; returns when it is up."""
         name = f"n{len(self._running)}"
         argv = [sys.executable, str(self.program), *args, name]
         # Who leads a session and opens a terminal has it as its own.
-        line = '"$@"; true' if shell else 'exec "$@"'
         master, terminal = pty.openpty()
         root = subprocess.Popen(
             ["/bin/sh", "-c", f'exec 0<>"$0"; {line}', os.ttyname(terminal), *argv],
@@ -92,7 +91,7 @@ class Place:
 
     def register(self, root: int, conversation: str, **more: Any) -> Path:
         """The entry of a process, as the program makes it."""
-        pid = self.claude(root)
+        pid = more.pop("of", None) or self.claude(root)
         entry = {
             "pid": pid,
             "sessionId": conversation,
@@ -146,7 +145,7 @@ def test_the_register_leads_to_the_transcript(place: Place) -> None:
 
 def test_a_pane_may_be_the_agent_itself(place: Place) -> None:
     """Without a shell above it, too."""
-    root = place.start(shell=False)
+    root = place.start(line='exec "$@"')
     place.register(root, ONE)
     place.transcript(ONE, "Prompt is too long")
     assert kind(root) == "context_limit"
@@ -243,12 +242,15 @@ def test_the_process_says_where_it_keeps_its_files(place: Place) -> None:
     assert kind(root) == "context_limit"
 
 
-@pytest.mark.parametrize("env", [{"CLAUDE_CONFIG_DIR": "here"}, {"HOME": ""}])
-def test_a_place_that_depends_on_who_looks_is_none(place: Place, env: dict[str, str]) -> None:
+@pytest.mark.parametrize("env", [{"CLAUDE_CONFIG_DIR": ".claude"}, {"HOME": ""}])
+def test_a_place_that_depends_on_who_looks_is_none(
+    place: Place, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A relative folder would be another one for us."""
     root = place.start(env=env)
     place.register(root, ONE)
     place.transcript(ONE, "Credit balance is too low")
+    monkeypatch.chdir(place.home)
     assert kind(root) is None
 
 
@@ -286,9 +288,20 @@ def test_without_a_register_or_a_name_there_is_no_answer(
 ) -> None:
     """The only transcript of the folder may be another's: rather none than the wrong one."""
     root = place.start(*words)
-    place.transcript(ONE, "Credit balance is too low")
-    place.transcript("x", "Credit balance is too low", age_s=3600)
+    place.transcript("x" if "x" in words else ONE, "Credit balance is too low")
     assert kind(root) is None
+
+
+def test_a_run_beside_it_is_not_mistaken_for_it(place: Place) -> None:
+    """What runs `claude -p` in the same terminal (a hook, a script) is another conversation."""
+    root = place.start(line='"$@" & "$@" -p beside; true')
+    until(Path(f"{place.program}.beside.up").exists)
+    first, second = processes.descendants(root)
+    place.register(root, ONE, of=first)
+    place.register(root, TWO, of=second)
+    place.transcript(ONE, "Credit balance is too low")
+    place.transcript(TWO, "Prompt is too long")
+    assert kind(root) == "billing"
 
 
 def test_one_that_nobody_can_talk_to_is_none(place: Place) -> None:
@@ -310,8 +323,13 @@ def test_files_and_processes_of_another_user_are_left_alone(
     place.register(root, ONE)
     path = place.transcript(ONE, "Credit balance is too low")
     assert (kind(root), len(tail_of(path))) == ("billing", 1)
+    own = os.geteuid()
+    users = iter([54321])
+    monkeypatch.setattr(os, "geteuid", lambda: next(users, own))
+    assert kind(root) is None, "the process is looked at first"
+    assert kind(root) == "billing"
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
-    assert (kind(root), tail_of(path)) == (None, [])
+    assert tail_of(path) == []
 
 
 def test_what_is_no_readable_file_is_no_answer(place: Place) -> None:
@@ -325,6 +343,9 @@ def test_what_is_no_readable_file_is_no_answer(place: Place) -> None:
     assert (kind(root), tail_of(path)) == (None, [])
     path.rmdir()
     os.mkfifo(path)
+    assert (kind(root), tail_of(path)) == (None, [])
+    path.unlink()
+    path.symlink_to("/dev/zero")
     assert (kind(root), tail_of(path)) == (None, [])
     assert tail_of(Path("no\0path")) == []
 

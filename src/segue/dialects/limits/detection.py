@@ -150,6 +150,9 @@ def _status(rows: list[str], look: _Look) -> Detection | None:
     if any(map(doing.is_busy, shown)):
         return Detection("busy")
     for at, row in enumerate(shown):
+        if not look.extra and not words.may_tell(row):
+            look.pass_by(row.strip(), "status")
+            continue
         if is_warning(row):
             look.pass_by(row.strip(), "warning")
             continue

@@ -10,7 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from segue.dialects.limits import words
+from segue.dialects.limits.clues import Clue
+
 HEADS_MAX = 14
+HEAD_CHARS = 120
 CODE_SHARE_MAX = 0.25
 
 _MARKS = r"[\s⏺●•✦◆■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒⎿└│┃>|!*✻✶✢✽·∙:-]+"
@@ -60,6 +64,12 @@ _PREFACE = re.compile(
     ),
     re.IGNORECASE,
 )
+# A text that begins with a letter has no label without one of these.
+_PREFACE_WORDS = tuple(
+    f"{_LEVEL}|{_BRANDS}|{_ERRORS}|http|input|output|total|sorry|oops|uh|unfort|hey|hmm|note|heads"
+    "|attention|hold on|looks|seems|_|b'|\"".replace("(?:ing)?", "").replace("(?:[ -]code)?", "")
+    .replace("(?:[ -]cli)?", "").replace("(?:[ -]agent)?", "").replace("s?", "").split("|")
+)  # fmt: skip
 _QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
 # What shows that this is no message of the program, whatever it says.
 _ALIEN = re.compile(
@@ -76,12 +86,15 @@ _ALIEN = re.compile(
     r"|@|\||\$ |(?:message|code|body|uri|method):|npm ERR|gh: |remote: |git |[├└│]\s*[├└─]"
     r"|(?i:[\w.]+(?:error|exception|warning): (?:if|when|whenever|raised|in case)\b)|\"\"\"|'''|``)"
 )
-_CODE = re.compile(
-    r"[;{]\s*$|^\s*[\w.]+\(.*\)[;:,]?\s*$|=>|\w\(\)|\s[!=]=\s|&&|\|\||\w::\w|\w\[\w+\]|</\w+>"
-    r"|<\w+ \w+="
-    r"|\$\{|\bself\.|\b\w+\s=\s|^\s*\w+=|\w\(\w*,|\)\s*->|``|\w+\.\w+\(|\bf[\"']|[\"'],?\s*$"
-    r"|^\s*[\"']\w+[\"']\s*:|^\s*\w*(?:[a-z][A-Z]|_)\w*,?\s*$|^\s*\S+,\s*$"
+# One line of a program, by what stands in it, behind which marks to look.
+_IS_OPERATION = Clue(
+    "=|&&|::|[|<|${|self.|->|``|f\"|f'",
+    r"=>|\s[!=]=\s|&&|\|\||\w::\w|\w\[\w+\]|</\w+>|<\w+ \w+=|\$\{|\bself\.|\b\w+\s=\s|^\s*\w+="
+    r"|\)\s*->|``|\bf[\"']",
 )
+_CALL = re.compile(r"\w\(\)|\w\(\w*,|\w+\.\w+\(|^\s*[\w.]+\(.*\)[;:,]?\s*$")
+_ENTRY = re.compile(r"\s*(?:[\"']\w+[\"']\s*:|\w*(?:[a-z][A-Z]|_)\w*,?\s*$|\S+,\s*$)")
+_STATEMENT_ENDS = (";", "{", '"', "'", '",', "',")
 _SOURCE = re.compile(
     r"\s*(?:def|class|import|from|return|raise|async|await|const|let|var|func|fn|pub|@\w|#include"
     r"|if .*:$"
@@ -110,6 +123,8 @@ def heads(text: str) -> Iterator[int]:
     """The places where a message may begin, from left to right."""
     at = 0
     yield at
+    if text[:1].isalpha() and not words.has_any(text[:HEAD_CHARS].lower(), _PREFACE_WORDS):
+        return
     for _count in range(HEADS_MAX):
         found = _PREFACE.match(text, at) or (_QUOTE.match(text, at) if at else None)
         if found is None or found.end() == at:
@@ -130,7 +145,11 @@ def is_template(text: str) -> bool:
 
 def is_code(text: str) -> bool:
     """One line of a program."""
-    return _CODE.search(text) is not None and text.lstrip()[:1] != "{"
+    if text.lstrip()[:1] == "{":
+        return False
+    if text.rstrip().endswith(_STATEMENT_ENDS) or _ENTRY.match(text):
+        return True
+    return _IS_OPERATION(text) or ("(" in text and _CALL.search(text) is not None)
 
 
 def is_source(rows: Sequence[str]) -> bool:

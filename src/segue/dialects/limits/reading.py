@@ -79,16 +79,24 @@ _BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
 _INCREASE = re.compile(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
 _ADDRESSES = re.compile(r"\S*(?:://|\w\.\w+/)\S*")
-_REPORT = re.compile(
-    r"\b(?:tests?|helper|functions?|modules?|importer|component|column|table|commit|branch"
-    r"|transcripts?|fixtures?|assert\w*|mock\w*|README|implementation|(?<!payment )(?<!auth )method|parameter"
-    r"|(?<!environment )variable"
-    r"|for example|such as|usually|typically|is now|are now|we now|so the|then the"
-    r"|the (?:first|second|third|last) \w+|skipped|caught|raises|handler|handled|handles"
-    r"|(?<!\d )retries|retried(?! \d)|refactor\w*|changelog|docs|e\.g\. when|defaults?|decorat\w+|routes?"
-    r"|endpoints? that|callers?"
-    r"|object|instance|library|package|class|argument|exceptions?|behaviou?r|strategy)\b",
-    re.IGNORECASE,
+# Who reports about a program speaks of these; a program does not.
+_REPORT_WORDS = frozenset(
+    """
+    test tests helper function functions module modules importer component column table commit
+    branch transcript transcripts fixture fixtures readme implementation parameter skipped caught
+    raises handler handled handles refactor refactored refactoring changelog docs default defaults
+    decorator decorators decorated route routes caller callers object instance library package
+    class argument exception exceptions behavior behaviour strategy assert asserts assertion
+    asserted mock mocks mocked usually typically
+    """.split()
+)
+_TOKEN = re.compile(r"[a-z]+")
+_IS_REPORT = Clue(
+    "method|variable|retr|example|such as|is now|are now|we now|so the|then the|the first|the second"
+    "|the third|the last|e.g. when|endpoint",
+    r"(?<!payment )(?<!auth )\bmethod\b|(?<!environment )\bvariable\b|(?<!\d )\bretries\b",
+    r"\bretried\b(?! \d)|\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
+    r"\bthe (?:first|second|third|last) \w+|\be\.g\. when\b|\bendpoints? that\b",
 )
 
 
@@ -220,29 +228,19 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
 
 def _match(line: str, starts: Iterable[int], brand: str, trust: int) -> Found | None:
     lower = line.lower()
-
-    def meant_of(table: Table) -> Callable[[int], bool]:
-        def is_meant(number: int) -> bool:
-            pattern = table.owners[number][1]
-            if pattern.trust > trust or not pattern.holds_for(brand):
-                return False
-            return pattern.never is None or pattern.never.search(line) is None
-
-        return is_meant
-
-    tables = [
-        (table, meant_of(table))
-        for table in _tables()
-        if not table.needs or words.has_any(lower, table.needs)
-    ]
+    is_of_use: dict[int, bool] = {}
     for at in starts:
         if not (line[at : at + 1].isalnum() or line[at : at + 1] == "["):
             continue
         best: tuple[int, Pattern, int] | None = None
-        for table, is_meant in tables:
+        for number, table in enumerate(_tables()):
             if best is not None and best[0] < table.owners[0][0]:
                 break  # the tables are in the order of their weight
-            found = table.phrases.match(line, at, is_meant)
+            if number not in is_of_use:
+                is_of_use[number] = not table.needs or words.has_any(lower, table.needs)
+            if not is_of_use[number]:
+                continue
+            found = table.phrases.match(line, at, _meant(table, line, brand, trust))
             if found is not None:
                 weight, pattern = table.owners[found[0]]
                 if best is None or weight < best[0]:
@@ -253,9 +251,21 @@ def _match(line: str, starts: Iterable[int], brand: str, trust: int) -> Found | 
     return None
 
 
+def _meant(table: Table, line: str, brand: str, trust: int) -> Callable[[int], bool]:
+    """Whether a phrase counts here: for this brand, from this speaker, beside these words."""
+
+    def is_meant(number: int) -> bool:
+        pattern = table.owners[number][1]
+        if pattern.trust > trust or not pattern.holds_for(brand):
+            return False
+        return pattern.never is None or pattern.never.search(line) is None
+
+    return is_meant
+
+
 def _elsewhere(line: str) -> Found | None:
     head = line[:160]
-    if head.isascii() and not words.may_be_foreign(head):
+    if not words.may_be_foreign(head):
         return None
     for rule, kind, said in _ELSEWHERE:
         found = said.search(head)
@@ -283,10 +293,18 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
     is_labelled = found.kind != kinds.AUTH and _ERROR.search(line, 0, found.start) is not None
     if line[found.start].islower() and not (is_short or is_labelled):
         return False
-    if _REPORT.search(_ADDRESSES.sub(" ", rest)):
+    if _is_report(rest):
         return False
     is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule in _FOREIGN
     return is_brief or _ADDRESS.search(rest[found.start :]) is not None
+
+
+def _is_report(text: str) -> bool:
+    """Somebody tells of a program, its tests, its code."""
+    lower = (_ADDRESSES.sub(" ", text) if "/" in text else text).lower()
+    if not _REPORT_WORDS.isdisjoint(_TOKEN.findall(lower)):
+        return True
+    return _IS_REPORT(lower, lower)
 
 
 def _kind(

@@ -33,9 +33,12 @@ def normalise(text: str) -> list[str]:
         text = text[text.find("\n") + 1 :]
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
+    is_plain = not _CONTROLS.search(text)
+    if is_plain or not MOVE.search(text):
+        text = text if text.count("\n") <= ROWS_MAX else "\n".join(text.rsplit("\n", ROWS_MAX)[1:])
     if not text.isascii() and _VARIANT.search(text):
         text = text.translate(_VARIANTS)
-    rows = _rows(text)[-ROWS_MAX:]
+    rows = _rows(text, is_plain=is_plain)[-ROWS_MAX:]
     while rows and not rows[-1].strip():
         rows.pop()
     indent = _margin(rows)
@@ -54,8 +57,8 @@ def _margin(rows: list[str]) -> int:
     return margin
 
 
-def _rows(text: str) -> list[str]:
-    if not _CONTROLS.search(text):
+def _rows(text: str, *, is_plain: bool) -> list[str]:
+    if is_plain:
         return (text.expandtabs(4) if "\t" in text else text).split("\n")
     if MOVE.search(text):
         return rendered(text)

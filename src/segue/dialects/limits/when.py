@@ -7,8 +7,10 @@ number of hours that stands anywhere else ("for 5 hour", "every 5h") is no reset
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import timedelta, timezone
 
+from segue.dialects.limits import words
 from segue.dialects.limits.clues import Clue
 from segue.dialects.limits.moments import Here, Moment, moment_at, seconds_at
 from segue.dialects.limits.spans import span_at
@@ -34,6 +36,11 @@ _CUE = re.compile(
     | restablec\w+ | reintent\w+ | novamente | nuevo
     )""",
     re.IGNORECASE | re.VERBOSE,
+)
+_WORD = re.compile(r"(?<![a-zA-Z])[a-zA-Zà-ÿ]{3}")  # how it begins
+_CUE_BEGINS = frozenset(
+    "res ret re- ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle"
+    " unt til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue".split()
 )
 _FILL = re.compile(
     r"""(?:[\s:="'(\[\\|~≈>,]+|[·∙]\s|-\s
@@ -76,11 +83,11 @@ _IS_CHINA = Clue(
     r"\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
 # A time is a number, or one of a few words.
-_NUMBERED = re.compile(
-    r"\d|midnight|noon|tomorrow|next|an? (?:hour|minute|day|week)|(?:mon|tues|wednes|thurs|fri"
-    r"|satur|sun)day"
-    r"|내일|明日|明天|요일|曜|周|星期|morgen|mañana|demain",
-    re.IGNORECASE,
+_DIGIT = re.compile(r"\d")
+_TIME_WORDS = (
+    *("midnight", "noon", "tomorrow", "next", "an hour", "a minute", "a day", "a week", "sday"),
+    *("monday", "friday", "saturday", "sunday", "morgen", "mañana", "demain"),
+    *("내일", "明日", "明天", "요일", "曜", "周", "星期"),
 )
 CHINA = timezone(timedelta(hours=8))
 
@@ -88,7 +95,7 @@ CHINA = timezone(timedelta(hours=8))
 def when(text: str, here: Here) -> Moment | None:
     """Until when the message says that it lasts."""
     text = text[:TEXT_CHARS_MAX]
-    if not _NUMBERED.search(text):
+    if not (_DIGIT.search(text) or words.has_any(text.lower(), _TIME_WORDS)):
         return None
     if _IS_CHINA(text):  # this service prints its own wall clock
         here = Here(here.now, here.tz, CHINA)
@@ -107,9 +114,7 @@ def _piped(text: str, here: Here) -> Moment | None:
 
 
 def _cued(text: str, here: Here) -> Moment | None:
-    for count, cue in enumerate(_CUE.finditer(text)):
-        if count == CUES_MAX:
-            break
+    for cue in _cues(text):
         at = _filled(text, cue.end())
         if counted := _COUNT.match(text, at):  # `retrying 1/5 in 200ms`
             at = _filled(text, counted.end())
@@ -123,6 +128,21 @@ def _cued(text: str, here: Here) -> Moment | None:
         if moment is not None:
             return moment
     return None
+
+
+def _cues(text: str) -> Iterator[re.Match[str]]:
+    """The announcements, each looked up by how its first word begins: quicker than a search."""
+    end = count = 0
+    for word in _WORD.finditer(text):
+        start = word.start()
+        if start < end or word[0].lower() not in _CUE_BEGINS:
+            continue
+        cue = _CUE.match(text, start)
+        if cue is not None:
+            end, count = cue.end(), count + 1
+            yield cue
+            if count == CUES_MAX:
+                return
 
 
 def _filled(text: str, at: int) -> int:

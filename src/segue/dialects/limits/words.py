@@ -7,6 +7,7 @@ YOU [have] HIT [which …] WHAT.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 # Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
@@ -124,6 +125,8 @@ _FOREIGN_STEMS = (
     *("attein", "atingi", "esgotad", "acab", "viele anfragen", "demasiadas", "servidor"),
 )
 
+_FOREIGN_LETTER = re.compile("[À-ÖØ-öø-ÿа-яぁ-ヿ一-鿿가-힣]")
+
 # Near it, not at it.
 WARNING_WORDS = (
     "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
@@ -182,5 +185,7 @@ def may_tell(text: str) -> bool:
 
 
 def may_be_foreign(text: str) -> bool:
-    """Whether a line of plain letters may be in another language than English."""
+    """Whether a line may be in another language than English."""
+    if not text.isascii() and _FOREIGN_LETTER.search(text):
+        return True
     return has_any(text.lower(), _FOREIGN_STEMS)

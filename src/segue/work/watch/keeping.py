@@ -109,7 +109,7 @@ class Keeping:
         if verdict is Verdict.LEAVE:
             self._leave_alone(worker, stop)
             return
-        at = self._wakes_at(stop, now, sends=0)
+        at = self._wakes_at(stop, now, sends=0, refusals=worker.refusals)
         windows = worker.windows + holds_account(stop.kind)
         worker.is_attended = worker.is_shown = False
         if not self._workers.park(worker, wakes_at=at, windows=windows, **_values(stop)):
@@ -153,6 +153,11 @@ class Keeping:
 
     # Going on
 
+    def refused(self, worker: Worker, stop: Stop) -> None:
+        """It answered with a limit that lasts longer: a new wait, and no try in vain."""
+        worker.refusals += 1
+        self._park(worker, stop)
+
     def again(self, worker: Worker, stop: Stop, is_refused: bool) -> None:
         """A try was in vain. Refused: it waits as for any limit; no reaction: at once."""
         at = now = self._clock.now()
@@ -170,12 +175,14 @@ class Keeping:
     def _opened(self, worker: Worker) -> None:
         """It works again, so its account's limit is over."""
         self._telling.resumed(worker)
+        worker.refusals = 0
         self.turns.opened(worker.account, self._clock.now())
         self._accounts.reopen(worker.account)
 
-    def _wakes_at(self, stop: Stop, now: datetime, *, sends: int) -> datetime:
+    def _wakes_at(self, stop: Stop, now: datetime, *, sends: int, refusals: int = 0) -> datetime:
         jitter = random.random()  # noqa: S311 - it spreads, it hides nothing
-        return wakes_at(stop, now, self._wishes.waits, sends=sends, jitter=jitter)
+        waits = self._wishes.waits
+        return wakes_at(stop, now, waits, sends=sends, jitter=jitter, refusals=refusals)
 
 
 def _values(stop: Stop) -> dict[str, Any]:

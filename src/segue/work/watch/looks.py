@@ -12,6 +12,7 @@ from segue.dialects.limits import Detection, Extra, detect
 from segue.dialects.screen import Screen, is_faint
 
 # Claude Code turns a circle in the pane's title while it works, Codex a braille spinner.
+_CLOCKS = re.compile(r"\d+")
 BUSY_TITLE = re.compile(r"[◐◓◑◒⠀-⣿] ")
 
 SEEN = {
@@ -39,9 +40,15 @@ class Look:
         """Whether just this stands in the input line, however it is wrapped."""
         return bool(self.found.draft) and _bare(self.found.draft or "") == _bare(text)
 
-    def told(self, text: str) -> int:
-        """How often a text stands on the screen outside of the input line."""
-        return _bare(self.text).count(_bare(text)) - self.is_typed(text)
+    def has_moved_since(self, before: Look, typed: str) -> bool:
+        """Whether more changed than the input line and a clock."""
+        return self._still(typed) != before._still(typed)
+
+    def _still(self, typed: str) -> str:
+        text = _bare(self.text)
+        if self.is_typed(typed):
+            text = "".join(text.rsplit(_bare(typed), 1))
+        return _CLOCKS.sub("", text)
 
 
 def look_at(

@@ -23,8 +23,9 @@ from segue.work.watch.workers import Worker, Workers
 
 ENTER_AFTER_S = 0.5  # a paste is not a submission
 KEY_S = 0.5  # for a menu to react
+PIECES_S = 0.1  # what is painted may come in pieces
 MENU_KEYS_MAX = 40
-SHOWN_S = 2.0  # for a text to appear in the input line
+SHOWN_S = 2.0  # for a text to appear in the input line, for a menu to go
 REMEDY_S_MAX = 900.0
 COMPACT, TEXT = "compact", "text"
 
@@ -105,6 +106,8 @@ class Resuming:
             if after is None:
                 return False
             look = after
+            if look.found.state == "paused_menu":
+                return True  # it stays: a try in vain
         is_there = look.is_typed(self._text)
         cure = remedy(look.found, worker.agent) if look.found.paused else None
         if cure is not None and worker.step != COMPACT and not is_there:
@@ -126,7 +129,9 @@ class Resuming:
         if not look.is_typed(text):
             await worker.host.send_text(worker.pane.id, text)
             await asyncio.sleep(ENTER_AFTER_S)
-            look = await self._shown(worker, text)
+            look = await self._until(
+                worker, lambda seen: seen.is_typed(text) or seen.found.draft is None
+            )
             if look.found.state == "paused_menu" or (
                 look.found.draft is not None and not look.is_typed(text)
             ):
@@ -134,23 +139,9 @@ class Resuming:
         await worker.host.send_key(worker.pane.id, "Enter")
         return True
 
-    async def _shown(self, worker: Worker, text: str) -> Look:
-        """The screen as soon as it shows the text, or after a while."""
-        loop = asyncio.get_running_loop()
-        until = loop.time() + SHOWN_S
-        while True:
-            worker.changed.clear()
-            look = await self._look(worker)
-            is_there = look.is_typed(text) or look.found.draft is None
-            if is_there or loop.time() >= until:
-                return look
-            await _changed(worker, until - loop.time())
-
     async def _leave_menu(self, worker: Worker, look: Look) -> Look | None:
-        """Choose the entry that waits. None: there is none, or it is settled by that."""
+        """Choose the entry that waits, once. None: there is none, or it is settled by that."""
         for _n in range(MENU_KEYS_MAX):
-            if look.found.state != "paused_menu":
-                break
             keys = keys_to_wait(look.found.menu)
             if keys is None:
                 self._telling.no_entry_waits(worker)
@@ -160,9 +151,13 @@ class Resuming:
             await worker.host.send_key(worker.pane.id, keys[0])
             if keys[0] == "Enter":
                 self._telling.event(worker, "choose")
+                look = await self._until(worker, lambda seen: seen.found.state != "paused_menu")
+                break
             await _changed(worker, KEY_S)
-            await asyncio.sleep(KEY_S / 5)  # it may come in pieces
+            await asyncio.sleep(PIECES_S)
             look = await self._look(worker)
+            if look.found.state != "paused_menu":
+                break
         if look.found.state == "paused_self_resuming":
             self._keeping.settle(worker, look)
             return None
@@ -170,6 +165,18 @@ class Resuming:
             self._keeping.resumed(worker, look)
             return None
         return look
+
+    async def _until(self, worker: Worker, is_so: Callable[[Look], bool]) -> Look:
+        """The screen as soon as it is so, or after a while."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + SHOWN_S
+        while True:
+            worker.changed.clear()
+            look = await self._look(worker)
+            if is_so(look) or loop.time() >= until:
+                return look
+            await _changed(worker, until - loop.time())
+            await asyncio.sleep(PIECES_S)
 
     async def _until_not_busy(self, worker: Worker) -> Look:
         """The agent makes its conversation smaller; that takes its time."""
@@ -188,20 +195,23 @@ class Resuming:
         if not after.found.paused and not after.is_typed(self._text):
             self._keeping.resumed(worker, after)
             return
+        is_refused = after.has_moved_since(before, self._text)
+        stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
         if after.found.paused:
             stop = stop_of(after.found)
-            if stop.is_self_resuming or is_later(worker, stop, self._workers.now()):
+            if stop.is_self_resuming:
                 self._keeping.settle(worker, after)
                 return
-        else:
-            stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
+            if is_refused and is_later(worker, stop, self._workers.now()):
+                self._keeping.refused(worker, stop)
+                return
         self._telling.failed(worker, self._wishes.max_sends)
-        if worker.sends >= self._wishes.max_sends:
-            self._workers.give_up(worker)
-            self._telling.gave_up(worker)
-            self._telling.event(worker, "give_up")
+        if worker.sends < self._wishes.max_sends:
+            self._keeping.again(worker, stop, is_refused)
             return
-        self._keeping.again(worker, stop, after.told(self._text) > before.told(self._text))
+        self._workers.give_up(worker)
+        self._telling.gave_up(worker)
+        self._telling.event(worker, "give_up")
 
 
 async def _changed(worker: Worker, within_s: float) -> None:

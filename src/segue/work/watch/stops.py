@@ -13,6 +13,7 @@ from segue.dialects.limits import Detection
 from segue.dialects.limits.recovery import names_minute
 from segue.work.watch.workers import Worker
 
+REFUSALS_FREE = 3  # in a row, each with a time of its own
 NEAR = timedelta(seconds=90)  # two readings of one instant: a countdown shows minutes
 
 
@@ -67,7 +68,7 @@ def is_later(worker: Worker, stop: Stop, now: datetime) -> bool:
     """Whether it was refused until another instant, which is still to come."""
     if stop.resets_at is None or stop.resets_at <= now:
         return False
-    return worker.resets_at is None or stop.resets_at - worker.resets_at > NEAR
+    return worker.resets_at is None or stop.resets_at > worker.resets_at
 
 
 def judge(stop: Stop, now: datetime, *, windows: int, windows_max: int | None) -> Verdict:
@@ -80,8 +81,11 @@ def judge(stop: Stop, now: datetime, *, windows: int, windows_max: int | None) -
     return Verdict.PARK
 
 
-def wakes_at(stop: Stop, now: datetime, waits: Waits, *, sends: int, jitter: float) -> datetime:
-    """When it is tried again, after so many tries in vain."""
+def wakes_at(
+    stop: Stop, now: datetime, waits: Waits, *, sends: int, jitter: float, refusals: int = 0
+) -> datetime:
+    """When it is tried again, after so many tries in vain. However short the times are that it
+    names, it is not asked again and again without end."""
     _over, at = limits.wakes_at(
         stop.kind,
         now,
@@ -91,4 +95,7 @@ def wakes_at(stop: Stop, now: datetime, waits: Waits, *, sends: int, jitter: flo
         repeated=sends,
         jitter=jitter,
     )
+    if refusals > REFUSALS_FREE:
+        least_s = waits.rate_s * 2.0 ** min(refusals - REFUSALS_FREE, limits.DOUBLINGS_MAX)
+        return max(at, now + timedelta(seconds=min(least_s, limits.RATE_S_MAX)))
     return at

@@ -43,6 +43,7 @@ class Worker:
     held_by: Watcher | None = None  # another watcher has it
     is_attended: bool = False  # a person is typing
     is_shown: bool = False  # a dry run has said what it would do
+    refusals: int = 0  # in a row, each with a time of its own
     doubts: int = 0  # looks that showed no stop where one was
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     resuming: asyncio.Task[None] | None = None
