@@ -40,7 +40,7 @@ def test_a_banner_parks_and_the_work_goes_on_once(desk: Desk) -> None:
     sent = tui.wait("submitted")
     assert reset <= tui.first_sent_at() <= reset + LATE_S, "not before the instant, and not late"
     assert sent["at"] > tui.first_sent_at(), "Enter came after a pause"
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -51,7 +51,7 @@ def test_it_is_sent_once_and_not_again_afterwards(desk: Desk) -> None:
     watch.state(tui.pane, "paused")
     tui.wait("busy")
     tui.wait("prompt")
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "idle", "idle")
+    watch.now(tui.pane, "idle")
     desk.witness(watch)
     tui.resumed_once()
 
@@ -68,7 +68,7 @@ def test_started_while_already_limited(desk: Desk, passed_s: int) -> None:
     tui.wait("submitted", wait_s=10)
     assert tui.first_sent_at() >= reset
     assert tui.first_sent_at() <= max(reset, began) + 4
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -115,7 +115,7 @@ def test_other_agents(desk: Desk, brand: str) -> None:
     assert abs(instant(paused["resets_at"]) - began - 3) < 3
     tui.wait("busy")
     assert tui.first_sent_at() >= began + 3
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -207,7 +207,7 @@ def test_a_full_context_is_compacted_first(desk: Desk) -> None:
     watch = desk.watch()
     assert watch.state(tui.pane, "paused")["kind"] == "context_limit"
     tui.wait("submitted", 2, wait_s=60)
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     assert tui.submitted == ["/compact", RESUME]
     assert tui.bytes == ["/compact", ENTER, RESUME, ENTER]
 
@@ -218,7 +218,7 @@ def test_only_the_named_pane_is_touched(desk: Desk) -> None:
     mine, other = desk.limited(reset), desk.limited(reset)
     watch = desk.watch(mine.pane)
     mine.wait("busy")
-    watch.wait(lambda: watch.states(mine.pane)[-1] == "busy", "busy again")
+    watch.now(mine.pane, "busy")
     other.untouched()
     assert watch.of(other.pane) == []
 
@@ -249,7 +249,7 @@ def test_json_is_nothing_but_events(desk: Desk) -> None:
     tui = desk.limited(soon(1))
     watch = desk.watch()
     tui.wait("busy")
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     assert all(isinstance(event, dict) for event in watch.events)
     assert {event["pane"] for event in watch.events if event.get("pane")} == {tui.pane}
     assert watch.stop() in (0, 130)

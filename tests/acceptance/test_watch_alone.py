@@ -138,7 +138,7 @@ def test_its_own_continuation_is_seen(desk: Desk) -> None:
     tui.show(status=[*status, "    Continuing shortly · Esc to cancel"])
     desk.witness(watch)
     tui.show(mode="busy", status=[], more=["❯ continue"])
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     tui.untouched()
 
 

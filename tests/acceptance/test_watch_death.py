@@ -32,7 +32,7 @@ def test_killed_during_the_wait_and_started_after_the_instant(desk: Desk) -> Non
     again = desk.watch()
     tui.wait("busy", wait_s=10)
     assert tui.first_sent_at() < began + 5
-    again.wait(lambda: again.states(tui.pane)[-1] == "busy", "busy again")
+    again.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -80,7 +80,7 @@ def test_killed_between_text_and_enter(desk: Desk) -> None:
     assert tui.submitted == [], "the pause before Enter is too short to be hit: nothing was tested"
     again = desk.watch()
     tui.wait("busy", wait_s=15)
-    again.wait(lambda: again.states(tui.pane)[-1] == "busy", "busy again")
+    again.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -93,7 +93,7 @@ def test_killed_after_enter_while_the_agent_is_slow(desk: Desk) -> None:
     first.kill()
     again = desk.watch()
     tui.wait("busy", wait_s=15)
-    again.wait(lambda: again.states(tui.pane)[-1] == "busy", "busy again")
+    again.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -109,7 +109,7 @@ def test_killed_around_the_sending(desk: Desk, number: int) -> None:
     first.kill()
     again = desk.watch()
     tui.wait("busy", wait_s=20)
-    again.wait(lambda: again.states(tui.pane)[-1] == "busy", "busy again")
+    again.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -125,7 +125,7 @@ def test_killed_again_and_again(desk: Desk) -> None:
         watch.kill()
     last = desk.watch()
     tui.wait("busy", wait_s=20)
-    last.wait(lambda: last.states(tui.pane)[-1] == "busy", "busy again")
+    last.now(tui.pane, "busy")
     tui.resumed_once()
 
 

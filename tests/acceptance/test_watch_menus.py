@@ -38,7 +38,7 @@ def test_the_waiting_entry_is_found_by_its_text(desk: Desk, order: str) -> None:
     assert sent["at"] >= reset
     assert sent["at"] <= reset + LATE_S + 2
     assert tui.submitted == [RESUME]
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     assert tui.chosen == [WAIT]
     assert tui.submitted == [RESUME]
 

@@ -30,7 +30,7 @@ def test_a_person_who_came_first_is_not_disturbed(desk: Desk) -> None:
     watch = desk.watch()
     watch.state(tui.pane, "paused")
     tui.show(mode="busy", more=["❯ go on, I have switched accounts"])
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy")
+    watch.now(tui.pane, "busy")
     until(lambda: time.time() > reset + 2, "the instant")
     desk.witness(watch)
     tui.untouched()
@@ -145,7 +145,7 @@ def test_a_reaction_on_a_later_try_counts(desk: Desk) -> None:
     tui = desk.limited(soon(2), reactions=[None, {"mode": "busy"}])
     watch = desk.watch()
     tui.wait("busy", wait_s=30)
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     assert tui.submitted == [RESUME, RESUME]
     tui.show(mode="prompt", body=claude_stopped(soon(2)), reactions=[None])
     watch.state(tui.pane, "error", wait_s=60)
@@ -158,7 +158,7 @@ def test_a_slow_reaction_is_waited_for(desk: Desk) -> None:
     tui = desk.limited(soon(2), reactions=[{"mode": "busy", "delay_s": 2}])
     watch = desk.watch()
     tui.wait("busy")
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     tui.resumed_once()
 
 
@@ -202,7 +202,7 @@ def test_a_person_s_own_client_is_left_as_it_is(desk: Desk) -> None:
     watch.state(tui.pane, "busy")
     tui.show(mode="prompt", body=claude_stopped(soon(2)))
     tui.wait("busy", 2)
-    watch.wait(lambda: watch.states(tui.pane)[-1] == "busy", "busy again")
+    watch.now(tui.pane, "busy")
     clients = desk.tmux("list-clients", "-F", f"#{{client_flags}} {shape}").splitlines()
     (person,) = [line for line in clients if "control-mode" not in line]
     assert person.endswith(before)

@@ -138,7 +138,7 @@ def test_a_pane_parks_and_goes_on_once(wezterm: Wezterm) -> None:
     paused = watch.state(pane, "paused")
     assert (paused["kind"], instant(paused["resets_at"])) == ("session_limit", reset)
     until(lambda: wezterm.log(7, "busy"), "busy")
-    watch.wait(lambda: watch.states(pane)[-1] == "busy", "busy again")
+    watch.now(pane, "busy")
     assert wezterm.log(7, "bytes")[0]["at"] >= reset
     resumed_once(wezterm, 7)
     sends = [argv for argv in wezterm.calls if "send-text" in argv]
@@ -154,7 +154,7 @@ def test_a_banner_that_comes_later_is_seen(wezterm: Wezterm) -> None:
     wezterm.show(3, mode="prompt", body=claude_stopped(soon(2)))
     watch.state(pane, "paused", wait_s=SLOW_S)
     until(lambda: wezterm.log(3, "submitted"), "the text", SLOW_S)
-    watch.wait(lambda: watch.states(pane)[-1] == "busy", "busy again")
+    watch.now(pane, "busy")
     resumed_once(wezterm, 3)
 
 
@@ -202,7 +202,7 @@ def test_a_named_pane_alone_is_watched(wezterm: Wezterm) -> None:
     mine = wezterm.pane(2, body=claude_stopped(reset))
     watch = wezterm.watch(mine)
     until(lambda: wezterm.log(2, "submitted"), "the text")
-    watch.wait(lambda: watch.states(mine)[-1] == "busy", "busy")
+    watch.now(mine, "busy")
     assert wezterm.bytes(1) == []
 
 
@@ -216,7 +216,7 @@ def test_killed_during_the_wait_and_started_again(wezterm: Wezterm) -> None:
     until(lambda: time.time() > reset + 1, "the instant")
     again = wezterm.watch()
     until(lambda: wezterm.log(6, "busy"), "busy")
-    again.wait(lambda: again.states(pane)[-1] == "busy", "busy again")
+    again.now(pane, "busy")
     resumed_once(wezterm, 6)
 
 

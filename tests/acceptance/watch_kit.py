@@ -241,6 +241,10 @@ class Watch:
         """Wait until a pane is told to be in this state."""
         return self.wait(lambda: self.of(pane, state), f"{state} of {pane}", wait_s)[0]
 
+    def now(self, pane: str, state: str, wait_s: float = 30) -> None:
+        """Wait until this is the last that was told of a pane."""
+        self.wait(lambda: self.states(pane)[-1:] == [state], f"{state} of {pane} now", wait_s)
+
     def states(self, pane: str) -> list[str]:
         return [event["state"] for event in self.of(pane) if event.get("state")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,8 @@ from segue.core.durations import format_duration
 from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
+from segue.work import config
+from segue.work.project import Project
 
 LINE_BYTES_MAX = 16 * 1024 * 1024
 SCREEN_BYTES_MAX = 64 * 1024 * 1024
@@ -45,7 +47,7 @@ FORMS = {
     "period": N_("the beginning of a period"),
 }
 NOTES = {
-    "unknown_zone": N_("the time zone is not known: that of this machine is used"),
+    "unknown_zone": N_("the time zone “{zone}” is not known: that of this machine is used"),
     "day_only": N_("only a day is named: its beginning is taken"),
     "next_period": N_("no instant is named: the beginning of the period is taken"),
 }
@@ -77,7 +79,9 @@ ASIDE = {
 @click.option("--now", metavar="TIME", help=_("when the screen was seen (ISO), if not now"))
 @click.option("--tz", metavar="ZONE", help=_("the machine's time zone, if not this one's"))
 @output.lang_option()
+@click.pass_context
 def command(
+    ctx: click.Context,
     file: Path | None,
     as_json: bool,
     jsonl: bool,
@@ -88,15 +92,17 @@ def command(
 ) -> int:
     zone = _zone(tz)
     given = _instant(now, zone) if now else None
+    extra = _own_patterns(ctx.obj["environ"])
     if jsonl:
+        out = sys.stdout.buffer
         with _opened(file) as source:
-            for answer in answers(source, tool, given, zone):
-                sys.stdout.buffer.write(answer)
-                sys.stdout.buffer.flush()
+            for answer in answers(source, tool, given, zone, extra, explain=explain):
+                out.write(answer)
+                out.flush()
         return 0
     with _opened(file) as source:
         text = source.read(SCREEN_BYTES_MAX).decode("utf-8", "replace")
-    found = detect(text, tool=tool, now=given or datetime.now(UTC), tz=zone)
+    found = detect(text, tool=tool, now=given or datetime.now(UTC), tz=zone, extra=extra)
     if as_json:
         shown = to_json(str(file) if file and str(file) != "-" else None, found)
         output.print_json(shown | explained(found) if explain else shown)
@@ -114,6 +120,8 @@ def answers(
     now: datetime | None,
     tz: tzinfo,
     extra: Sequence[Extra] = (),
+    *,
+    explain: bool = False,
 ) -> Iterator[bytes]:
     """One answer for each line, as soon as the line is there."""
     while line := source.readline(LINE_BYTES_MAX + 1):
@@ -121,7 +129,7 @@ def answers(
             _skip_line(source)
             yield _line({"id": None, "error": f"more than {LINE_BYTES_MAX} bytes in one line"})
         elif line.strip():
-            yield _line(_answer(line, tool, now, tz, extra))
+            yield _line(_answer(line, tool, now, tz, extra, explain=explain))
 
 
 def _skip_line(source: IO[bytes]) -> None:
@@ -130,7 +138,13 @@ def _skip_line(source: IO[bytes]) -> None:
 
 
 def _answer(
-    line: bytes, tool: str | None, now: datetime | None, tz: tzinfo, extra: Sequence[Extra]
+    line: bytes,
+    tool: str | None,
+    now: datetime | None,
+    tz: tzinfo,
+    extra: Sequence[Extra],
+    *,
+    explain: bool,
 ) -> dict[str, Any]:
     try:
         given = json.loads(line)
@@ -148,11 +162,14 @@ def _answer(
         return {"id": id_, "error": str(error)}
     name = given.get("tool") or tool
     found = detect(text, tool=str(name) if name else None, now=at, tz=zone, extra=extra)
-    return to_json(id_, found)
+    return to_json(id_, found) | explained(found) if explain else to_json(id_, found)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def _line(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    return _ENCODER.encode(answer).encode("utf-8", "replace") + b"\n"
 
 
 # One screen
@@ -169,6 +186,7 @@ def to_json(id_: object, found: Detection) -> dict[str, Any]:
         "state": found.state,
         "evidence": found.evidence,
         "source": "screen",
+        "notes": list(found.notes),
     }
 
 
@@ -182,7 +200,6 @@ def explained(found: Detection) -> dict[str, Any]:
             "zone": found.time_zone or None,
             "is_minute_rounded": found.is_minute_rounded,
         },
-        "notes": list(found.notes),
         "aside": [{"text": text, "why": why} for text, why in found.aside],
     }
 
@@ -206,6 +223,8 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
         click.echo("  " + _("no time is named"))
     if found.evidence:
         click.echo(f"  “{found.evidence}”")
+    for note in found.notes:
+        click.echo("  ! " + _(NOTES[note]).format(zone=found.time_zone))
     if explain:
         _explain(found)
 
@@ -214,15 +233,13 @@ def _explain(found: Detection) -> None:
     if found.rule:
         click.echo("  " + _("rule: {rule}").format(rule=found.rule))
     if found.time_text:
-        form = _(FORMS.get(found.time_form, found.time_form))
+        form = _(FORMS[found.time_form])
         click.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))
-    for note in found.notes:
-        click.echo("  ! " + _(NOTES.get(note, note)))
     if found.aside:
         click.echo("  " + _("passed over, from below:"))
     for text, why in found.aside:
         shown = text if len(text) <= 60 else text[:59] + "…"
-        click.echo(f"    {_(ASIDE.get(why, why))}: {shown}")
+        click.echo(f"    {_(ASIDE[why])}: {shown}")
 
 
 # What was given
@@ -234,7 +251,15 @@ def _opened(file: Path | None) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:
-        raise UserError("no_file", _("cannot be read: {error}").format(error=error)) from error
+        message = _("this cannot be read: {why}").format(why=error.strerror or error)
+        hint = _("name a file with the text of a screen, or - to read it from standard input")
+        raise UserError("no_file", message, file=str(file), hint=hint) from error
+
+
+def _own_patterns(environ: Mapping[str, str]) -> Sequence[Extra]:
+    """What the project's settings and the user's own add to what is known."""
+    root = Project.around(Path.cwd()).root
+    return config.load(root, config.user_file(environ)).limit_patterns
 
 
 def _zone(name: str | None) -> tzinfo:

@@ -44,7 +44,23 @@ class Note:
     sets: Mapping[str, Value]
 
 
-Change = Move | Add | Note
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A row of a table without states: added, or put in the place of the one with its key."""
+
+    table: str
+    row: Mapping[str, Value | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Rows of a table without states go; there need not be any."""
+
+    table: str
+    where: Mapping[str, Value]
+
+
+Change = Move | Add | Note | Put | Drop
 
 
 def stamp(at: datetime) -> str:

@@ -16,11 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from segue.core.machines import MACHINES
+from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
 from segue.store import migrate
-from segue.store.changes import Add, Change, Move, Note, stamp
+from segue.store.changes import Add, Change, Drop, Move, Note, Put, stamp
 
 TABLES = {
     "plan": "plans",
@@ -30,7 +30,22 @@ TABLES = {
     "gate": "gates",
     "account": "accounts",
     "worker": "workers",
+    "server_task": "server_tasks",
+    "server_agent": "server_agents",
+    "server_gate": "server_gates",
+    "server_run": "server_runs",
 }
+STATELESS = frozenset(
+    {
+        "server_secrets",
+        "server_timers",
+        "server_checkpoints",
+        "server_notices",
+        "server_settings",
+        "server_replies",
+    }
+)
+MACHINES = machines.MACHINES | serving.MACHINES
 BUSY_TIMEOUT_S = 15.0
 JOURNAL_SQL = (
     "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data)"
@@ -107,6 +122,13 @@ class Store:
                     raise Bug(f"{change.entity} {change.id}: a state is changed by a Move alone")
                 sql = _note_sql(change.entity, tuple(change.sets))
                 return self._db.execute(sql, (*change.sets.values(), change.id)).rowcount == 1
+            case Put() | Drop():
+                if change.table not in STATELESS:
+                    raise Bug(f"{change.table}: rows with a state are not put or dropped")
+                values = change.row if isinstance(change, Put) else change.where
+                make = _put_sql if isinstance(change, Put) else _drop_sql
+                self._db.execute(make(change.table, tuple(values)), tuple(values.values()))
+                return True
 
     def _swap(self, move: Move, now: str) -> bool:
         if not MACHINES[move.entity].allows(move.state, move.to, move.cause):
@@ -169,6 +191,18 @@ def _add_sql(entity: str, columns: tuple[str, ...]) -> str:
 def _note_sql(entity: str, columns: tuple[str, ...]) -> str:
     sets = ", ".join(f"{column} = ?" for column in columns)
     return f"UPDATE {TABLES[entity]} SET {sets} WHERE id = ?"  # noqa: S608 - names are ours
+
+
+@cache
+def _put_sql(table: str, columns: tuple[str, ...]) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - names are ours
+
+
+@cache
+def _drop_sql(table: str, columns: tuple[str, ...]) -> str:
+    where = " AND ".join(f"{column} = ?" for column in columns)
+    return f"DELETE FROM {table} WHERE {where}"  # noqa: S608 - names are ours
 
 
 def _connect_readonly(path: Path) -> sqlite3.Connection:

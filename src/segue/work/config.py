@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from segue.core.durations import parse_duration
 from segue.core.leash import parse_clock, parse_quiet
 from segue.errors import Problem, UserError
 from segue.i18n import _
+
+if TYPE_CHECKING:
+    from segue.dialects.limits import Extra
 
 KINDS = ("claude", "codex", "gemini", "opencode", "shell", "script", "command")
 PERMISSIONS = ("default", "accept-edits", "full")
@@ -85,6 +88,7 @@ class Config:
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
+    limit_patterns: tuple[Extra, ...] = ()
 
 
 class _Reader:
@@ -271,7 +275,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
             hint=_("mend the line; strings need quotes"),
         ) from error
     reader = _Reader(path, text)
-    reader.known(values, ("agent", "jobs", "agents", "leash", "recovery"), "")
+    reader.known(values, ("agent", "jobs", "agents", "leash", "recovery", "limits"), "")
     agent = reader.take(values, "", "agent", _text, '"the name of an agent"')
     jobs = reader.take(values, "", "jobs", _whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
     config = replace(
@@ -283,6 +287,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
         recovery=_section(
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
         ),
+        limit_patterns=_limit_patterns(reader, values.get("limits", {}), base.limit_patterns),
     )
     _known_agents(reader, config, values)
     if reader.problems:
@@ -326,6 +331,47 @@ def _section(
         if (value := reader.take(found, table, key, read, wanted)) is not None
     }
     return replace(base, **taken)
+
+
+def _limit_patterns(reader: _Reader, found: Any, base: tuple[Extra, ...]) -> tuple[Extra, ...]:
+    """What else is a limit: `[[limits.patterns]]`, before those of the file below."""
+    if not isinstance(found, dict):
+        message = _("`{key}` is a table").format(key="limits")
+        reader.problem("bad_value", message, "[[limits.patterns]]", "", "limits")
+        return base
+    reader.known(found, ("patterns",), "limits")
+    tables = found.get("patterns", [])
+    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+        message = _("`{key}` is a list of tables").format(key="patterns")
+        reader.problem("bad_value", message, "[[limits.patterns]]", "limits", "patterns")
+        return base
+    if not tables:
+        return base
+    from segue.dialects.limits import extra_patterns  # noqa: PLC0415 - few have any
+
+    def place(number: int, key: str | None) -> tuple[str, int | None]:
+        return reader.path, line_of_pattern(reader.text, number, key)
+
+    try:
+        return (*extra_patterns(tables, place, first=len(base) + 1), *base)
+    except UserError as error:
+        reader.problems += error.problems
+        return base
+
+
+def line_of_pattern(text: str, number: int, key: str | None) -> int | None:
+    """Where the n-th `[[limits.patterns]]`, or a key of it, stands."""
+    count, header = -1, None
+    for at, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*\[", line):
+            count += re.match(r"\s*\[\[\s*limits\s*\.\s*patterns\s*\]\]", line) is not None
+            if count == number and header is None:
+                header = at
+            elif count > number or header is not None:
+                break
+        elif header and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return at
+    return header or line_of(text, "limits", "patterns")
 
 
 def _agents(

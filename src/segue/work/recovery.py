@@ -14,7 +14,7 @@ from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.port import Alive, Finished, NeverStarted
 from segue.errors import AgentError
-from segue.i18n import _, language
+from segue.i18n import _, language, ngettext
 from segue.work import answers, conversations, edits, outcomes
 from segue.work.attempts import Attempt
 from segue.work.ledger import ParkRow, RunRow
@@ -77,7 +77,8 @@ def _keep_parks(run: TaskListRun) -> None:
         run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
     more = len(parks) - PARKS_TOLD_MAX
     if more > 0:
-        run.tell("notice", text=_("{n} more tasks are still parked").format(n=more))
+        text = ngettext("{n} more task is still parked", "{n} more tasks are still parked", more)
+        run.tell("notice", text=text.format(n=more))
 
 
 def _recover_run(run: TaskListRun, row: RunRow) -> None:

@@ -44,6 +44,21 @@ TABLES = {
         running: finish finished, fail failed, park parked, wait waiting
         running: interrupt interrupted, recover running
     """,
+    "worker": """
+        idle: see busy, see blocked, see done, park paused
+        idle: ask blocked, lose dead
+        busy: see idle, see blocked, see done, park paused
+        busy: ask blocked, lose dead
+        paused: see idle, see busy, see blocked, see done
+        paused: park paused, ask blocked, lose dead, send paused, fail error
+        error: see idle, see busy, see blocked, see done
+        error: park paused, ask blocked, lose dead
+        blocked: see idle, see busy, see done, park paused
+        blocked: ask blocked, lose dead
+        done: see idle, see busy, see blocked, park paused
+        done: ask blocked, lose dead
+        dead: see idle
+    """,
 }
 
 
@@ -77,6 +92,7 @@ def test_where_machines_begin_and_end() -> None:
         "gate": "open",
         "account": "open",
         "plan": "pending",
+        "worker": "idle",
     }
     assert TASK.finals == {"completed", "failed", "skipped"}
     assert RUN.finals == {"completed", "failed", "parked", "asked", "cut_off", "revoked"}

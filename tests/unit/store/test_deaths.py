@@ -146,7 +146,7 @@ def mount(folder: Path, flags: int, data: bytes) -> bool:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
-    if not mount(folder, 0, b"size=512k"):
+    if not mount(folder, 0, b"size=1m"):
         pytest.skip("mounting a small file system is not allowed here")
     yield folder
     ctypes.CDLL(None).umount2(os.fsencode(folder), MNT_DETACH)
@@ -191,7 +191,7 @@ def test_a_database_that_cannot_be_made_for_want_of_space_is_told(small_disk: Pa
 @pytest.fixture
 def read_only_disk(small_disk: Path) -> Path:
     fill(small_disk / "segue.db", 1)
-    if not mount(small_disk, MS_REMOUNT | MS_RDONLY, b"size=512k"):
+    if not mount(small_disk, MS_REMOUNT | MS_RDONLY, b"size=1m"):
         pytest.skip("mounting read-only is not allowed here")
     return small_disk
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from work_kit import Bench
 
+from segue import i18n
 from segue.core.limits import Waits
 from segue.core.plan import TaskState
 from segue.dialects.events import Finished, LimitHit, Opened, Said
@@ -74,6 +75,7 @@ def parked(bench: Bench) -> dict[str, Any]:
         ("Rate limit reached. Please try again in 90s.", 95),  # to the second
         ("Usage limit reached|1772370000", 3605),  # an epoch names a second
         ("You've hit your limit · resets 3pm (America/New_York)", 8 * 3600 + 65),
+        ("No more of this for plan 7: resets in 90s", 95),  # that it is a limit is known
     ],
 )
 def test_the_words_tell_the_instant(bench: Bench, text: str, wait_s: float) -> None:
@@ -117,6 +119,22 @@ def test_words_that_were_said_while_nobody_listened_are_read_as_of_then(bench: B
     bench.ends(1, job=job)
     assert in_s(bench) == 5
     assert parked(bench)["resets_at"] == "2026-03-01T16:30:00Z"
+
+
+def test_a_command_that_ended_while_nobody_listened_is_read_as_of_then(bench: Bench) -> None:
+    """Two hours from noon are over at six."""
+    begun(bench, MINE)
+    job, log = bench.job, bench.run.workshop.log(bench.attempt.run)
+    log.write_text("Usage limit reached. Try again in 2 hours.\n")
+    noon = bench.clock.now().timestamp()
+    os.utime(log, (noon, noon))
+    bench.clock.pass_s(6 * 3600)
+    bench.start()
+    bench.engine.became[job] = EndedMeanwhile()
+    bench.recover()
+    bench.ends(1, job=job)
+    assert parked(bench)["resets_at"] == "2026-03-01T14:00:00Z"
+    assert in_s(bench) == 5
 
 
 def test_the_time_may_stand_in_the_last_word_alone(bench: Bench) -> None:
@@ -219,6 +237,14 @@ def test_an_unknown_zone_is_told_and_kept(bench: Bench) -> None:
     sql = "SELECT data FROM journal WHERE entity = 'park'"
     (row,) = bench.run.ledger._store.all(sql)
     assert '"unknown_zone": "Mars/Olympus"' in row["data"]
+
+
+def test_an_unknown_zone_in_the_output_of_a_command_is_told_too(bench: Bench) -> None:
+    """It is read in another way, and told in the same."""
+    begun(bench, MINE)
+    prints(bench, "You've hit your limit · resets 3pm (Mars/Olympus)\n")
+    (notice,) = bench.told("notice")
+    assert "Mars/Olympus" in notice["text"]
 
 
 def test_a_known_zone_says_nothing_more(bench: Bench) -> None:
@@ -482,11 +508,10 @@ def test_a_users_pattern_reads_the_errors_of_a_known_program_too(bench: Bench) -
     assert (parked(bench)["kind"], in_s(bench)) == ("daily_quota", 3 * 3600 + 65)
 
 
-def test_without_a_pattern_an_error_of_a_known_program_is_its_dialects_matter(
-    bench: Bench,
-) -> None:
-    """What the dialect does not call a limit is none, whatever it quotes."""
-    begun(bench)
+@pytest.mark.parametrize("given", [(), patterns()])
+def test_other_errors_of_a_known_program_are_its_dialects_matter(bench: Bench, given: Any) -> None:
+    """What neither the dialect nor a pattern calls a limit is none, whatever it quotes."""
+    begun(bench, limit_patterns=given)
     bench.says(Opened("talk-1"), Finished(True, "400: rate limit exceeded", "turn.failed"))
     bench.ends(1)
     assert bench.state() is TaskState.FAILED
@@ -526,3 +551,12 @@ def test_the_tail_of_an_output_begins_with_a_whole_line(
     begun(bench)
     bench.run.workshop.log(bench.attempt.run).write_bytes(data)
     assert bench.run.workshop.tail(bench.attempt.run, bytes_max) == text
+
+
+def test_the_warning_is_korean_to_the_letter(bench: Bench) -> None:
+    """As the original design words it."""
+    i18n.use("ko")
+    begun(bench)
+    hits(bench, "session_limit", "You've hit your usage limit.")
+    (notice,) = bench.told("notice")
+    assert notice["text"] == "[WARN] Reset 시간 파싱 실패, 기본 3600초 사용"

@@ -12,11 +12,13 @@ like those that are built in: what is below a message must still be no new work.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from segue.core.limits import FAMILY
+from segue.dialects.limits.brands import brand_of
 from segue.errors import Problem, UserError
 from segue.i18n import _
 
@@ -38,46 +40,90 @@ class Extra:
         return self.agent in ("", brand) and self.found.search(line) is not None
 
 
-def extra_patterns(given: Sequence[Mapping[str, Any]]) -> tuple[Extra, ...]:
-    """The user's patterns, compiled; every one that cannot be is told."""
+Place = Callable[[int, str | None], tuple[str | None, int | None]]
+
+
+def _nowhere(number: int, key: str | None) -> tuple[str | None, int | None]:
+    return None, None
+
+
+def extra_patterns(
+    given: Sequence[Mapping[str, Any]], place: Place = _nowhere, *, first: int = 1
+) -> tuple[Extra, ...]:
+    """The user's patterns, compiled; every one that cannot be is told.
+
+    `place` says in which file and line a key of the n-th table stands; `first` is the number
+    that the first one gets in its rule.
+    """
     problems: list[Problem] = []
     patterns: list[Extra] = []
-    for number, table in enumerate(given[:PATTERNS_MAX], 1):
-        extra = _extra(number, table, problems)
+    for number, table in enumerate(given[:PATTERNS_MAX]):
+        reader = _Reader(table, lambda key, number=number: place(number, key), problems)
+        extra = reader.extra(f"extra-{first + number}")
         if extra is not None:
             patterns.append(extra)
     if len(given) > PATTERNS_MAX:
         message = _("more than {n} patterns of limits").format(n=PATTERNS_MAX)
-        problems.append(Problem("bad_value", message))
+        hint = _("one regular expression can have several alternatives: (?:a|b)")
+        problems.append(Problem("bad_value", message, *place(PATTERNS_MAX, None), hint))
     if problems:
         raise UserError.of(problems)
     return tuple(patterns)
 
 
-def _extra(number: int, table: Mapping[str, Any], problems: list[Problem]) -> Extra | None:
-    where = f"[[limits.patterns]] {number}"
-    for key in table:
-        if key not in KEYS:
-            message = _("{where}: unknown key `{key}`").format(where=where, key=key)
-            hint = _("known here: {names}").format(names=", ".join(KEYS))
-            problems.append(Problem("unknown_key", message, hint=hint))
-    source, kind, agent = table.get("pattern"), table.get("kind"), table.get("agent", "")
-    if not isinstance(source, str) or not source or len(source) > PATTERN_CHARS_MAX:
-        message = _("{where}: `pattern` is missing, or too long").format(where=where)
-        hint = _("write a regular expression of at most {n} characters").format(n=PATTERN_CHARS_MAX)
-        problems.append(Problem("bad_value", message, hint=hint))
+class _Reader:
+    """Checks one table; every problem is kept, with its place."""
+
+    def __init__(
+        self,
+        table: Mapping[str, Any],
+        place: Callable[[str | None], tuple[str | None, int | None]],
+        problems: list[Problem],
+    ) -> None:
+        self._table, self._place, self._problems = table, place, problems
+
+    def _problem(self, code: str, message: str, hint: str, key: str | None) -> None:
+        self._problems.append(Problem(code, message, *self._place(key), hint))
+
+    def extra(self, id_: str) -> Extra | None:
+        for key in self._table:
+            if key not in KEYS:
+                message = _("unknown setting `{key}`").format(key=f"[[limits.patterns]] {key}")
+                self._problem("unknown_key", message, _known(key), key)
+        found, kind = self._pattern(), self._table.get("kind")
+        agent = self._table.get("agent", "")
+        if not isinstance(kind, str) or kind not in FAMILY:
+            message = _("`{key}` cannot be {value!r}").format(key="kind", value=kind)
+            hint = _("known here: {names}").format(names=", ".join(FAMILY))
+            self._problem("bad_value", message, hint, "kind" if "kind" in self._table else None)
+        elif not isinstance(agent, str):
+            message = _("`{key}` cannot be {value!r}").format(key="agent", value=agent)
+            hint = _("write {wanted}").format(wanted='"the name of an agent"')
+            self._problem("bad_value", message, hint, "agent")
+        elif found is not None:
+            return Extra(id_, kind, found, brand_of(agent, ()))
         return None
-    if kind not in FAMILY:
-        message = _("{where}: `kind` cannot be {kind!r}").format(where=where, kind=kind)
-        hint = _("known here: {names}").format(names=", ".join(FAMILY))
-        problems.append(Problem("bad_value", message, hint=hint))
-        return None
-    try:
-        found = re.compile(source)
-    except re.error as error:
-        message = _("{where}: `{pattern}` is no regular expression: {error}").format(
-            where=where, pattern=source, error=error
-        )
-        problems.append(Problem("bad_value", message))
-        return None
-    return Extra(f"extra-{number}", str(kind), found, str(agent))
+
+    def _pattern(self) -> re.Pattern[str] | None:
+        source = self._table.get("pattern")
+        if not isinstance(source, str) or not source or len(source) > PATTERN_CHARS_MAX:
+            message = _("`pattern` is missing, or too long")
+            hint = _("write a regular expression of at most {n} characters")
+            key = "pattern" if "pattern" in self._table else None
+            self._problem("bad_value", message, hint.format(n=PATTERN_CHARS_MAX), key)
+            return None
+        try:
+            return re.compile(source)
+        except (re.error, OverflowError, RecursionError) as error:
+            text = _("`{pattern}` is no regular expression: {error}")
+            message = text.format(pattern=source, error=error)
+            hint = _("put \\ before a sign that is meant as it stands: \\( \\[ \\+; quote with '…'")
+            self._problem("bad_value", message, hint, "pattern")
+            return None
+
+
+def _known(key: str) -> str:
+    close = get_close_matches(key, KEYS, 1)
+    if close:
+        return _("did you mean `{name}`?").format(name=close[0])
+    return _("known here: {names}").format(names=", ".join(KEYS))

@@ -64,12 +64,21 @@ _PREFACE = re.compile(
     ),
     re.IGNORECASE,
 )
-# A text that begins with a letter has no label without one of these.
-_PREFACE_WORDS = tuple(
-    f"{_LEVEL}|{_BRANDS}|{_ERRORS}|http|input|output|total|sorry|oops|uh|unfort|hey|hmm|note|heads"
-    "|attention|hold on|looks|seems|_|b'|\"".replace("(?:ing)?", "").replace("(?:[ -]code)?", "")
-    .replace("(?:[ -]cli)?", "").replace("(?:[ -]agent)?", "").replace("s?", "").split("|")
-)  # fmt: skip
+# A text that begins with a letter has a label only if it begins so, or has one of these words.
+_LABEL_BEGINS = tuple(
+    """
+    err warn info debug fatal crit notice trace severe claude codex gemini opencode copilot cursor
+    aider goose kimi qwen amp crush kilo roo cline continue ollama openrouter bedrock vertex azure
+    openai anthropic groq mistral deepseek grok xai moonshot provider agent llm model api http input
+    output total sorry oops whoops uh unfortunately hey hmm note heads attention hold it looks b'
+    """.split()  # noqa: SIM905 - a table of words
+)
+_LABEL_WORDS = tuple(
+    """
+    error exception fail fatal output stderr result reject refuse denied response status reason
+    detail cause message panic abort stop halt pause interrupt unsuccess problem returned _ \"
+    """.split()  # noqa: SIM905
+)
 _QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
 # What shows that this is no message of the program, whatever it says.
 _ALIEN = re.compile(
@@ -123,7 +132,10 @@ def heads(text: str) -> Iterator[int]:
     """The places where a message may begin, from left to right."""
     at = 0
     yield at
-    if text[:1].isalpha() and not words.has_any(text[:HEAD_CHARS].lower(), _PREFACE_WORDS):
+    lower = text[:HEAD_CHARS].lower()
+    if lower[:1].isalpha() and not (
+        lower.startswith(_LABEL_BEGINS) or words.has_any(lower, _LABEL_WORDS)
+    ):
         return
     for _count in range(HEADS_MAX):
         found = _PREFACE.match(text, at) or (_QUOTE.match(text, at) if at else None)

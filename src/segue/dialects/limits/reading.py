@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from segue.dialects.limits import kinds, labels, words
 from segue.dialects.limits.clues import Clue
@@ -33,13 +33,7 @@ NAME_BEFORE = 16  # characters before the noun that may name the limit, in other
 RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
 
 _IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
-_ELSEWHERE = tuple(
-    (f"limit-reached-{language}", "", re.compile(said, re.IGNORECASE))
-    for language, said in words.elsewhere()
-) + tuple(
-    (f"abroad-{kind}", kind, re.compile(said, re.IGNORECASE)) for kind, said in ABROAD.items()
-)
-_FOREIGN = frozenset(rule for rule, _kind, _said in _ELSEWHERE)
+_FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue(
     'error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
@@ -88,12 +82,12 @@ _REPORT_WORDS = frozenset(
     decorator decorators decorated route routes caller callers object instance library package
     class argument exception exceptions behavior behaviour strategy assert asserts assertion
     asserted mock mocks mocked usually typically
-    """.split()
+    """.split()  # noqa: SIM905 - a table of words
 )
 _TOKEN = re.compile(r"[a-z]+")
 _IS_REPORT = Clue(
-    "method|variable|retr|example|such as|is now|are now|we now|so the|then the|the first|the second"
-    "|the third|the last|e.g. when|endpoint",
+    "method|variable|retr|example|such as|is now|are now|we now|so the|then the|the first"
+    "|the second|the third|the last|e.g. when|endpoint",
     r"(?<!payment )(?<!auth )\bmethod\b|(?<!environment )\bvariable\b|(?<!\d )\bretries\b",
     r"\bretried\b(?! \d)|\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
     r"\bthe (?:first|second|third|last) \w+|\be\.g\. when\b|\bendpoints? that\b",
@@ -147,6 +141,14 @@ def _tables() -> tuple[Table, ...]:
         )
         for needs, group in groups.items()
     )
+
+
+@cache
+def _elsewhere_said() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """Rule, kind and expression of what is said in other languages."""
+    reached = [(f"limit-reached-{language}", "", said) for language, said in words.elsewhere()]
+    abroad = [(f"abroad-{kind}", kind, said) for kind, said in ABROAD.items()]
+    return tuple((rule, kind, re.compile(said, re.I)) for rule, kind, said in (*reached, *abroad))
 
 
 def is_warning(text: str) -> bool:
@@ -209,6 +211,7 @@ def _line(
     return Reading(found.rule, kind, line, rest, moment, is_named)
 
 
+@lru_cache(maxsize=1024)  # whoever watches a screen reads the same lines again and again
 def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
     starts = list(labels.heads(line))
@@ -267,7 +270,7 @@ def _elsewhere(line: str) -> Found | None:
     head = line[:160]
     if not words.may_be_foreign(head):
         return None
-    for rule, kind, said in _ELSEWHERE:
+    for rule, kind, said in _elsewhere_said():
         found = said.search(head)
         if found:
             return Found(rule, kind, found.start(), found.end())
@@ -295,7 +298,7 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
         return False
     if _is_report(rest):
         return False
-    is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule in _FOREIGN
+    is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule.startswith(_FOREIGN)
     return is_brief or _ADDRESS.search(rest[found.start :]) is not None
 
 
@@ -315,7 +318,7 @@ def _kind(
     if found.kind:
         return found.kind, found.trust == SPEECH
     clause = _CLAUSE.search(line, found.end)
-    start = max(0, found.start - NAME_BEFORE) if found.rule in _FOREIGN else found.start
+    start = max(0, found.start - NAME_BEFORE) if found.rule.startswith(_FOREIGN) else found.start
     said = line[start : clause.start() if clause else len(line)][:200]
     if named := kinds.by_words(said):
         return named, True

@@ -42,7 +42,9 @@ def normalise(text: str) -> list[str]:
     while rows and not rows[-1].strip():
         rows.pop()
     indent = _margin(rows)
-    return [row[indent:ROW_CHARS_MAX].rstrip() for row in rows]
+    if not indent and len(text) <= ROW_CHARS_MAX:
+        return [row.rstrip() for row in rows]
+    return [row[indent : indent + ROW_CHARS_MAX].rstrip() for row in rows]
 
 
 def _margin(rows: list[str]) -> int:

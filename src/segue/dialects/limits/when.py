@@ -39,8 +39,10 @@ _CUE = re.compile(
 )
 _WORD = re.compile(r"(?<![a-zA-Z])[a-zA-Zà-ÿ]{3}")  # how it begins
 _CUE_BEGINS = frozenset(
-    "res ret re- ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle"
-    " unt til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue".split()
+    """
+    res ret ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle unt
+    til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue
+    """.split()  # noqa: SIM905 - a table of words
 )
 _FILL = re.compile(
     r"""(?:[\s:="'(\[\\|~≈>,]+|[·∙]\s|-\s

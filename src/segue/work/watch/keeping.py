@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from segue.core.limits import holds_account
+from segue.core.limits import family, holds_account
 from segue.core.machines import Trigger, WorkerState
 from segue.dialects.claude_transcript import TranscriptStop
 from segue.engine.clock import Clock
@@ -56,7 +57,7 @@ class Keeping:
             self._seen(worker, look)
 
     def _stopped(self, worker: Worker, look: Look) -> None:
-        stop = stop_of(look.found)
+        stop = self.stop_on(worker, look)
         was_left = worker.state is WorkerState.PAUSED and worker.wakes_at is None
         if not is_known(worker, stop):
             self._park(worker, stop)
@@ -118,6 +119,13 @@ class Keeping:
         self._telling.parked(worker, is_guess=stop.resets_at is None)
         self._telling.event(worker, Verdict.PARK)
 
+    def stop_on(self, worker: Worker, look: Look) -> Stop:
+        """The stop that a screen shows; whether it will really go on by itself is looked up."""
+        stop = stop_of(look.found)
+        if not stop.is_self_resuming:
+            return stop
+        return self._from_transcript(worker, stop, self._clock.now())
+
     def _hold_account(self, worker: Worker, kind: str, at: datetime) -> None:
         """Others of the account would run into the same wall: they wait as long."""
         if not holds_account(kind):
@@ -131,14 +139,19 @@ class Keeping:
                 self._telling.event(mate, Verdict.PARK)
 
     def _from_transcript(self, worker: Worker, stop: Stop, now: datetime) -> Stop:
-        """The agent's own record is believed before its screen."""
-        if worker.agent != "claude" or worker.pane.pid is None or stop.is_self_resuming:
+        """The agent's own record is believed before its screen: until when, and whether it goes
+        on by itself. A resumed conversation shows words that an earlier process meant."""
+        if worker.agent != "claude" or worker.pane.pid is None:
             return stop
         told = self._transcript_of(worker.pane.pid, now)
-        if told is None or told.resets_at is None or told.kind != stop.kind:
+        if told is None or family(told.kind) != family(stop.kind):
             return stop
-        is_minute = stop.is_minute or told.resets_at.second == 0
-        return Stop(stop.kind, stop.evidence, told.resets_at, is_minute, is_self_resuming=False)
+        if stop.is_self_resuming and told.is_self_resuming is not False:
+            return stop
+        stop = replace(stop, is_self_resuming=False)
+        if told.resets_at is None:
+            return stop
+        return replace(stop, resets_at=told.resets_at, is_minute=told.is_minute)
 
     def _leave_alone(self, worker: Worker, stop: Stop) -> None:
         if self._workers.park(worker, wakes_at=None, **_values(stop)):

@@ -69,9 +69,10 @@ class Resuming:
         return is_compacted and not look.found.paused
 
     def _is_waited_for(self, worker: Worker, look: Look) -> bool:
-        if not look.found.paused or look.found.state == "paused_self_resuming":
+        if not look.found.paused:
             return False
-        return is_known(worker, stop_of(look.found))
+        stop = self._keeping.stop_on(worker, look)
+        return not stop.is_self_resuming and is_known(worker, stop)
 
     def _is_attended(self, worker: Worker, look: Look) -> bool:
         """Whether a person has typed something that is not ours."""
@@ -198,7 +199,7 @@ class Resuming:
         is_refused = after.has_moved_since(before, self._text)
         stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
         if after.found.paused:
-            stop = stop_of(after.found)
+            stop = self._keeping.stop_on(worker, after)
             if stop.is_self_resuming:
                 self._keeping.settle(worker, after)
                 return

@@ -514,6 +514,27 @@ def test_the_transcript_is_believed_before_the_screen(play: Callable[[Scene], Be
     play(scene)
 
 
+def test_words_of_an_earlier_process_are_not_believed(play: Callable[[Scene], Bench]) -> None:
+    """A resumed conversation shows that it goes on by itself; the transcript says that it won't."""
+
+    async def scene(bench: Bench) -> None:
+        now = datetime.now(UTC)
+        resets_at = now + timedelta(seconds=1)
+        bench.transcript = TranscriptStop("session_limit", resets_at, "", now, False, False)
+        pane = bench.host.add(
+            "%1",
+            "❯ do it",
+            "⚠ Usage limit reached · limit resets in 1 second",
+            "  Continuing automatically in 1 second · Esc to cancel",
+        )
+        object.__setattr__(pane.pane, "pid", 1)
+        async with bench.watching():
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
 def test_a_pane_that_is_not_there_is_told(play: Callable[[Scene], Bench]) -> None:
     """With those that are."""
 
