@@ -386,3 +386,15 @@ def test_an_unknown_zone_is_told(box: Box) -> None:
     done = box.run("--no-wait")
     assert done.code == 4
     assert "Mars/Olympus" in done.of("notice")[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "code"), [("", 4), ('agent = "mine"\n', 4), ('agent = "you"\n', 1)]
+)
+def test_a_pattern_of_ones_own_is_a_limit(box: Box, agent: str, code: int) -> None:
+    """From the settings; for the agent that it names, if it names one."""
+    more = f'[[limits.patterns]]\npattern = "oracle is asleep"\nkind = "daily_quota"\n{agent}'
+    commanded(box, says("The oracle is asleep; it opens in 2 hours"), more=more)
+    done = box.run("--no-wait")
+    assert done.code == code, done.said
+    assert [parked["kind"] for parked in done.of("task_parked")] == ["daily_quota"] * (code == 4)

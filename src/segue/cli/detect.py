@@ -19,8 +19,6 @@ from segue.core.durations import format_duration
 from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
-from segue.work import config
-from segue.work.project import Project
 
 LINE_BYTES_MAX = 16 * 1024 * 1024
 SCREEN_BYTES_MAX = 64 * 1024 * 1024
@@ -257,9 +255,19 @@ def _opened(file: Path | None) -> IO[bytes]:
 
 
 def _own_patterns(environ: Mapping[str, str]) -> Sequence[Extra]:
-    """What the project's settings and the user's own add to what is known."""
-    root = Project.around(Path.cwd()).root
-    return config.load(root, config.user_file(environ)).limit_patterns
+    """What the project's settings and the user's own add to what is known.
+
+    Reading settings takes as long as reading a screen: nothing is loaded where there are none.
+    """
+    here = Path.cwd()
+    own = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/")) / ".config")
+    places = (*(folder / "segue.toml" for folder in (here, *here.parents)), own / "segue")
+    if not any(place.exists() for place in places):
+        return ()
+    from segue.work import config  # noqa: PLC0415
+    from segue.work.project import Project  # noqa: PLC0415
+
+    return config.load(Project.around(here).root, config.user_file(environ)).limit_patterns
 
 
 def _zone(name: str | None) -> tzinfo:

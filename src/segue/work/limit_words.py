@@ -11,6 +11,7 @@ runs never need them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING
 from segue.core.limits import family
 from segue.dialects.events import LimitHit
 from segue.dialects.limits import Detection, Extra, detect
-from segue.dialects.limits.brands import brand_of
+from segue.dialects.limits.brands import NAMES, brand_of
 from segue.dialects.limits.moments import UNKNOWN_ZONE, Here, Moment
 from segue.dialects.limits.reading import OWN, Reading, read
+from segue.dialects.limits.recovery import names_minute
 from segue.dialects.limits.screen import normalise
 from segue.dialects.limits.when import when
 from segue.engine.port import Ended
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
 TAIL_BYTES = 64 * 1024
 COMMAND = "command"
-TOOLS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot", "aider")  # read in their way
 TO_THE_MINUTE = frozenset({"clock", "date", "weekday", "day", "iso"})
 
 
@@ -140,7 +141,7 @@ def _from_output(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | N
         found.kind,
         found.resets_at,
         text=found.evidence,
-        is_minute=found.is_minute_rounded and found.time_form in TO_THE_MINUTE,
+        is_minute=names_minute(found),
         unknown_zone=found.time_zone if UNKNOWN_ZONE in found.notes else "",
     )
 
@@ -163,10 +164,11 @@ def _from_error(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | No
 
 
 def _tool(attempt: Attempt) -> str | None:
-    """The program that a command is about, if it is one of those with words of their own."""
+    """The program that a command is about, if it is one that is known: some have their own words."""
     settings = attempt.profile.settings
-    names = [PurePath(word).name.lower() for word in settings.command] + [settings.name.lower()]
-    return next((tool for name in names for tool in TOOLS if name.startswith(tool)), None)
+    names = [*(PurePath(word).name for word in settings.command), settings.name]
+    begun = (re.match("[a-z]*", name.lower()) for name in names)
+    return next((found[0] for found in begun if found and found[0] in NAMES), None)
 
 
 def _patterns(run: TaskListRun, attempt: Attempt) -> tuple[Extra, ...]:

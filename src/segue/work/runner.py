@@ -200,7 +200,7 @@ async def run_plan(
                 silence_after_s=settings.recovery.silence_after_s,
                 silence_max_s=settings.recovery.silence_max_s,
                 budget_usd=settings.leash.budget_usd,
-                limit_patterns=getattr(settings, "limit_patterns", ()),
+                limit_patterns=settings.limit_patterns,
             ),
             leash=leash(settings.leash, clock, tz),
             profile_for=cast.profile_for,

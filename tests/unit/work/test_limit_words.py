@@ -17,6 +17,7 @@ from segue.dialects.events import Finished, LimitHit, Opened, Said
 from segue.dialects.limits import extra_patterns
 from segue.engine.port import Ended, NeverStarted
 from segue.engine.port import Finished as EndedMeanwhile
+from segue.work import limit_words
 from segue.work.attempts import Attempt
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -560,3 +561,25 @@ def test_the_warning_is_korean_to_the_letter(bench: Bench) -> None:
     hits(bench, "session_limit", "You've hit your usage limit.")
     (notice,) = bench.told("notice")
     assert notice["text"] == "[WARN] Reset 시간 파싱 실패, 기본 3600초 사용"
+
+
+@pytest.mark.parametrize(
+    ("settings", "tool"),
+    [
+        ('[agents.mine]\nkind = "command"\ncommand = ["./claude", "-p"]\n', "claude"),
+        (
+            '[agents.mine]\nkind = "command"\ncommand = ["./wrapper", "@google/gemini-cli"]\n',
+            "gemini",
+        ),
+        ('[agents.aider]\nkind = "command"\ncommand = ["./wrapper"]\n', "aider"),
+        ('[agents.roots]\nkind = "command"\ncommand = ["./wrapper"]\n', None),
+        ('[agents.mine]\nkind = "command"\ncommand = ["./wrapper", "--of", "/"]\n', None),
+    ],
+)
+def test_the_program_of_a_command_is_known_by_its_words(
+    bench: Bench, settings: str, tool: str | None
+) -> None:
+    """A program, a package, or what its agent is called; no mere beginning of a name."""
+    name = settings.partition("]")[0].removeprefix("[agents.")
+    begun(bench, f'agent = "{name}"\n{settings}')
+    assert limit_words._tool(bench.attempt) == tool

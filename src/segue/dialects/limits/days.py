@@ -43,7 +43,8 @@ _WEEKDAY_ALONE = re.compile(
 # The same in Korean, Japanese and Chinese.
 _EASTERN_DAYS = ("월月一", "화火二", "수水三", "목木四", "금金五", "토土六", "일日天")
 _WEEKDAY_EAST = re.compile(
-    r"(?:다음 ?주|이번 ?주|来週の?|次の|下)?\s*(?:(?P<ko>[월화수목금토일])요일|(?P<ja>[月火水木金土日])曜日?"
+    r"(?:다음 ?주|이번 ?주|来週の?|次の|下)?\s*(?:(?P<ko>[월화수목금토일])요일"
+    r"|(?P<ja>[月火水木金土日])曜日?"
     r"|(?:周|星期|礼拜|週)(?P<zh>[一二三四五六日天]))(?:の|的)?"
 )
 _TWELVE = re.compile(

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from segue.core.limits import FAMILY
@@ -58,8 +59,7 @@ def extra_patterns(
     problems: list[Problem] = []
     patterns: list[Extra] = []
     for number, table in enumerate(given[:PATTERNS_MAX]):
-        reader = _Reader(table, lambda key, number=number: place(number, key), problems)
-        extra = reader.extra(f"extra-{first + number}")
+        extra = _Reader(table, partial(place, number), problems).read(f"extra-{first + number}")
         if extra is not None:
             patterns.append(extra)
     if len(given) > PATTERNS_MAX:
@@ -85,7 +85,7 @@ class _Reader:
     def _problem(self, code: str, message: str, hint: str, key: str | None) -> None:
         self._problems.append(Problem(code, message, *self._place(key), hint))
 
-    def extra(self, id_: str) -> Extra | None:
+    def read(self, id_: str) -> Extra | None:
         for key in self._table:
             if key not in KEYS:
                 message = _("unknown setting `{key}`").format(key=f"[[limits.patterns]] {key}")

@@ -49,7 +49,8 @@ _WINDOWS = (
     (
         WEEKLY,
         Clue(
-            "week|7-d|7 d|7d|seven|주간|이번 주|週間|今週|每周|本周|这周|wöchentlich|woche|semana|hebdo"
+            "week|7-d|7 d|7d|seven|주간|이번 주|週間|今週|每周|本周|这周|wöchentlich|woche"
+            "|semana|hebdo"
             "|semaine",
             r"\bweek(?:s|ly)?\b|\b(?:7|seven)[- ]?days?\b|주간|이번 주|週間|今週|每周|本周|这周"
             r"|wöchentlich|\bwoche\b|\bsemanal?\b|hebdo|\bsemaine\b",
@@ -71,7 +72,8 @@ _WINDOWS = (
             "|täglich|diari",
             r"\bdaily\b|\bfree (?:usage|tier)\b|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
             r"|\btoday\b"
-            r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|오늘|日次|本日|今日|今天|当日|每日|每天|täglich"
+            r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
+            r"|每天|täglich"
             r"|\bheute\b|diari",
         ),
     ),
@@ -87,7 +89,8 @@ _WINDOWS = (
         RATE,
         Clue(
             "rate|throttl|too|요청|リクエスト|请求|anfrage",
-            r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b|요청 (?:횟수 )?(?:한도|제한)"
+            r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b"
+            r"|요청 (?:횟수 )?(?:한도|제한)"
             r"|リクエスト(?:数|回数)?の?(?:制限|上限)|请求(?:频率|次数)?(?:限制|上限|超)|\banfragelimit",
         ),
     ),

@@ -116,7 +116,8 @@ _TEMPLATE = re.compile(
 )
 _JSON = re.compile(r"\s*[\[{}\]\"']")
 _FIRST_PERSON = re.compile(
-    r"\b(?:I(?! am (?:currently |temporarily )?(?:experiencing|overloaded|at capacity|having trouble))"
+    r"\b(?:I(?! am (?:currently |temporarily )?(?:experiencing|overloaded|at capacity"
+    r"|having trouble))"
     r"|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can|[Ww]e need|my)\b(?!/)"
 )
 # "… when the limit is reached": what stands before it makes it a case, not a fact.

@@ -186,7 +186,8 @@ RATE = (
         r"request rate (?:\w+ ){0,2}(?:increased|too|is)",
         r"(?:[\w.-]+ ){0,3}(?:is|are) (?:temporarily "
         r"|currently )?(?:rate )?limiting (?:\w+ ){0,2}requests",
-        r"(?:max(?:imum)? )?(?:number of )?retr(?:y|ies)\b(?: \w+){0,2} (?:reached|exceeded|exhausted)"
+        r"(?:max(?:imum)? )?(?:number of )?retr(?:y|ies)\b(?: \w+){0,2} (?:reached|exceeded"
+        r"|exhausted)"
         r"\b[^.\n]{0,24}\brate[- ]?limit\w*",
         r"(?:please )?slow down\b",
         r"throttling(?:exception|error)\b",
@@ -229,7 +230,8 @@ SERVERS = (
     _p(
         "overloaded-word",
         "overloaded",
-        r"i am (?:currently |temporarily )?(?:experiencing (?:unusually |very )?(?:high|heavy)|overloaded"
+        r"i am (?:currently |temporarily )?(?:experiencing (?:unusually |very )?(?:high|heavy)"
+        r"|overloaded"
         r"|at capacity|having trouble responding)",
         r"(?:repeated )?(?:5\d\d |server |model |api |service )*overloaded\b(?: errors?)?",
         r"(?:due to |experiencing |because of )?(?:unusually |very )?high (?:demand|load|traffic)",
@@ -271,7 +273,8 @@ CONTEXT = (
     _p(
         "exceeds-context",
         "context_limit",
-        rf"(?:your |the |this |sending this |total |a |requested |estimated |current )*(?:input|prompt|request|message"
+        rf"(?:your |the |this |sending this |total |a |requested |estimated "
+        rf"|current )*(?:input|prompt|request|message"
         rf"|conversation"
         rf"|history|tokens?|chat|codex|model|session)\b[^.!?\n]{{0,80}}?{_EXCEEDS}",
         never=r"rate[- ]limit|per[- ]minute|output token|\bwill fail\b|\bwhether\b",
@@ -314,7 +317,8 @@ MONEY = (
         r"|exhausted|depleted|negative|zero|0\b)",
         r"insufficient[ _](?:account )?(?:credits?|funds|balance|quota)",
         r"(?:this |the |your )*(?:request|model|feature|account|plan) (?:requires|needs) (?:more "
-        r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan|payment)",
+        r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan"
+        r"|payment)",
         r"you (?:can only|cannot|can't) afford\b",
         r"(?:your |the )?(?:\w+ )?payment (?:is |has |was )?(?:required|failed|overdue|declined)",
         r"no (?:valid |active )?payment (?:method|details|card)",
@@ -323,7 +327,8 @@ MONEY = (
         r"(?:has |is |was )?(?:expired|ended|inactive|cancell?ed|not active|required|lapsed"
         r"|past due)",
         r"(?:\w+ ){0,3}(?:token|cost|spend) budget (?:is |has been )?(?:exhausted|exceeded)",
-        needs="afford balance credit funds insufficient payment billing subscription plan trial membership"
+        needs="afford balance credit funds insufficient payment billing subscription plan"
+        " trial membership"
         " license budget",
     ),
     _p(
@@ -356,9 +361,12 @@ LOGINS = (
         r"failed to (?:authenticate|log ?in|refresh)\b",
         r"could not authenticate",
         r"(?:your|this|the) (?:account|organi[sz]ation|plan|user|workspace|subscription|key|token)"
-        r" (?:does not have|doesn't have|no longer has|has no|lacks) (?:\w+ ){0,2}(?:access|permission)",
-        r"(?:your |the )?(?:auth\w*|login|oauth|sso|sign-in) (?:session|state|token)s? (?:has |have |is "
-        r"|was |been |could not be |cannot be |needs to be )*(?:expired|refreshed|invalid|revoked|ended"
+        r" (?:does not have|doesn't have|no longer has|has no|lacks) (?:\w+ ){0,2}(?:access"
+        r"|permission)",
+        r"(?:your |the )?(?:auth\w*|login|oauth|sso|sign-in) (?:session|state|token)s? (?:has "
+        r"|have |is "
+        r"|was |been |could not be |cannot be |needs to be )*(?:expired|refreshed|invalid"
+        r"|revoked|ended"
         r"|missing|renewed)",
         r"unauthori[sz]ed\b",
         r"access (?:forbidden|terminated|revoked)",
@@ -412,7 +420,8 @@ WAITS = (
     _p(
         "wait",
         "rate_limit",
-        r"(?:please )?(?:wait|try again|retry)\b(?: (?:in|after|at|for|until|on|later|a|an|about|and"
+        r"(?:please )?(?:wait|try again|retry)\b(?: (?:in|after|at|for|until|on|later|a|an"
+        r"|about|and"
         r"|before)\b.*|\s+\d.*)(?:$|[.!…])",
         trust=1,
     ),
@@ -436,36 +445,5 @@ BRANDS = (
     _p("zai-balance", "billing", r"\[1113\]\["),
     _p("zai-limit", "", r"\[13(?:0[89]|1\d)\]\["),
 )
-
-# Other languages: what is said there, in one piece.
-ABROAD = {
-    "rate_limit": (
-        r"요청이 (?:너무|과도하게) (?:많|잦)|요청 (?:횟수|속도|빈도).{0,8}(?:초과|제한)"
-        r"|リクエストが(?:多すぎ|集中)|リクエスト(?:数|回数|頻度).{0,8}(?:超え|超過|制限)"
-        r"|请求(?:过于频繁|太频繁|过多|太多|次数过多|频率.{0,4}(?:过高|限制))|請求(?:過於頻繁|過多)"
-        r"|访问(?:过于|太)频繁|\bzu viele anfragen\b|\bdemasiadas (?:solicitudes|peticiones)\b"
-        r"|\btrop de requêtes\b|\bmuitas solicitações\b|слишком много запросов"
-    ),
-    "overloaded": (
-        r"(?:서버|모델|서비스)[가이]? (?:과부하|혼잡|바쁩)|(?:サーバー?|モデル)が?(?:混雑|過負荷)"
-        r"|(?:服务器|服务|模型|系统)(?:当前|目前|正)?(?:繁忙|过载|负载过高)|\bserver (?:ist )?überlastet"
-        r"|\bservidor(?:es)? (?:está |están )?(?:sobrecargad|saturad)|\bserveurs? .{0,10}surchargé"
-    ),
-    "context_limit": (
-        r"(?:대화|컨텍스트|입력)[가이]? 너무 (?:길|큽)|(?:会話|コンテキスト|入力)が(?:長すぎ|大きすぎ)"
-        r"|(?:对话|上下文|输入)(?:过长|太长|超长)"
-    ),
-    "auth": (
-        r"인증(?:에|이)? ?(?:실패|오류|만료|필요)|로그인이 (?:필요|만료)|API ?키가? ?(?:유효하지|잘못)"
-        r"|認証(?:に失敗|エラー|が必要)|ログインが必要|API ?キーが(?:無効|正しく)"
-        r"|(?:认证|鉴权|身份验证)(?:失败|错误)|登录(?:已)?(?:过期|失效)|(?:未|请先|请重新)登录"
-        r"|API ?(?:密钥|key) ?(?:无效|错误)"
-    ),
-    "network": (
-        r"네트워크 (?:오류|연결)|(?:서버에 |서버와 )?연결(?:할 수 없|에 실패|이 끊)|연결 시간 초과"
-        r"|ネットワークエラー|接続(?:に失敗|できません|がタイムアウト)|网络(?:错误|异常|连接失败)"
-        r"|(?:连接|请求)(?:超时|失败|被拒绝)"
-    ),
-}
 
 PATTERNS = (*BRANDS, *USAGE, *CONTEXT, *RATE, *SERVERS, *MONEY, *LOGINS, *WIRES, *WAITS)

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from segue.dialects.limits import kinds, labels, words
+from segue.dialects.limits import abroad, kinds, labels, words
 from segue.dialects.limits.clues import Clue
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.patterns import ABROAD, PATTERNS, Pattern
+from segue.dialects.limits.patterns import PATTERNS, Pattern
 from segue.dialects.limits.phrases import Phrases
 from segue.dialects.limits.when import when
 
@@ -146,9 +146,9 @@ def _tables() -> tuple[Table, ...]:
 @cache
 def _elsewhere_said() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """Rule, kind and expression of what is said in other languages."""
-    reached = [(f"limit-reached-{language}", "", said) for language, said in words.elsewhere()]
-    abroad = [(f"abroad-{kind}", kind, said) for kind, said in ABROAD.items()]
-    return tuple((rule, kind, re.compile(said, re.I)) for rule, kind, said in (*reached, *abroad))
+    reached = [(f"limit-reached-{language}", "", said) for language, said in abroad.elsewhere()]
+    other = [(f"abroad-{kind}", kind, said) for kind, said in abroad.ABROAD.items()]
+    return tuple((rule, kind, re.compile(said, re.I)) for rule, kind, said in (*reached, *other))
 
 
 def is_warning(text: str) -> bool:
@@ -268,7 +268,7 @@ def _meant(table: Table, line: str, brand: str, trust: int) -> Callable[[int], b
 
 def _elsewhere(line: str) -> Found | None:
     head = line[:160]
-    if not words.may_be_foreign(head):
+    if not abroad.may_be_foreign(head):
         return None
     for rule, kind, said in _elsewhere_said():
         found = said.search(head)

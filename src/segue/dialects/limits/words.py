@@ -7,8 +7,7 @@ YOU [have] HIT [which …] WHAT.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 # Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
 WHICH = """
@@ -91,42 +90,6 @@ OVERLOADED = """
     rate~limited
 """
 
-# Other languages: what, and how it ended, in either order within a few words.
-ELSEWHERE = {
-    "ko": (
-        "한도|할당량|사용량|이용량|쿼터|제한|크레딧|잔액|횟수",
-        "(?:도달|초과|소진)(?!하면|되면|할)|다 (?:썼|사용)|모두 사용|부족|걸렸",
-    ),
-    "ja": (
-        "上限|制限|クォータ|割り当て|クレジット|利用枠|使用量|利用回数",
-        "達し|到達|超え|超過|使い切|不足|枯渇",
-    ),
-    "zh": (
-        "限额|配额|额度|上限|限制|用量|余额|限額|配額|額度|上下文|次数",
-        "已达|达到|超出|超过|用尽|耗尽|用完|不足|達到|已達|超過",
-    ),
-    "de": (
-        r"\w*limit|\w*kontingent|\w*grenze|\w*guthaben",
-        "erreicht|überschritten|aufgebraucht|erschöpft|verbraucht",
-    ),
-    "es": (
-        "l[ií]mites?|cuota|cr[eé]ditos?|saldo",
-        "alcanzad[oa]|excedid[oa]|superad[oa]|agotad[oa]s?",
-    ),
-    "fr": ("limites?|quota|cr[eé]dits?|plafond", "atteinte?|dépassée?|épuisée?s?"),
-    "pt": (
-        "limites?|cota|cr[eé]ditos?|saldo",
-        r"atingi(?:u|d[oa])|excedid[oa]|esgotad[oa]s?|acab\w+",
-    ),
-}
-# One of these is in any such message that has plain letters only.
-_FOREIGN_STEMS = (
-    *("erreicht", "aufgebraucht", "verbraucht", "alcanzad", "excedid", "superad", "agotad"),
-    *("attein", "atingi", "esgotad", "acab", "viele anfragen", "demasiadas", "servidor"),
-)
-
-_FOREIGN_LETTER = re.compile("[À-ÖØ-öø-ÿа-яぁ-ヿ一-鿿가-힣]")
-
 # Near it, not at it.
 WARNING_WORDS = (
     "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
@@ -165,12 +128,6 @@ _TELLING = """
 _TELLING_WORDS = tuple(word.replace("_", " ") for word in _TELLING.split())
 
 
-def elsewhere() -> Iterator[tuple[str, str]]:
-    """Each other language's messages as one expression."""
-    for language, (what, over) in ELSEWHERE.items():
-        yield language, f"(?:{what}).{{0,24}}?(?:{over})|(?:{over}).{{0,24}}?(?:{what})"
-
-
 def has_any(lower: str, words: Iterable[str]) -> bool:
     """Whether one of the words is in a text of small letters."""
     for word in words:  # noqa: SIM110 - twice as fast as any(), and called for every line
@@ -182,10 +139,3 @@ def has_any(lower: str, words: Iterable[str]) -> bool:
 def may_tell(text: str) -> bool:
     """Whether a line is worth a close look."""
     return has_any(text.lower(), _TELLING_WORDS)
-
-
-def may_be_foreign(text: str) -> bool:
-    """Whether a line may be in another language than English."""
-    if not text.isascii() and _FOREIGN_LETTER.search(text):
-        return True
-    return has_any(text.lower(), _FOREIGN_STEMS)

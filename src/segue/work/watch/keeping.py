@@ -144,11 +144,15 @@ class Keeping:
         if worker.agent != "claude" or worker.pane.pid is None:
             return stop
         told = self._transcript_of(worker.pane.pid, now)
-        if told is None or family(told.kind) != family(stop.kind):
+        is_same = told is not None and (
+            family(told.kind) == family(stop.kind)
+            or (holds_account(told.kind) and holds_account(stop.kind))
+        )
+        if told is None or not is_same:
             return stop
         if stop.is_self_resuming and told.is_self_resuming is not False:
             return stop
-        stop = replace(stop, is_self_resuming=False)
+        stop = replace(stop, kind=told.kind, is_self_resuming=False)
         if told.resets_at is None:
             return stop
         return replace(stop, resets_at=told.resets_at, is_minute=told.is_minute)

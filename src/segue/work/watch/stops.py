@@ -55,10 +55,10 @@ def is_known(worker: Worker, stop: Stop) -> bool:
     """
     if worker.state not in (WorkerState.PAUSED, WorkerState.ERROR, WorkerState.BLOCKED):
         return False
+    if stop.evidence and worker.evidence == stop.evidence:
+        return True
     if worker.kind != stop.kind:
         return False
-    if worker.evidence == stop.evidence:
-        return True
     if worker.resets_at is None or stop.resets_at is None:
         return worker.resets_at is stop.resets_at
     return abs(worker.resets_at - stop.resets_at) <= NEAR
