@@ -10,6 +10,7 @@ import click
 import pytest
 
 from segue.cli import main
+from segue.dialects.limits import extra
 from segue.work import config
 
 ROOT = Path(__file__).parents[2]
@@ -19,11 +20,14 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 KEYS = {
     "": tuple(
-        f.name for f in fields(config.Config) if f.name not in ("agents", "leash", "recovery")
+        f.name
+        for f in fields(config.Config)
+        if f.name not in ("agents", "leash", "recovery", "limit_patterns")
     ),
     "[agents.NAME]": tuple(config.AGENT_KEYS),
     "[leash]": tuple(config.LEASH_KEYS),
     "[recovery]": tuple(config.RECOVERY_KEYS),
+    "[[limits.patterns]]": extra.KEYS,
 }
 
 

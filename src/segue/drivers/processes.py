@@ -22,6 +22,7 @@ Process = tuple[int, int]  # pid, start time in clock ticks since the boot (fiel
 KILL_S = 5.0
 ROUND_S = 0.01
 STOP_S = 0.2  # one that waits in a system call (for a vfork, a disk) stops only after that
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -271,3 +272,17 @@ def load_subreaper() -> Callable[[], None]:
 def become_subreaper() -> None:
     """From now on, orphans among our descendants become our children."""
     load_subreaper()()
+
+
+def dies_with_us() -> Callable[[], None]:
+    """For `preexec_fn`: a child that must not outlive this process, whatever kills it."""
+    import ctypes  # noqa: PLC0415 - slow to import, and few processes need it
+
+    prctl, parent = ctypes.CDLL(None, use_errno=True).prctl, os.getpid()
+
+    def tie() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died just now
+            os._exit(1)
+
+    return tie

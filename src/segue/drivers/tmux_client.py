@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from segue.drivers.panes import PaneError, PaneSilentError
+from segue.drivers.processes import dies_with_us
 from segue.drivers.tmux_control import ControlReader, Notice, Output, Printed, Reply
 from segue.i18n import _
 
@@ -67,6 +68,7 @@ class ControlClient(asyncio.Protocol):
                     stderr=subprocess.DEVNULL,
                     env=env,
                     start_new_session=True,  # Ctrl-C is for Segue, which will close it
+                    preexec_fn=dies_with_us(),  # noqa: PLW1509 - there is one thread
                 )
             except OSError as error:
                 ours.close()

@@ -164,7 +164,7 @@ def _from_error(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | No
 
 
 def _tool(attempt: Attempt) -> str | None:
-    """The program that a command is about, if it is one that is known: some have their own words."""
+    """The known program that a command is about, if any: some have words of their own."""
     settings = attempt.profile.settings
     names = [*(PurePath(word).name for word in settings.command), settings.name]
     begun = (re.match("[a-z]*", name.lower()) for name in names)
