@@ -51,7 +51,8 @@ def _step(db: sqlite3.Connection, todo: list[str]) -> None:
             db.execute(f"PRAGMA user_version = {found + 1}")
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # a full disk has undone it already
+            db.execute("ROLLBACK")
         raise
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -111,6 +111,8 @@ class Keeping:
             self._leave_alone(worker, stop)
             return
         at = self._wakes_at(stop, now, sends=0, refusals=worker.refusals)
+        if holds_account(stop.kind):  # what stops the others of its account stops it, too
+            at = max([at, *self._known_walls(worker)])
         windows = worker.windows + holds_account(stop.kind)
         worker.is_attended = worker.is_shown = False
         if not self._workers.park(worker, wakes_at=at, windows=windows, **_values(stop)):
@@ -126,6 +128,11 @@ class Keeping:
             return stop
         return self._from_transcript(worker, stop, self._clock.now())
 
+    def _known_walls(self, worker: Worker) -> Iterator[datetime]:
+        for mate in self._mates_of(worker):
+            if is_waiting(mate) and mate.wakes_at is not None and holds_account(mate.kind or ""):
+                yield mate.wakes_at
+
     def _hold_account(self, worker: Worker, kind: str, at: datetime) -> None:
         """Others of the account would run into the same wall: they wait as long."""
         if not holds_account(kind):
@@ -134,7 +141,8 @@ class Keeping:
         if not self._wishes.is_dry:
             self._accounts.park(worker.account, kind, at)
         for mate in self._mates_of(worker):
-            if is_waiting(mate) and mate.wakes_at is not None and mate.wakes_at + SPACING < at:
+            is_held = is_waiting(mate) and holds_account(mate.kind or "")
+            if is_held and mate.wakes_at is not None and mate.wakes_at + SPACING < at:
                 self._workers.note(mate, wakes_at=at)
                 self._telling.event(mate, Verdict.PARK)
 

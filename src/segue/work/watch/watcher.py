@@ -271,6 +271,8 @@ class Watcher:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._over.is_set():
+            return
         now = self._clock.now()
         at = self._keeping.turns.next_at(self.workers.values(), now)
         if at is not None:
