@@ -337,3 +337,83 @@ def test_with_no_file_the_shell_agent_is_the_default() -> None:
     """A newcomer needs no settings, no key and no model."""
     assert built_in().agent == Config().agent == "shell"
     assert set(built_in().agents) >= {"shell", "script", "claude", "codex", "gemini", "opencode"}
+
+
+# Patterns of limits
+
+JUICE = """
+jobs = 2
+
+[[limits.patterns]]
+pattern = '(?i)no more juice'
+kind = "daily_quota"
+
+[[limits.patterns]]
+kind = "rate_limit"   # slower
+agent = "squeezer-cli"
+pattern = 'drip, drip'
+"""
+
+
+def test_patterns_of_limits_are_compiled() -> None:
+    """Each with its kind, and the agent it is for; those of the project before the user's own."""
+    user = parse(JUICE, FILE, built_in())
+    assert [(p.id, p.kind, p.agent) for p in user.limit_patterns] == [
+        ("extra-1", "daily_quota", ""),
+        ("extra-2", "rate_limit", "squeezer"),
+    ]
+    assert user.limit_patterns[0].is_in("No more juice today", "claude")
+    assert user.limit_patterns[1].is_in("drip, drip", "squeezer")
+    assert not user.limit_patterns[1].is_in("drip, drip", "claude")
+    own = "[[limits.patterns]]\npattern = 'dry'\nkind = 'billing'\n"
+    project = parse(own, FILE, user)
+    assert [p.id for p in project.limit_patterns] == ["extra-3", "extra-1", "extra-2"]
+    assert parse("jobs = 3", FILE, user).limit_patterns == user.limit_patterns
+
+
+@pytest.mark.parametrize(("old", "new", "line", "told", "cure"), [
+    ("'drip, drip'", "'('", 11, "`(` is no regular expression", "put \\"),
+    ("'drip, drip'", "''", 11, "`pattern` is missing", "1000 characters"),
+    ("'drip, drip'", "7", 11, "`pattern` is missing", "1000 characters"),
+    ("'drip, drip'", f"'{'x' * 1001}'", 11, "too long", "1000 characters"),
+    ("pattern = 'drip, drip'", "", 8, "`pattern` is missing", "1000 characters"),
+    ('"rate_limit"', '"slow"', 9, "`kind` cannot be 'slow'", "rate_limit"),
+    ('kind = "rate_limit"', "", 8, "`kind` cannot be None", "rate_limit"),
+    ('"squeezer-cli"', "3", 10, "`agent` cannot be 3", "name of an agent"),
+    ("agent =", "agnet =", 10, "agnet", "did you mean `agent`"),
+    ("agent =", "zzz =", 10, "zzz", "known here: pattern, kind, agent"),
+])  # fmt: skip
+def test_a_pattern_that_cannot_be_is_told_with_its_line(
+    old: str, new: str, line: int, told: str, cure: str
+) -> None:
+    """The second table's own line, not the first one's."""
+    problem = only(JUICE.replace(old, new))
+    assert (problem.file, problem.line) == ("segue.toml", line)
+    assert told in problem.message
+    assert cure in (problem.hint or "")
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("limits = 3", "`limits` is a table"),
+    ("[limits]\npatterns = 3", "`patterns` is a list of tables"),
+    ("[limits]\npatterns = [3]", "`patterns` is a list of tables"),
+    ("[limits]\npaterns = []", "paterns"),
+])  # fmt: skip
+def test_limits_are_a_list_of_tables(text: str, told: str) -> None:
+    """Anything else is told with its line."""
+    problem = only(text)
+    assert told in problem.message
+    assert problem.line is not None
+
+
+def test_patterns_in_an_inline_list_are_told_with_the_lists_line() -> None:
+    """TOML knows two ways to write it."""
+    text = "[limits]\npatterns = [{pattern = '(', kind = 'billing'}]"
+    assert only(text).line == 2
+
+
+def test_there_are_not_more_patterns_than_anybody_needs() -> None:
+    """A hundred and one are an error."""
+    table = "[[limits.patterns]]\npattern = 'x'\nkind = 'billing'\n"
+    assert len(parse(table * 100, FILE, built_in()).limit_patterns) == 100
+    assert "more than 100" in only(table * 101).message

@@ -327,7 +327,7 @@ def test_of_one_account_one_goes_first_and_the_others_follow(
     async def scene(bench: Bench) -> None:
         panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2, 3)]
         async with bench.watching():
-            await bench.until(lambda: all(pane.is_busy for pane in panes), 20)
+            await bench.until(lambda: all(bench.last(p).get("state") == "busy" for p in panes), 20)
         order = [
             (event["pane"], event["action"] or event["state"])
             for event in bench.events
@@ -341,6 +341,22 @@ def test_of_one_account_one_goes_first_and_the_others_follow(
         ]
         assert times[1] - times[0] > timedelta(seconds=1.5), "spaced out"
         assert times[2] - times[1] > timedelta(seconds=1.5)
+
+    play(scene)
+
+
+def test_the_latest_reset_of_an_account_counts_for_all(play: Callable[[Scene], Bench]) -> None:
+    """What is known to stop one stops the others, too: they wait as long."""
+
+    async def scene(bench: Bench) -> None:
+        later = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        soon = bench.host.add("%2", "⏺ I begin.", "", SOON)
+        async with bench.watching():
+            await bench.state(later, "paused")
+            await bench.state(soon, "paused")
+            await asyncio.sleep(1.5)
+        assert soon.sent == []
+        assert bench.last(soon)["wakes_at"] > in_s(7000)
 
     play(scene)
 
