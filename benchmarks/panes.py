@@ -1,32 +1,31 @@
-"""Watching panes: what it costs while nothing happens, and how soon a change is seen.
+"""Watching panes: what it costs while nothing happens, and how soon a limit is parked.
 
-A hundred idle panes in ten tmux sessions: the CPU time of the watcher, its clients and the
+A hundred idle panes in ten tmux sessions: the CPU time of `segue watch`, its clients and the
 server together, against a loop that runs `tmux capture-pane` for each pane every 500 ms, in turn
 for some seconds each. Then twenty panes repaint twenty times a second, as agents at work do, and
-one that was quiet, or one of the busy ones, prints a banner: the time until the watcher is told,
-and until it has read a screen with the banner on it.
+one that was quiet, or one of the busy ones, prints a banner: the time until `segue watch --json`
+says that it is parked, with its row on the disk.
 """
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import random
 import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
 from measure import Figure, Unmeasured, in_turn, listed
-
-from segue.drivers.panes import Pane, PaneChanged
-from segue.drivers.tmux import TmuxPanes
 
 ROUNDS = 3
 WINDOW_S = 6.0
@@ -34,15 +33,28 @@ POLL_S = 0.5
 ROOMS, PANES_PER_ROOM = 10, 10
 BUSY = 20
 BANNERS = 60
+SEGUE = Path(sys.executable).with_name("segue")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+# Twenty agents at work; one that is named stops and shows a banner, or goes on again.
 SPIN = """
-import sys, time
-files = [open(tty, "w") for tty in sys.argv[1:]]
+import select, sys, time
+files = {tty: open(tty, "w") for tty in sys.argv[1:]}
+stopped = set()
 for n in range(10**9):
-    for file in files:
-        file.write(f"\\x1b[22;1H\\x1b[2K\\x1b[38;5;174m* Working... ({n}s)\\x1b[0m")
-        file.write("\\x1b[23;1H" + "-" * 200)
-        file.flush()
+    for tty, file in files.items():
+        if tty not in stopped:
+            file.write("\\x1b[22;1H\\x1b[2K\\x1b[38;5;174m")
+            file.write(f"✻ Working… ({n}s · esc to interrupt)\\x1b[0m")
+            file.write("\\x1b[23;1H" + "-" * 60)
+            file.flush()
+    while select.select([sys.stdin], [], [], 0)[0]:
+        tty = sys.stdin.readline().strip()
+        stopped ^= {tty}
+        banner = "  ⎿ You've hit your 5-hour limit · resets in 4 hours"
+        text = banner if tty in stopped else f"⏺ I go on with step {n}."
+        print(time.monotonic(), flush=True)
+        files[tty].write(f"\\x1b[H\\x1b[J{text}\\r\\n\\r\\n")
+        files[tty].flush()
     time.sleep(0.05)
 """
 
@@ -91,9 +103,9 @@ def server() -> Iterator[Server]:
 def measure(folder: Path) -> list[Figure]:
     with server() as made:
         watched, polled = in_turn(
-            ROUNDS, lambda: asyncio.run(watched_share(made)), lambda: polled_share(made)
+            ROUNDS, lambda: watched_share(made, folder), lambda: polled_share(made)
         )
-        quiet_s, busy_s = asyncio.run(latencies(made))
+        quiet_s, busy_s = latencies(made, folder)
     raw = (
         f"watching, % of a core: {listed([100 * share for share in watched], '{:.2f}')}",
         f"asking every pane every {POLL_S * 1e3:.0f} ms: "
@@ -105,8 +117,8 @@ def measure(folder: Path) -> list[Figure]:
     return [
         Figure("100 idle panes: CPU", 100 * median(watched), 1.0, False, "%", raw),
         Figure("asking again and again ÷ watching", ratio, 50.0, True, details=raw),
-        _late("banner in a quiet pane → told", quiet_s, 100.0),
-        _late("banner in a busy pane → on the screen that was read", busy_s, 1000.0),
+        _late("banner in a quiet pane → parked", quiet_s, 100.0),
+        _late("banner in a busy pane → parked", busy_s, 100.0),
     ]
 
 
@@ -119,14 +131,29 @@ def _late(name: str, times_s: list[float], target_ms: float) -> Figure:
     return Figure(f"{name}, p95", p95_ms, target_ms, False, "ms", details)
 
 
-async def watched_share(made: Server) -> float:
+@contextmanager
+def watching(made: Server, folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """`segue watch` on all panes, and its process."""
+    argv = [str(SEGUE), "watch", "--json", "--agent", "claude", "--tmux-socket", str(made.socket)]
+    with subprocess.Popen(
+        argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as segue:
+        assert segue.stdout is not None
+        try:
+            for _n in range(ROOMS * PANES_PER_ROOM):  # an event for each pane
+                segue.stdout.readline()
+            time.sleep(1)  # what it costs to begin is not what it costs to wait
+            yield segue, segue.pid
+        finally:
+            segue.terminate()
+
+
+def watched_share(made: Server, folder: Path) -> float:
     """CPU time over wall time while 100 panes are watched and nothing happens."""
-    async with TmuxPanes(made.socket, environ=os.environ) as panes:
-        await asyncio.sleep(1)  # what it costs to begin is not what it costs to wait
-        assert len(await panes.list()) == ROOMS * PANES_PER_ROOM
-        used_s, began_s = time.process_time() + made.cpu_s(), time.monotonic()
-        await asyncio.sleep(WINDOW_S)
-        used_s = time.process_time() + made.cpu_s() - used_s
+    with watching(made, folder) as (_segue, pid):
+        used_s, began_s = _cpu_s(pid) + made.cpu_s(), time.monotonic()
+        time.sleep(WINDOW_S)
+        used_s = _cpu_s(pid) + made.cpu_s() - used_s
         return used_s / (time.monotonic() - began_s)
 
 
@@ -147,50 +174,55 @@ def _own_s() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-async def latencies(made: Server) -> tuple[list[float], list[float]]:
-    """How late a quiet pane is told, and how late a banner in a busy one has been read."""
-    async with TmuxPanes(made.socket, environ=os.environ) as panes:
-        all_ = sorted(await panes.list(), key=lambda pane: int(pane.id[1:]))
-        busy, quiet = all_[:BUSY], all_[BUSY : BUSY + BANNERS]
-        changed: dict[str, asyncio.Event] = {pane.id: asyncio.Event() for pane in all_}
-
-        async def listen() -> None:
-            async for event in panes.events():
-                if isinstance(event, PaneChanged):
-                    changed[event.id].set()
-
-        listening = asyncio.create_task(listen())
-        with subprocess.Popen([sys.executable, "-c", SPIN, *(pane.tty for pane in busy)]) as spin:
+def latencies(made: Server, folder: Path) -> tuple[list[float], list[float]]:
+    """From a banner on the screen to the event that says “paused”: in quiet panes, in busy ones."""
+    lines = made.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_tty}").splitlines()
+    panes = sorted((line.split() for line in lines), key=lambda pane: int(pane[0][1:]))
+    busy, quiet = panes[:BUSY], panes[BUSY : BUSY + BANNERS]
+    with watching(made, folder) as (segue, _pid):
+        heard: Queue[tuple[float, str]] = Queue()
+        threading.Thread(target=_listen, args=(segue, heard), daemon=True).start()
+        argv = [sys.executable, "-c", SPIN, *(tty for _id, tty in busy)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(argv, text=True, **pipes) as spin:
             try:
-                await asyncio.sleep(3)
-                told_s = [await _until_told(pane, changed[pane.id]) for pane in quiet]
-                read_s = [
-                    await _until_read(panes, busy[n % BUSY], changed[busy[n % BUSY].id], n)
-                    for n in range(BANNERS)
-                ]
+                time.sleep(3)
+                quiet_s = [_until_parked(pane, heard, _show(tty)) for pane, tty in quiet]
+                busy_s = []
+                for n in range(BANNERS):
+                    pane, tty = busy[n % BUSY]
+                    time.sleep(random.random())  # at no particular moment
+                    busy_s.append(_until_parked(pane, heard, _toggle(spin, tty)))
+                    _toggle(spin, tty)
             finally:
                 spin.kill()
-        listening.cancel()
-    return told_s, read_s
+    return quiet_s, busy_s
 
 
-async def _until_told(pane: Pane, changed: asyncio.Event) -> float:
-    changed.clear()
+def _show(tty: str) -> float:
     began_s = time.monotonic()
-    Path(pane.tty).write_text("a limit was hit\r\n")
-    async with asyncio.timeout(10):
-        await changed.wait()
-    return time.monotonic() - began_s
+    Path(tty).write_text("  ⎿ You've hit your 5-hour limit · resets in 4 hours\r\n")
+    return began_s
 
 
-async def _until_read(panes: TmuxPanes, pane: Pane, changed: asyncio.Event, n: int) -> float:
-    await asyncio.sleep(random.random())  # at no particular moment
-    changed.clear()
-    began_s = time.monotonic()
-    Path(pane.tty).write_text(f"\x1b[1;1Hlimit number {n} was hit\x1b[K")
-    async with asyncio.timeout(10):
-        while True:
-            await changed.wait()
-            changed.clear()
-            if f"number {n} " in (await panes.screen(pane.id)).text:
-                return time.monotonic() - began_s
+def _toggle(spin: subprocess.Popen[str], tty: str) -> float:
+    """An agent at work stops, or goes on: when that was."""
+    assert spin.stdin is not None
+    assert spin.stdout is not None
+    print(tty, file=spin.stdin, flush=True)
+    return float(spin.stdout.readline())
+
+
+def _listen(segue: subprocess.Popen[str], heard: Queue[tuple[float, str]]) -> None:
+    assert segue.stdout is not None
+    for line in segue.stdout:
+        event = json.loads(line)
+        if event["state"] == "paused":
+            heard.put((time.monotonic(), event["pane"]))
+
+
+def _until_parked(pane: str, heard: Queue[tuple[float, str]], began_s: float) -> float:
+    while True:
+        at_s, which = heard.get(timeout=20)
+        if which == pane and at_s >= began_s:
+            return at_s - began_s

@@ -16,9 +16,11 @@ from pathlib import Path
 from types import ModuleType
 
 import against_prefect
+import detect
 import machine
 import makespan
 import move
+import panes
 import parks
 import parse
 import startup
@@ -33,7 +35,9 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parse": parse,
     "move": move,
     "startup": startup,
+    "detect": detect,
     "parks": parks,
+    "panes": panes,
 }
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 

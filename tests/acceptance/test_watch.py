@@ -127,9 +127,9 @@ def test_the_hint_of_an_empty_input_line_is_no_draft(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_another_resume_text(desk: Desk) -> None:
+@pytest.mark.parametrize("text", ["go on; 'Enter' $HOME \"#{pane_id}\" ~ ~", "--go on;", "Enter"])
+def test_another_resume_text(desk: Desk, text: str) -> None:
     """`resume_text` is sent as it is written, key names and quotes and all."""
-    text = "go on; 'Enter' $HOME \"#{pane_id}\" ~ ~"
     desk.recovery(resume_text=text)
     tui = desk.limited(soon(2))
     desk.watch()
@@ -138,6 +138,7 @@ def test_another_resume_text(desk: Desk) -> None:
 
 
 def test_an_empty_resume_text_means_the_default(desk: Desk) -> None:
+    """An empty text would wake nobody: the default is sent."""
     desk.recovery(resume_text="")
     tui = desk.limited(soon(1))
     desk.watch()
@@ -210,6 +211,23 @@ def test_a_full_context_is_compacted_first(desk: Desk) -> None:
     watch.now(tui.pane, "busy")
     assert tui.submitted == ["/compact", RESUME]
     assert tui.bytes == ["/compact", ENTER, RESUME, ENTER]
+
+
+def test_a_pane_that_prints_without_end_holds_nobody_up(desk: Desk) -> None:
+    """Beside one that floods its terminal, another is parked and waked in time."""
+    tui = desk.tui(mode="busy", body=["❯ write the parser"])
+    flood = ("sh", "-c", "yes 'Weekly limit reached · resets 10:30am'")
+    desk.tmux("split-window", "-d", "-t", tui.pane, *flood)
+    watch = desk.watch()
+    watch.state(tui.pane, "busy")
+    reset = soon(4)
+    tui.show(mode="prompt", body=claude_stopped(reset))
+    watch.state(tui.pane, "paused")
+    assert time.time() < reset
+    tui.wait("submitted")
+    assert reset <= tui.first_sent_at() <= reset + LATE_S
+    watch.now(tui.pane, "busy")
+    tui.resumed_once()
 
 
 def test_only_the_named_pane_is_touched(desk: Desk) -> None:

@@ -55,7 +55,7 @@ def test_the_rest_wait_while_the_first_is_refused(desk: Desk) -> None:
     until(lambda: time.time() > later - 1, "the time before the later reset")
     assert sum(len(tui.submitted) for tui in tuis) == 1, [tui.log for tui in tuis]
     for tui in tuis:
-        until(lambda tui=tui: tui.of("submitted"), "the text", 90)
+        tui.wait("submitted", wait_s=90)
         assert tui.of("submitted")[-1]["at"] >= later or tui.submitted == [RESUME]
 
 
@@ -107,15 +107,13 @@ def test_another_brand_is_another_account(desk: Desk) -> None:
     claude.untouched()
 
 
-@pytest.mark.parametrize("wrong", ["%99999=work", "work", "=work", "%0="])
+@pytest.mark.parametrize("wrong", ["work", "=work", "%0="])
 def test_a_wrong_account_is_refused_in_words(desk: Desk, wrong: str) -> None:
     """PANE=NAME is what it takes; anything else is told, with exit code 2."""
     desk.limited(soon(60))
-    if wrong.startswith("%99999"):
-        pytest.skip("a pane that is not there yet may come later")
     done = desk.box.segue(*desk.words("--account", wrong), wait_s=10)
     assert done.code == 2
-    assert "account" in done.said
+    assert done.json["error"]["hint"]
 
 
 def test_killed_between_the_canary_and_the_rest(desk: Desk) -> None:

@@ -121,20 +121,21 @@ def self_resuming(epoch: float) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("passed_s", [-600, 90])
-def test_an_agent_that_will_go_on_by_itself_is_left_alone(desk: Desk, passed_s: int) -> None:
-    """Its own countdown runs, or is over and it is about to go on: nothing is typed."""
-    tui = desk.tui(**self_resuming(time.time() - passed_s))
-    desk.watch_all()
+def test_an_agent_that_will_go_on_by_itself_is_left_alone(desk: Desk) -> None:
+    """Its own countdown is over and it is about to go on: nothing is typed."""
+    tui = desk.tui(**self_resuming(time.time() - 90))
+    watch = desk.watch_all()
+    assert "paused" in watch.states(tui.pane)
     tui.untouched()
 
 
 def test_its_own_continuation_is_seen(desk: Desk) -> None:
     """It goes on by itself: told as paused, then as busy, and never typed to."""
-    tui = desk.tui(**self_resuming(time.time()))
+    reset = time.time() - 90
+    tui = desk.tui(**self_resuming(reset))
     watch = desk.watch()
     watch.state(tui.pane, "paused")
-    status = [f"  ⚠ Usage limit reached · limit resets {clock(time.time())}"]
+    status = [f"  ⚠ Usage limit reached · limit resets {clock(reset)}"]
     tui.show(status=[*status, "    Continuing shortly · Esc to cancel"])
     desk.witness(watch)
     tui.show(mode="busy", status=[], more=["❯ continue"])

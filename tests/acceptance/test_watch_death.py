@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 from acceptance_kit import Box, until
-from watch_kit import ENTER, RESUME, Desk, Tui, claude_stopped, soon
+from watch_kit import ENTER, RESUME, Desk, Tui, claude_says, claude_stopped, menu_view, soon
+
+WAIT = "Stop and wait for limit to reset"
 
 
 @pytest.fixture
@@ -113,6 +115,46 @@ def test_killed_around_the_sending(desk: Desk, number: int) -> None:
     tui.resumed_once()
 
 
+@pytest.mark.parametrize("number", range(5))
+def test_killed_around_the_answer_to_a_menu(desk: Desk, number: int) -> None:
+    """At any moment: the waiting entry alone is taken, and the text is sent once."""
+    reset = soon(3)
+    tui = desk.tui(**menu_view(claude_stopped(reset), ["Upgrade your plan", WAIT, "Add funds"]))
+    first = desk.watch()
+    first.state(tui.pane, "paused")
+    at = reset + random.Random(number).uniform(0.0, 2.0)
+    until(lambda: time.time() > at, "the moment")
+    first.kill()
+    again = desk.watch()
+    tui.wait("busy", wait_s=40)
+    again.now(tui.pane, "busy")
+    assert tui.chosen == [WAIT]
+    assert tui.submitted == [RESUME]
+
+
+@pytest.mark.parametrize("after_s", [0.0, 1.0, 3.0])
+def test_killed_after_a_compaction_was_asked_for(desk: Desk, after_s: float) -> None:
+    """The remedy is under way or over when the next watcher comes: each text once, in order."""
+    desk.recovery(context_limit_wait=1)
+    compacted = ["❯ /compact", "  ⎿  Compacted (ctrl+o to see full summary)"]
+    tui = desk.tui(
+        body=claude_says("Context limit reached · /compact or /clear to continue"),
+        reactions=[{"mode": "busy", "busy_s": 2, "body": compacted}, {"mode": "busy", "busy_s": 0}],
+    )
+    first = desk.watch()
+    until(lambda: tui.submitted, "the remedy")
+    at = time.time() + after_s
+    until(lambda: time.time() > at, "the moment")
+    first.kill()
+    desk.watch()
+    tui.wait("submitted", 2, wait_s=40)
+    assert tui.submitted == ["/compact", RESUME]
+
+
+def passes(moment: float) -> None:
+    until(lambda: time.time() > moment, "the moment")
+
+
 def test_killed_again_and_again(desk: Desk) -> None:
     """Ten watchers in a row, each dead after a moment: one text in the end."""
     reset = soon(3)
@@ -121,7 +163,7 @@ def test_killed_again_and_again(desk: Desk) -> None:
     for _round in range(10):
         watch = desk.watch()
         stop = time.time() + chance.uniform(0.3, 1.5)
-        until(lambda stop=stop: time.time() > stop, "the moment")
+        passes(stop)
         watch.kill()
     last = desk.watch()
     tui.wait("busy", wait_s=20)
@@ -181,6 +223,20 @@ def test_a_pane_killed_while_waiting_is_dead(desk: Desk) -> None:
     watch.state(gone.pane, "dead")
     stays.wait("busy")
     stays.resumed_once()
+
+
+def test_a_pane_that_stays_after_its_program_is_not_typed_to(desk: Desk) -> None:
+    """`remain-on-exit`: the banner still stands there, the agent does not."""
+    reset = soon(4)
+    tui = desk.limited(reset)
+    desk.tmux("set-option", "-g", "remain-on-exit", "on")
+    watch = desk.watch()
+    watch.state(tui.pane, "paused")
+    os.kill(tui.pid, signal.SIGKILL)
+    watch.wait(lambda: watch.states(tui.pane)[-1] in ("dead", "done"), "that it ended")
+    until(lambda: time.time() > reset + 2, "the instant")
+    desk.witness(watch)
+    assert "▶️ Worker 0" not in watch.err
 
 
 def test_an_agent_that_ends_in_its_shell_is_not_typed_to(desk: Desk) -> None:
@@ -282,6 +338,21 @@ def test_it_ends_in_order(desk: Desk, number: signal.Signals) -> None:
     desk.watch()
     tui.wait("busy")
     assert tui.first_sent_at() >= reset
+    tui.resumed_once()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["bytes", "submitted", "busy"])
+def test_ended_in_the_middle_of_a_sending(desk: Desk, moment: str, number: signal.Signals) -> None:
+    """A signal between text, Enter and the look after them: in order, and once in the end."""
+    tui = desk.limited(soon(2))
+    watch = desk.watch()
+    tui.wait(moment)
+    assert watch.stop(number) in (0, 130, 143)
+    until(lambda: desk.tmux.clients == [], "no client is left")
+    again = desk.watch()
+    tui.wait("busy")
+    again.now(tui.pane, "busy")
     tui.resumed_once()
 
 

@@ -64,6 +64,15 @@ def test_entries_without_numbers(desk: Desk) -> None:
     assert tui.chosen == [WAIT]
 
 
+@pytest.mark.parametrize("deaf", [1, 3])
+def test_enter_is_pressed_on_the_waiting_entry_and_on_no_other(desk: Desk, deaf: int) -> None:
+    """Arrow keys get lost: where the cursor really is decides, not how often a key was sent."""
+    tui = desk.tui(**menu_view(claude_stopped(soon(3)), [*PAID, WAIT], deaf=deaf))
+    watch = desk.watch()
+    watch.wait(lambda: tui.chosen or "blocked" in watch.states(tui.pane), "an outcome", 60)
+    assert set(tui.chosen) <= {WAIT}, tui.log
+
+
 @pytest.mark.parametrize("entries", [PAID, ["Upgrade your plan"], ["Buy more", "Log out"]])
 def test_a_menu_that_offers_no_waiting_is_for_a_person(desk: Desk, entries: list[str]) -> None:
     """Nothing is pressed; it is told that a person is needed."""

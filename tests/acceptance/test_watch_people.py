@@ -48,24 +48,41 @@ def test_work_that_came_and_ended_before_the_instant(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_change_in_the_last_moment_is_seen(desk: Desk) -> None:
+@pytest.mark.parametrize("early_s", [0.5, 0.2, 0.05, 0.0])
+def test_a_change_in_the_last_moment_is_seen(desk: Desk, early_s: float) -> None:
     """The screen is read again just before the text is sent, whenever it changed."""
-    for early_s in (0.5, 0.2, 0.05, 0.0):
-        reset = soon(2)
-        tui = desk.limited(reset)
-        watch = desk.watch(tui.pane)
-        watch.state(tui.pane, "paused")
-        until(lambda early_s=early_s, reset=reset: time.time() > reset - early_s, "the moment")
-        tui.show(mode="busy", more=["❯ go on"])
-        changed = tui.of("busy")[0]["at"]
-        watch.wait(
-            lambda watch=watch, tui=tui: watch.states(tui.pane)[-1] == "busy",
-            "busy",
-        )
-        until(lambda reset=reset: time.time() > reset + 1.5, "the instant")
-        late = [each for each in tui.of("bytes") if each["at"] > changed + 0.1]
-        assert late == [] or early_s == 0.0, (early_s, tui.log)
-        watch.stop()
+    reset = soon(4)
+    tui = desk.limited(reset)
+    watch = desk.watch(tui.pane)
+    watch.state(tui.pane, "paused")
+    until(lambda: time.time() > reset - early_s, "the moment")
+    tui.show(mode="busy", more=["❯ go on"])
+    changed = tui.of("busy")[0]["at"]
+    watch.now(tui.pane, "busy")
+    until(lambda: time.time() > reset + 2, "the instant")
+    texts = [each["at"] for each in tui.of("bytes") if each["text"] == RESUME]
+    assert all(at < changed + 0.1 for at in texts), tui.log
+    assert texts == [] or early_s < 0.1, "there was time enough to see it"
+
+
+@pytest.mark.parametrize(
+    ("entries", "more"),
+    [
+        (["Yes", "No, and tell Claude what to do differently"], ["● Bash(rm -rf build)"]),
+        (["Upgrade your plan", "Stop and wait for limit to reset"], []),
+    ],
+)
+def test_a_menu_that_opens_between_text_and_enter_is_not_answered(
+    desk: Desk, entries: list[str], more: list[str]
+) -> None:
+    """Enter is for the text in the input line, not for whatever has opened over it."""
+    tui = desk.limited(soon(2))
+    watch = desk.watch()
+    until(lambda: RESUME in "".join(tui.bytes), "the text")
+    tui.show(mode="menu", draft="", menu={"entries": entries}, more=more)
+    assert tui.submitted == [], "the pause before Enter is too short to be hit: nothing was tested"
+    desk.witness(watch)
+    assert set(tui.chosen) <= {"Stop and wait for limit to reset"}, tui.log
 
 
 def test_a_half_typed_draft_is_neither_sent_nor_cleared(desk: Desk) -> None:
@@ -219,8 +236,6 @@ def test_a_pane_in_copy_mode_is_waked_all_the_same(desk: Desk) -> None:
     desk.tmux("copy-mode", "-t", tui.pane)
     watch = desk.watch()
     watch.state(tui.pane, "paused")
-    watch.wait(lambda: tui.submitted or watch.states(tui.pane)[-1] != "paused", "an outcome")
-    if tui.submitted:
-        tui.resumed_once()
-    else:
-        tui.untouched()
+    tui.wait("busy")
+    watch.now(tui.pane, "busy")
+    tui.resumed_once()

@@ -178,6 +178,7 @@ def test_a_pane_that_is_not_there(desk: Desk) -> None:
 
 
 def test_a_pane_name_that_makes_no_sense(desk: Desk) -> None:
+    """What is no pane's name is refused, and named."""
     desk.limited(soon(60))
     done = desk.box.segue(*desk.words("nonsense; rm -rf /"), wait_s=20)
     assert done.code == 2
@@ -213,6 +214,7 @@ def test_no_tmux_and_no_wezterm_on_this_machine(desk: Desk) -> None:
 
 
 def test_the_help_is_one_screen_with_an_example(desk: Desk) -> None:
+    """Every option is in it."""
     done = desk.box.segue("watch", "--help")
     assert done.code == 0
     assert len(done.out.splitlines()) <= 40

@@ -239,7 +239,8 @@ class Watch:
 
     def state(self, pane: str, state: str, wait_s: float = 30) -> Event:
         """Wait until a pane is told to be in this state."""
-        return self.wait(lambda: self.of(pane, state), f"{state} of {pane}", wait_s)[0]
+        self.wait(lambda: self.of(pane, state), f"{state} of {pane}", wait_s)
+        return self.of(pane, state)[0]
 
     def now(self, pane: str, state: str, wait_s: float = 30) -> None:
         """Wait until this is the last that was told of a pane."""

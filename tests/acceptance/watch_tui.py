@@ -13,7 +13,8 @@ A view has any of these:
     draft       what stands in the input line
     hint        the dim words of an empty input line
     status      the lines below the input line
-    menu        {"title": [...], "entries": [...], "cursor": 0, "numbered": true}
+    menu        {"title": [...], "entries": [...], "cursor": 0, "numbered": true, "deaf": 0}; it
+                overhears so many arrow keys ("deaf")
     reactions   what each submission leads to, one after the other; the last one stays: a view,
                 which may come late ("delay_s"), or null for none at all. Without any: busy
     after_choice  the view after an entry of a menu was taken
@@ -120,7 +121,9 @@ class Agent:
     def press_in_menu(self, key: str) -> None:
         entries = self.menu["entries"]
         at = self.menu.get("cursor", 0)
-        if key in ("Up", "Down"):
+        if key in ("Up", "Down") and self.menu.get("deaf", 0) > 0:
+            self.menu["deaf"] -= 1
+        elif key in ("Up", "Down"):
             self.menu["cursor"] = (at + (1 if key == "Down" else -1)) % len(entries)
         elif key.isdigit() and 1 <= int(key) <= len(entries):
             self.choose(entries[int(key) - 1])

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from watch_tui import Agent
 
-KEPT = ("mode", "draft", "hint", "body", "status", "menu", "reactions", "after_choice")
-KEPT += ("busy_s", "busy_since", "later")
+KEPT = ("mode", "draft", "hint", "body", "status", "menu", "reactions", "after_choice", "later")
+KEPT_TIMES = ("busy_s", "busy_since")
 ROWS, COLUMNS = 30, 120
 
 
@@ -78,7 +78,7 @@ class Panes:
         kept = json.loads(path.read_text("utf-8"))
         log = os.open(self.folder / f"{number}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         agent = Agent(kept["brand"], {}, log)
-        for name in KEPT:
+        for name in (*KEPT, *KEPT_TIMES):
             if name in kept:
                 setattr(agent, name, kept[name])
         agent.later = [(at, view) for at, view in agent.later]
@@ -86,7 +86,7 @@ class Panes:
         return agent, kept
 
     def save(self, number: int, agent: Agent, kept: dict[str, Any]) -> None:
-        now = {**kept, **{name: getattr(agent, name) for name in KEPT}}
+        now = {**kept, **{name: getattr(agent, name) for name in (*KEPT, *KEPT_TIMES)}}
         path = self.folder / f"{number}.pane"
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(now), "utf-8")

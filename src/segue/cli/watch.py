@@ -94,7 +94,7 @@ def command(
         ),
         leash=runner.leash(settings.leash, clock, tz),
         tz=tz,
-        extra=getattr(settings, "limit_patterns", ()),
+        extra=settings.limit_patterns,
     )  # fmt: skip
     hosts = _hosts(wishes, tmux_socket, environ)
     project.prepare()

@@ -79,9 +79,8 @@ class Keeping:
         return False
 
     def _seen(self, worker: Worker, look: Look) -> None:
-        is_half_done = bool(worker.step) and worker.state is WorkerState.PAUSED
-        if is_half_done and (look.state is not WorkerState.BUSY or worker.step != "text"):
-            return  # its own turn goes on with it
+        if worker.step and worker.state is WorkerState.PAUSED and self._goes_on(worker, look):
+            return  # a try is half done: its own turn goes on with it
         state = look.state
         if state is not WorkerState.BUSY and not self.has_agent(worker):
             state = WorkerState.DONE
@@ -96,6 +95,14 @@ class Keeping:
         elif was_stopped and state is not WorkerState.DONE:
             self._telling.came_first(worker)
         self._telling.event(worker)
+
+    @staticmethod
+    def _goes_on(worker: Worker, look: Look) -> bool:
+        """Whether a try that was cut off is still to be finished: its remedy runs, or its text
+        waits for Enter."""
+        if look.state is WorkerState.BLOCKED:
+            return False
+        return worker.step != "text" or look.state is not WorkerState.BUSY
 
     # Stops
 

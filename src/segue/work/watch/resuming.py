@@ -64,7 +64,7 @@ class Resuming:
     def _is_half_done(self, worker: Worker, look: Look) -> bool:
         """A try was cut off: its text waits for Enter, or its remedy for the resume text."""
         if worker.step and look.is_typed(self._text):
-            return True
+            return self._may_enter(look, self._text)
         is_compacted = worker.step == COMPACT and look.state is WorkerState.IDLE
         return is_compacted and not look.found.paused
 
@@ -133,12 +133,18 @@ class Resuming:
             look = await self._until(
                 worker, lambda seen: seen.is_typed(text) or seen.found.draft is None
             )
-            if look.found.state == "paused_menu" or (
-                look.found.draft is not None and not look.is_typed(text)
-            ):
-                return False  # swallowed, or somebody types: Enter would do something else
+            if not self._may_enter(look, text):
+                return False  # swallowed, or something else asks: Enter would answer that
         await worker.host.send_key(worker.pane.id, "Enter")
         return True
+
+    @staticmethod
+    def _may_enter(look: Look, text: str) -> bool:
+        """Only what stood there before, and our text in its input line, is confirmed; where no
+        input line can be made out, the stop itself must still be there."""
+        if look.found.draft is None:
+            return look.found.state == "paused"
+        return look.is_typed(text) and look.found.state in ("paused", "idle", "unknown")
 
     async def _leave_menu(self, worker: Worker, look: Look) -> Look | None:
         """Choose the entry that waits, once. None: there is none, or it is settled by that."""
@@ -193,8 +199,12 @@ class Resuming:
 
     def _judge(self, worker: Worker, before: Look, after: Look) -> None:
         """Whether it worked. A text that still waits for its Enter did not."""
-        if not after.found.paused and not after.is_typed(self._text):
-            self._keeping.resumed(worker, after)
+        is_busy = after.state is WorkerState.BUSY
+        if not after.found.paused and (is_busy or not after.is_typed(self._text)):
+            if after.state is WorkerState.BLOCKED:  # it asks something else now
+                self._keeping.settle(worker, after)
+            else:
+                self._keeping.resumed(worker, after)
             return
         is_refused = after.has_moved_since(before, self._text)
         stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)

@@ -1,0 +1,464 @@
+"""Notices: out once by each way, again after a failure, not again after a death."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from segue.core.serving import AgentState, Asking, Cause, Stage
+from segue.drivers.notify import Command, Desktop, Notice, Ntfy, Undelivered, Webhook
+from segue.errors import UserError
+from segue.store.changes import Add, Put, stamp
+from segue.store.sqlite import Store
+from segue.work.server import moves, notices
+from segue.work.server.notices import Outbox, pump, read_ways, webhook_secret
+from segue.work.server.records import Records
+
+START = datetime(2026, 11, 16, tzinfo=UTC)
+URL = "http://127.0.0.1:8765"
+TASK, GATE = "task_aaaaaaaaaaaa", "q_bbbbbbbbbbbb"
+
+
+class Hand:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@dataclass
+class Kept:
+    """A way that keeps what it is given, or fails, or waits."""
+
+    name: str
+    got: list[Notice] = field(default_factory=list)
+    fails: bool = False
+    before: Callable[[], Awaitable[object]] | None = None
+
+    async def send(self, notice: Notice) -> None:
+        if self.before is not None:
+            await self.before()
+        if self.fails:
+            raise Undelivered("not today")
+        self.got.append(notice)
+
+
+@pytest.fixture
+def clock() -> Hand:
+    return Hand()
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Iterator[Records]:
+    """One task with an open question."""
+    store = Store.open(tmp_path / "segue.db")
+    fill(store)
+    yield Records(store)
+    store.close()
+
+
+def fill(store: Store) -> None:
+    task = {"title": "Shop", "description": "d", "type": "custom", "agent": "shell"}
+    gate = {"task": TASK, "kind": "question", "text": "Which?"}
+    added = store.move(
+        Add("server_task", TASK, Stage.IN_PROGRESS, task, Cause.OPEN),
+        Add("server_agent", TASK, AgentState.WAITING_QUESTION, {}, Cause.OPEN),
+        Add("server_gate", GATE, Asking.PENDING, gate, Cause.OPEN),
+        at=START,
+    )
+    assert added
+
+
+def tell(records: Records, kind: str = "question", text: str = "Which?", gate: str | None = GATE,
+         at: datetime = START) -> None:  # fmt: skip
+    assert records.store.move(moves.notice(TASK, kind, text, at, gate), at=at)
+
+
+def rows(records: Records) -> list[dict[str, Any]]:
+    return [dict(row) for row in records.store.all("SELECT * FROM server_notices ORDER BY id")]
+
+
+def send(records: Records, clock: Hand, *ways: Kept) -> None:
+    asyncio.run(_send_all(Outbox(records, clock, ways, URL)))
+
+
+async def _send_all(outbox: Outbox) -> None:
+    while await outbox.send_due():
+        pass
+
+
+def test_a_notice_goes_out_once_by_each_way(records: Records, clock: Hand) -> None:
+    """And is done then."""
+    one, two = Kept("one"), Kept("two")
+    tell(records)
+    send(records, clock, one, two)
+    send(records, clock, one, two)
+    [notice] = one.got
+    assert two.got == [notice]
+    assert notice.id == f"{TASK}-1"
+    assert notice.headline == "Answer needed: Shop"
+    assert notice.text == "Which?"
+    assert notice.link == f"{URL}/tasks/{TASK}#question"
+    [row] = rows(records)
+    assert sorted(json.loads(row["sent"])) == ["one", "two"]
+    assert row["next_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "gate", "headline", "anchor"),
+    [
+        ("completed", None, "Completed: Shop", ""),
+        ("failed", None, "Failed: Shop", ""),
+        ("trouble", None, "Trouble: Shop", ""),
+        ("remind", GATE, "Reminder: Answer needed: Shop", "#question"),
+        ("urgent", GATE, "Urgent: Answer needed: Shop", "#question"),
+        ("escalate", GATE, "Waits for too long: Answer needed: Shop", "#question"),
+        ("review", "rev_1", "Review needed: Shop", "#review"),
+        ("dependency", "dep_1", "STRIPE_KEY needed: Shop", "#dependency"),
+        ("something_new", None, "Shop", ""),
+    ],
+)
+def test_each_kind_names_what_is_needed(
+    records: Records, clock: Hand, kind: str, gate: str | None, headline: str, anchor: str
+) -> None:
+    """And links to the place where it can be given."""
+    for id, sort in (("rev_1", "review"), ("dep_1", "dependency")):
+        row = {"task": TASK, "kind": sort, "name": "STRIPE_KEY"}
+        records.store.move(Add("server_gate", id, Asking.PENDING, row, Cause.OPEN), at=START)
+    way = Kept("one")
+    tell(records, kind, "text", gate)
+    send(records, clock, way)
+    assert (way.got[0].headline, way.got[0].kind) == (headline, kind)
+    assert way.got[0].link == f"{URL}/tasks/{TASK}{anchor}"
+
+
+def test_what_failed_is_tried_again_by_that_way_alone(records: Records, clock: Hand) -> None:
+    """After growing waits; with the same id."""
+    good, bad = Kept("good"), Kept("bad", fails=True)
+    tell(records)
+    waits: list[float] = []
+    for _n in range(3):
+        send(records, clock, good, bad)
+        next_at = datetime.fromisoformat(rows(records)[0]["next_at"])
+        waits.append((next_at - clock.at).total_seconds())
+        clock.at = next_at - timedelta(milliseconds=1)
+        bad.fails = False
+        send(records, clock, good, bad)
+        assert bad.got == [], "not before its instant"
+        bad.fails = True
+        clock.at = next_at
+    assert waits == [10, 30, 90]
+    bad.fails = False
+    send(records, clock, good, bad)
+    assert [notice.id for notice in good.got] == [notice.id for notice in bad.got] == [f"{TASK}-1"]
+    assert rows(records)[0]["next_at"] is None
+
+
+def test_tries_are_bounded_and_told_in_the_log(
+    records: Records, clock: Hand, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The waits grow up to an hour; then it is given up."""
+    bad = Kept("bad", fails=True)
+    tell(records)
+    tries = 0
+    while (next_at := rows(records)[0]["next_at"]) is not None:
+        wait = datetime.fromisoformat(next_at) - clock.at
+        assert wait <= timedelta(hours=1)
+        clock.at += wait
+        send(records, clock, bad)
+        tries += 1
+    assert tries == notices.TRIES_MAX == rows(records)[0]["tries"]
+    assert timedelta(hours=1) < clock.at - START < timedelta(hours=6)
+    warned = [r for r in caplog.records if r.levelno == logging.WARNING]
+    assert len(warned) == tries
+    assert TASK in warned[0].getMessage()
+    assert "not today" in warned[0].getMessage()
+    assert "given up" in caplog.records[-1].getMessage()
+
+
+def test_without_any_way_nothing_piles_up(records: Records, clock: Hand) -> None:
+    """A way that is added later is not flooded with what was."""
+    tell(records)
+    send(records, clock)
+    late = Kept("late")
+    send(records, clock, late)
+    assert late.got == []
+
+
+def test_what_was_settled_meanwhile_is_not_told_again(records: Records, clock: Hand) -> None:
+    """A failed try is not repeated for a question that has its answer; a new one is told."""
+    way = Kept("one", fails=True)
+    tell(records)
+    send(records, clock, way)
+    gate = records.gate(GATE)
+    assert gate is not None
+    assert records.store.move(*moves.settle_gate(gate, Cause.ANSWER, START), at=START)
+    way.fails = False
+    clock.at += timedelta(hours=1)
+    send(records, clock, way)
+    assert way.got == []
+    assert rows(records)[0]["next_at"] is None
+    tell(records, "completed", "done", None)
+    send(records, clock, way)
+    assert [notice.kind for notice in way.got] == ["completed"]
+
+
+def test_a_way_that_hangs_holds_up_no_other(records: Records, clock: Hand) -> None:
+    """Each way that worked is marked at once, while another is still under way."""
+
+    async def main() -> None:
+        hangs = asyncio.Event()
+        stuck, quick = Kept("stuck", before=hangs.wait), Kept("quick")
+        tell(records)
+        tell(records, "completed", "done", None)
+        sending = asyncio.create_task(Outbox(records, clock, (stuck, quick), URL).send_due())
+        await until(lambda: [json.loads(row["sent"]) for row in rows(records)] == [["quick"]] * 2)
+        assert len(quick.got) == 2
+        hangs.set()
+        await sending
+        assert len(stuck.got) == 2
+        assert {row["next_at"] for row in rows(records)} == {None}
+
+    asyncio.run(main())
+
+
+def test_the_pump_sends_when_it_is_woken_and_when_a_row_is_due(
+    records: Records, clock: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sleeps in between, until the instant of the next row."""
+    slept: list[float] = []
+    real = Outbox.wait_s
+
+    def wait_s(self: Outbox) -> float:
+        slept.append(real(self))
+        return slept[-1]
+
+    monkeypatch.setattr(Outbox, "wait_s", wait_s)
+
+    async def main() -> None:
+        way, wake = Kept("one", fails=True), asyncio.Event()
+        pumping = asyncio.create_task(pump(records, clock, [way], url=URL, wake=wake))
+        await until(lambda: slept == [notices.LOOK_EVERY_S])
+        tell(records)
+        wake.set()
+        await until(lambda: slept[1:] == [10.0])
+        way.fails = False
+        clock.at += timedelta(seconds=9.95)
+        wake.set()
+        await until(lambda: len(slept) == 3)
+        assert 0 < slept[2] < 0.1
+        assert way.got == []
+        clock.at += timedelta(seconds=1)  # nobody wakes it: its own sleep ends
+        await until(lambda: len(way.got) == 1)
+        pumping.cancel()
+
+    asyncio.run(main())
+
+
+def test_a_full_disk_neither_ends_the_pump_nor_repeats_what_went_out(
+    records: Records, clock: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What arrived but could not be marked is marked when there is space again."""
+    monkeypatch.setattr(notices, "TROUBLE_S", 0.01)
+    real, is_full, refused = Store.move, [True], []
+
+    def move(self: Store, *changes: Any, at: datetime) -> bool:
+        if is_full[0] and isinstance(changes[0], Put):
+            refused.append(changes)
+            raise UserError("disk_full", "the disk is full")
+        return real(self, *changes, at=at)
+
+    tell(records)
+    monkeypatch.setattr(Store, "move", move)
+
+    async def main() -> None:
+        way = Kept("one")
+        pumping = asyncio.create_task(pump(records, clock, [way], url=URL))
+        await until(lambda: len(refused) >= 3)
+        is_full[0] = False
+        await until(lambda: rows(records)[0]["next_at"] is None)
+        assert len(way.got) == 1
+        pumping.cancel()
+
+    asyncio.run(main())
+
+
+PUMPING = """
+import asyncio, sys
+from pathlib import Path
+from segue.engine.clock import SystemClock
+from segue.store.sqlite import Store
+from segue.work.server.notices import pump, read_ways
+from segue.work.server.records import Records
+
+folder = Path(sys.argv[1])
+store, clock = Store.open(folder / "segue.db"), SystemClock()
+ways = read_ways(sys.argv[2:], {"SEGUE_WEBHOOK_SECRET": "s"}, clock, folder)
+asyncio.run(pump(Records(store), clock, ways, url="http://127.0.0.1:1"))
+"""
+
+
+def test_a_kill_repeats_only_what_was_under_way(records: Records, tmp_path: Path) -> None:
+    """After kill -9 in the middle of one way, the other is not used again; the id is the same."""
+    got: list[tuple[str, dict[str, Any]]] = []
+    is_stuck = threading.Event()
+    go_on = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            got.append((self.path, body))
+            if self.path == "/stuck" and not is_stuck.is_set():
+                is_stuck.set()
+                go_on.wait(30)
+                return
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    address = f"webhook:http://127.0.0.1:{server.server_port}"
+    command = [sys.executable, "-c", PUMPING, str(tmp_path), f"{address}/quick", f"{address}/stuck"]
+    tell(records, at=datetime.now(UTC))
+    first = subprocess.Popen(command)
+    try:
+        assert is_stuck.wait(30)
+        wait_for(lambda: len(json.loads(rows(records)[0]["sent"])) == 1)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        go_on.set()
+        second = subprocess.Popen(command)
+        try:
+            wait_for(lambda: rows(records)[0]["next_at"] is None)
+        finally:
+            second.kill()
+            second.wait()
+    finally:
+        first.kill()
+        first.wait()
+        go_on.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert sorted(path for path, _body in got) == ["/quick", "/stuck", "/stuck"]
+    assert {body["id"] for _path, body in got} == {f"{TASK}-1"}
+
+
+def test_the_ways_of_the_settings_are_read(tmp_path: Path, clock: Hand) -> None:
+    """Each kind; one that is named twice is one way; names give no address away."""
+    program = tmp_path / "notify-send"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environ = {"PATH": str(tmp_path), "SEGUE_WEBHOOK_SECRET": "given"}
+    wanted = [
+        "desktop",
+        "webhook:https://example.org/secret-path",
+        "webhook:https://example.org/secret-path",
+        "ntfy:http://127.0.0.1:2586/secret-topic",
+        "command:notify-send -s 'a b' me@example.org",
+    ]
+    desktop, webhook, ntfy, command = read_ways(wanted, environ, clock, tmp_path)
+    assert isinstance(desktop, Desktop)
+    assert isinstance(webhook, Webhook)
+    assert (webhook.url, webhook.secret) == ("https://example.org/secret-path", "given")
+    assert webhook.now() == START.timestamp()
+    assert isinstance(ntfy, Ntfy)
+    assert ntfy.url == "http://127.0.0.1:2586/secret-topic"
+    assert isinstance(command, Command)
+    assert command.argv == ("notify-send", "-s", "a b", "me@example.org")
+    names = [way.name for way in (desktop, webhook, ntfy, command)]
+    assert len(set(names)) == 4
+    assert not any("secret" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("dekstop", "did you mean `desktop`?"),
+        ("pigeon:post", "desktop, webhook, ntfy, command"),
+        ("desktop:loud", 'write "desktop"'),
+        ("webhook", "webhook:https://"),
+        ("webhook:", "webhook:https://"),
+        ("webhook:example.org/secret", "whole address"),
+        ("webhook:ftp://example.org/secret", "whole address"),
+        ("webhook:http://[secret", "whole address"),
+        ("ntfy:https://example.org/se cret", "whole address"),
+        ("ntfy:https://example.org:99999/secret", "whole address"),
+        ("command:mail 'secret", "close the quotes"),
+        ("command: ", "command:mail"),
+        ("command:no-such-program-of-ours secret", "not installed"),
+        ("desktop", "apt install libnotify-bin"),
+    ],
+)
+def test_a_way_that_cannot_be_is_told_at_the_start(
+    tmp_path: Path, clock: Hand, text: str, said: str
+) -> None:
+    """In words, with the cure; the address itself, which may be a secret, is not repeated."""
+    with pytest.raises(UserError) as caught:
+        read_ways([text], {"PATH": "/nowhere"}, clock, tmp_path)
+    problem = caught.value.problem
+    assert said in f"{problem.message} {problem.hint}"
+    assert "[reviews] notify" in problem.message
+    assert "secret" not in problem.message
+    assert not list(tmp_path.iterdir()), "nothing is made for what is refused"
+
+
+def test_all_that_is_wrong_is_told_together(tmp_path: Path, clock: Hand) -> None:
+    """One start, one list."""
+    with pytest.raises(UserError) as caught:
+        read_ways(["pigeon", "webhook:x", "ntfy:http://ok.example"], {}, clock, tmp_path)
+    assert len(caught.value.problems) == 2
+
+
+def test_the_secret_of_webhooks_is_made_once_and_kept_to_oneself(tmp_path: Path) -> None:
+    """Unless the environment gives one."""
+    made = webhook_secret(tmp_path, {})
+    assert len(made) >= 32
+    assert webhook_secret(tmp_path, {}) == made
+    assert (tmp_path / "webhook-secret").stat().st_mode & 0o777 == 0o600
+    assert webhook_secret(tmp_path, {"SEGUE_WEBHOOK_SECRET": "given"}) == "given"
+    assert os.listdir(tmp_path) == ["webhook-secret"]  # noqa: PTH208 - names are all we need
+
+
+def test_instants_of_rows_are_those_of_the_clock(records: Records, clock: Hand) -> None:
+    """A row of the future stays where it is."""
+    tell(records, at=START + timedelta(seconds=5))
+    way = Kept("one")
+    send(records, clock, way)
+    assert way.got == []
+    assert rows(records)[0]["next_at"] == stamp(START + timedelta(seconds=5))
+
+
+async def until(is_true: Callable[[], bool], within_s: float = 20.0) -> None:
+    async with asyncio.timeout(within_s):
+        while not is_true():
+            await asyncio.sleep(0.005)
+
+
+def wait_for(is_true: Callable[[], bool], within_s: float = 30.0) -> None:
+    end = time.monotonic() + within_s
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
