@@ -163,12 +163,14 @@ class _Recovery:
 
     async def run(self) -> bool:
         self._config.tell(self.log)
-        found = await self._look()
+        found, is_sent = await self._look(), False
         for _window in range(WINDOWS_MAX):
             if not found.paused:
-                return self._settled(found)
-            if found.state == "paused_self_resuming":
-                return False  # it goes on by itself: hands off, or it is done twice
+                return self._settled(found, is_sent=is_sent)
+            if found.state == "paused_self_resuming":  # hands off, or it is done twice
+                text = _("⏳ Worker {id}: {kind}, goes on by itself: left alone")
+                self.log(text.format(id=self._worker.id, kind=self._name(found)))
+                return False
             if family_of(found.kind) == "person":
                 self._worker.state = "blocked"
                 text = _("⏸ Worker {id}: {kind}, somebody must see to it")
@@ -177,28 +179,38 @@ class _Recovery:
             await self._wait(found)
             again = await self._look()
             if not is_same_stop(found, again):
-                found = again
+                found, is_sent = again, False
                 continue
             if not await self._resume(again):
                 return False
+            is_sent = True
             await self._around.sleep(self._config.recheck_after)
             found = await self._look()
-            is_new = found.resets_at is not None and found.resets_at > self._around.now()
-            if found.paused and not is_new and not self._failed():
+            if found.paused and not self._is_new(found, again) and not self._failed():
                 return False
-        return self._settled(found)
+        return self._settled(found, is_sent=is_sent)
 
     async def _look(self) -> Detection:
         screen = await self._worker.read_screen()
         now, tz = self._around.now(), self._around.tz
         return detect(screen, tool=self._around.tool, now=now, tz=tz)
 
-    def _settled(self, found: Detection) -> bool:
-        """It is not stopped: it works, or has something else to say."""
-        if found.state not in ("busy", "self_retrying"):
-            self._worker.state = "blocked" if found.state == "asks" else "idle"
+    def _is_new(self, found: Detection, before: Detection) -> bool:
+        """Whether this is another limit: its time is to come. "In 5 minutes" always is to come."""
+        if found.resets_at is None or found.resets_at <= self._around.now():
             return False
-        self._worker.state, self._worker.retry_count = "busy", 0
+        return found.time_form != "span" or found.evidence != before.evidence
+
+    def _settled(self, found: Detection, *, is_sent: bool) -> bool:
+        """It is not stopped: it works, is done already with what it was sent, or asks."""
+        is_busy = found.state in ("busy", "self_retrying")
+        if not is_busy:
+            self._worker.state = "blocked" if found.state == "asks" else "idle"
+            if found.state == "asks" or not is_sent or found.paused:
+                return False
+        else:
+            self._worker.state = "busy"
+        self._worker.retry_count = 0
         self.log(_("✅ Worker {id}: works again").format(id=self._worker.id))
         return True
 
@@ -223,6 +235,10 @@ class _Recovery:
             self.log(text.format(seconds=wait.seconds))
         self.log(self._announced(wait, family, found.resets_at))
         await self._around.sleep((wait.until - now).total_seconds())
+
+    @staticmethod
+    def _name(found: Detection) -> str:
+        return _(_NAMES.get(family_of(found.kind), _NAMES["unknown"]))
 
     def _announced(self, wait: Wait, family: str, resets_at: datetime | None) -> str:
         name, id_ = _(_NAMES.get(family, _NAMES["unknown"])), self._worker.id

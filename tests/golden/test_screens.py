@@ -6,7 +6,8 @@ A case is a folder `tests/golden/screens/<agent>-<situation>/` with the `screen`
     SEGUE_UPDATE_GOLDEN=1 pytest tests/golden/test_screens.py
 
 and read what changed before it is kept. `messages.jsonl` has messages of many products, and text
-that only looks like one. Each is shown in the ways that agents show things.
+that only looks like one. Each is shown in the ways that agents show things. `unseen-*.jsonl` have
+whole screens that were written before the detector was tried on them.
 """
 
 from __future__ import annotations
@@ -94,6 +95,53 @@ def test_a_message_alone_is_read(message: Message) -> None:
         assert found.kind in message.kinds
     if found.paused:
         assert (found.resets_at is not None) == message.has_reset
+
+
+UNSEEN = sorted(path.name for path in FOLDER.glob("unseen-*.jsonl"))
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_shapes_that_were_unseen_when_they_were_written(name: str) -> None:
+    """Messages of many tools and languages on whole screens, and text that is none.
+
+    Each file was written before the detector was tried on it. A case has the screen, when and
+    where it was seen, and what is right: state, kinds that are accepted, instant and tolerance.
+    """
+    wrong = []
+    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        now, zone = datetime.fromisoformat(case["now"]), ZoneInfo(case["tz"])
+        found = detect(case["text"], tool=case["tool"], now=now, tz=zone)
+        if not is_right(found, case):
+            wrong.append((case["id"], found.state, found.kind, found.resets_at))
+    assert wrong == []
+
+
+def is_right(found: Detection, case: dict[str, Any]) -> bool:
+    if case["state"] == "not_paused":
+        return not found.is_stop
+    if found.state != case["state"] or found.kind not in case["accept"]:
+        return False
+    if case["state"] == "self_retrying":
+        return True
+    if case["resets_at"] is None:
+        return found.resets_at is None
+    right = datetime.fromisoformat(case["resets_at"])
+    if found.resets_at is None:
+        return False
+    return abs((found.resets_at - right).total_seconds()) <= float(case["tolerance_s"])
+
+
+def test_the_unseen_shapes_are_many() -> None:
+    """More than 1,000 screens, and as many that must not stop as that must."""
+    cases = [
+        json.loads(line)
+        for name in UNSEEN
+        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    ]
+    paused = [case for case in cases if case["state"].startswith("paused")]
+    assert len(cases) > 1000
+    assert 450 < len(paused) < len(cases) - 450
 
 
 # Ways to show it

@@ -872,3 +872,110 @@ def test_paths_keep_their_bytes(bench: Bench) -> None:
     end, log = bench.run(bench.order("pwd", cwd=folder, folder=folder))
     assert end.code == 0
     assert log.rstrip(b"\n") == os.fsencode(folder)
+
+
+# --- secrets --------------------------------------------------------------------------------------
+
+SECRET = "sk-live-0123456789abcdef"
+MASK = "••••"
+
+
+def files_with(folder: Path, *texts: str) -> list[str]:
+    """The names of all files below a folder that have one of these texts in them."""
+    return [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and any(text.encode() in path.read_bytes() for text in texts)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "apart", "pty"])
+def test_a_secret_that_an_agent_prints_is_masked(bench: Bench, kind: str) -> None:
+    """In every log, also if it is written in two halves; the counts are those of the log."""
+    env = {"PATH": os.environ["PATH"], "SEGUE_RUN": "r", "KEY": SECRET}
+    more: dict[str, Any] = {
+        "pipe": {},
+        "apart": {"err": bench.folder / "err.log"},
+        "pty": {"pty": (24, 80)},
+    }[kind]
+    script = (
+        "import base64, os, sys, time; k = os.environ['KEY']\n"
+        "os.write(1, b'<' + k[:9].encode()); time.sleep(0.05)\n"
+        "os.write(1, k[9:].encode() + b'>\\n')\n"
+        "os.write(1, base64.b64encode(k.encode()) + b'\\n')\n"
+        "os.write(2, b'error ' + k.encode() + b'\\n')\n"
+        "os.write(1, b'end ' + k[:5].encode())\n"
+    )
+    order = bench.order(sys.executable, "-c", script, env=env, masks=(SECRET,), **more)
+    end, log = bench.run(order)
+    assert end.code == 0
+    said = [f"<{MASK}>", MASK, f"error {MASK}", "end sk-li"]
+    if kind == "apart":
+        said.remove(f"error {MASK}")
+        assert more["err"].read_text() == f"error {MASK}\n"
+    assert log.decode().splitlines() == said
+    assert (end.log_bytes, end.lost_bytes) == (len(log), 0)
+    assert files_with(bench.folder, SECRET) == []
+
+
+def test_no_secret_of_an_order_is_ever_in_a_file(bench: Bench) -> None:
+    """While the agent runs, and after its end, after its keeper's death, and when it cannot start:
+    the secrets of its environment are in no file, and not in what other users can see."""
+    secret = {"PATH": os.environ["PATH"], "KEY": SECRET}
+    gone = bench.order("no-such-command", env={**secret, "SEGUE_RUN": "g"}, masks=(SECRET,))
+    end, _ = bench.run(gone)
+    assert end.error is not None
+    bad = bench.order("true", env={**secret, "SEGUE_RUN": "b", "A=": SECRET}, masks=(SECRET,))
+    end, _ = bench.run(bad)
+    assert end.error is not None
+    order = bench.shell(
+        "touch up; exec sleep 1000", env={**secret, "SEGUE_RUN": "s"}, masks=(SECRET,)
+    )
+    live = bench.launch(order)
+    until((bench.folder / "up").exists)
+    assert files_with(bench.folder, SECRET) == []
+    for pid in (live.keeper, bench.launcher.nursery, bench.agent_of(live)):
+        assert SECRET.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert SECRET not in repr(order)
+    os.kill(live.keeper, signal.SIGKILL)
+    until(lambda: recover(order.claim, order.end, "s") == Lost())
+    assert files_with(bench.folder, SECRET) == []
+
+
+def test_output_is_seen_while_secrets_are_masked(bench: Bench) -> None:
+    """A question is in the log at once, although more could follow; a half of a secret is not."""
+    order = bench.shell(f"printf 'Which? '; printf {SECRET[:6]}; sleep 1000", masks=(SECRET,))
+    bench.launch(order)
+    until(lambda: order.log.exists() and order.log.read_bytes() == b"Which? ")
+
+
+def test_the_masks_of_one_run_are_not_those_of_the_next(bench: Bench) -> None:
+    """A keeper that had secrets to mask masks none of the run that it gets then."""
+    first = bench.shell(f"echo {SECRET}", masks=(SECRET,))
+    live = bench.do(bench.launcher.launch(first))
+    bench.wait(first, live)
+    order = bench.shell(f"echo {SECRET}")
+    again = bench.do(bench.launcher.launch(order))
+    bench.wait(order, again)
+    assert again.keeper == live.keeper
+    assert (first.log.read_text(), order.log.read_text()) == (f"{MASK}\n", f"{SECRET}\n")
+
+
+def test_much_masked_output_in_little_memory(bench: Bench) -> None:
+    """20 MB with secrets among them: quick, whole, in a keeper that stays small."""
+    line = f"{SECRET} and some more words of an ordinary line of output\n"
+    script = f"import sys\nfor _ in range(300): sys.stdout.write({line!r} * 1000)\nsys.stdout.flush()\nimport time; time.sleep(1000)"
+    masks = (SECRET, *(f"other-secret-{n}-qwertyuiop" for n in range(9)))
+    order = bench.order(sys.executable, "-c", script, masks=masks)
+    size = len(line.replace(SECRET, MASK).encode()) * 300_000
+    live = bench.launch(order)
+    until(lambda: order.log.exists() and order.log.stat().st_size == size)
+    status = Path(f"/proc/{live.keeper}/status").read_text()
+    assert int(status.split("VmHWM:")[1].split()[0]) < 30_000
+    assert files_with(bench.folder, SECRET) == []
+
+
+def test_masked_output_over_the_limit_is_drained(bench: Bench) -> None:
+    """The limit is of the log: what masking makes longer does not go beyond it."""
+    end, log = bench.run(bench.shell("printf abcdabc; echo d", masks=("abcd",), log_bytes_max=10))
+    assert (log, end.log_bytes, end.lost_bytes) == (MASK.encode()[:10], 10, 3)

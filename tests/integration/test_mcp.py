@@ -21,7 +21,16 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from segue.core.machines import GateState, Trigger
 from segue.dialects import told
-from segue.dialects.events import Asked, Event, Said, StepDone
+from segue.dialects.events import (
+    Asked,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    PhaseDone,
+    Said,
+    StepDone,
+    TaskDone,
+)
 from segue.dialects.told import Told
 from segue.drivers.processes import read_stat
 from segue.mcp import gates
@@ -54,6 +63,7 @@ AGENT_TOOLS = [
     "request_dependency",
     "report_step",
     "complete_phase",
+    "complete_task",
     "report_error",
 ]
 PERSON_TOOLS = ["list_plans", "status", "run_plan", "stop_plan", "answer", "approve"]
@@ -224,7 +234,7 @@ def agent(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
-    """Five tools, described shortly, that nobody has to be asked about or to look for."""
+    """Six tools, described shortly, that nobody has to be asked about or to look for."""
     assert [tool.name for tool in agent.client.tools] == AGENT_TOOLS
     for tool in agent.client.tools:
         assert 20 < len(tool.description) < 200
@@ -251,7 +261,7 @@ def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
                 "required": False,
                 "deadline": "2h",
             },
-            [Asked("Which?", ("a", "b"), "a", "choice")],
+            [Asked("Which?", ("a", "b"), "a", "choice", is_required=False, deadline_s=7200.0)],
             "Stop working now",
         ),
         (
@@ -263,7 +273,25 @@ def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
         (
             "request_dependency",
             {"type": "api_key", "name": "KEY", "description": "for payments"},
-            [Asked("KEY (api_key): for payments", category="dependency")],
+            [DependencyAsked("api_key", "KEY", "for payments")],
+            "Stop working now",
+        ),
+        (
+            "request_dependency",
+            {
+                "type": "file",
+                "name": "data/prices.csv",
+                "description": "to import",
+                "required": False,
+                "default": "data/old.csv",
+            },
+            [DependencyAsked("file", "data/prices.csv", "to import", False, "data/old.csv")],
+            "Stop working now",
+        ),
+        (
+            "ask_question",
+            {"question": "Now?", "priority": "urgent"},
+            [Asked("Now?", priority=2)],
             "Stop working now",
         ),
         ("report_step", {"n": 2}, [StepDone(2)], "Noted"),
@@ -271,20 +299,27 @@ def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
         (
             "complete_phase",
             {"summary": "made it", "deliverables": ["docs/a.md"], "phase": 1},
-            [Said("made it"), Said("- docs/a.md")],
+            [Said("made it"), Said("- docs/a.md"), PhaseDone(1)],
             "End your turn",
         ),
-        ("report_error", {"message": "no disk"}, [Said("no disk")], "Go on"),
+        ("complete_phase", {"summary": "made"}, [Said("made"), PhaseDone(None)], "End your turn"),
+        ("complete_task", {"summary": "made"}, [Said("made"), TaskDone()], "End your turn"),
+        (
+            "report_error",
+            {"message": "no disk"},
+            [ErrorTold("recoverable", "no disk", "notify_user")],
+            "Go on",
+        ),
         (
             "report_error",
             {"message": "no", "type": "fatal", "recovery": "checkpoint_and_fail"},
-            [Said("no")],
+            [ErrorTold("fatal", "no", "checkpoint_and_fail")],
             "Stop working now",
         ),
         (
             "report_error",
             {"message": "no", "recovery": "pause_and_retry"},
-            [Said("no")],
+            [ErrorTold("recoverable", "no", "pause_and_retry")],
             "started again later",
         ),
     ],
@@ -299,7 +334,7 @@ def test_each_call_is_heard(
 
 
 def test_all_that_was_given_is_in_the_line(agent: At) -> None:
-    """What has no event yet stands in the file, by the names of the text protocol."""
+    """Every value stands in the file, by the names of the text protocol."""
     agent.client.call(
         "ask_question", question="Which?", default="a", required=False, deadline="30m"
     )
@@ -334,6 +369,26 @@ def test_all_that_was_given_is_in_the_line(agent: At) -> None:
         ("ask_question", {"question": "?", "category": "budget"}, "category: "),
         ("request_dependency", {"name": "KEY", "description": "x"}, "type: Field required"),
         ("request_dependency", {"type": "gold", "name": "K", "description": "x"}, "type: "),
+        (
+            "request_dependency",
+            {"type": "api_key", "name": "my key", "description": "x"},
+            "environment variable",
+        ),
+        (
+            "request_dependency",
+            {"type": "env_variable", "name": "SEGUE_RUN", "description": "x"},
+            "not SEGUE_",
+        ),
+        (
+            "request_dependency",
+            {"type": "file", "name": "x" * 201, "description": "x"},
+            "name: ",
+        ),
+        ("ask_question", {"question": "?", "priority": "top"}, "priority: "),
+        ("ask_question", {"question": "..."}, "it asks nothing"),
+        ("report_error", {"message": "…"}, "it has no message"),
+        ("complete_task", {}, "summary: "),
+        ("complete_task", {"summary": "x", "phase": 1}, "phase: "),
         ("report_step", {"n": 0}, "n: "),
         ("report_step", {"n": 1.5}, "n: "),
         ("complete_phase", {"summary": ""}, "summary: "),

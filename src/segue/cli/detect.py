@@ -13,14 +13,14 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from segue.cli import output
+from segue.cli import detect_many, output
+from segue.cli.detect_many import LINE_BYTES_MAX
 from segue.cli.words import limit_name
 from segue.core.durations import format_duration
 from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
 
-LINE_BYTES_MAX = 16 * 1024 * 1024
 SCREEN_BYTES_MAX = 64 * 1024 * 1024
 
 STATES = {
@@ -122,17 +122,13 @@ def answers(
     explain: bool = False,
 ) -> Iterator[bytes]:
     """One answer for each line, as soon as the line is there."""
-    while line := source.readline(LINE_BYTES_MAX + 1):
-        if len(line) > LINE_BYTES_MAX and not line.endswith(b"\n"):
-            _skip_line(source)
-            yield _line({"id": None, "error": f"more than {LINE_BYTES_MAX} bytes in one line"})
-        elif line.strip():
-            yield _line(_answer(line, tool, now, tz, extra, explain=explain))
 
+    def answer(line: bytes | None) -> bytes:
+        if line is None:
+            return _line({"id": None, "error": f"more than {LINE_BYTES_MAX} bytes in one line"})
+        return _line(_answer(line, tool, now, tz, extra, explain=explain))
 
-def _skip_line(source: IO[bytes]) -> None:
-    while (rest := source.readline(LINE_BYTES_MAX)) and not rest.endswith(b"\n"):
-        pass
+    return detect_many.answers(source, answer)
 
 
 def _answer(

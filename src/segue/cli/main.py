@@ -27,11 +27,14 @@ COMMANDS = {
     "status": N_("where everything stands"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
     "watch": N_("keep agents alive that were started in tmux or WezTerm panes"),
+    "serve": N_("the server: tasks with phases and reviews, REST, events"),
     "park": N_("let a task or an account stand still until an instant"),
     "wake": N_("let what is parked go on now"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
+    "task": N_("tasks of the server: hand in, look, approve, answer"),
+    "service": N_("the server as a service that returns after a reboot"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 

@@ -36,6 +36,11 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def print_line(value: object) -> None:
+    """One of many, for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
 def error(error: UserError, *, as_json: bool) -> int:
     """Tell a person, or a program, what to mend. The exit code of bad input is 2."""
     if as_json:

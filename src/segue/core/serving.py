@@ -58,6 +58,7 @@ class Cause(StrEnum):
     RECOVER = "recover"
     REWIND = "rewind"
     OPEN = "open"
+    DELETE = "delete"
     CLOSE = "close"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,59 @@ class LimitHit:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The agent needs an answer from a person before it can go on."""
+    """The agent needs an answer from a person before it can go on. One that is not required
+    takes its preset, once `deadline_s` is over; a higher priority is shown first."""
 
     question: str
     options: tuple[str, ...] = ()
     preset: str | None = None
     category: str = "clarification"
+    is_required: bool = True
+    deadline_s: float | None = None
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyAsked:
+    """The agent needs something that only a person can provide. The name of an `api_key` or an
+    `env_variable` is that of the environment variable in which it is awaited."""
+
+    type: str
+    name: str
+    description: str = ""
+    required: bool = True
+    preset: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseDone:
+    """A phase is complete, by the agent's word; None is the one that is under way."""
+
+    phase: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDone:
+    """A task without phases is complete, by the agent's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTold:
+    """An error that the agent cannot mend, and what should follow in its opinion."""
+
+    type: str
+    message: str
+    recovery: str
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the work has failed: a fatal error is not waited out, whatever is proposed."""
+        return self.type == "fatal" or self.recovery == "checkpoint_and_fail"
+
+    @property
+    def is_pause(self) -> bool:
+        """Whether it can go on by itself later."""
+        return not self.is_fatal and self.recovery == "pause_and_retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +170,18 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """Bytes that could not be understood; never silently dropped."""
+    """Bytes that could not be understood; never silently dropped. `why` where it was a message
+    of the protocol, in words for whoever wrote it."""
 
+    size: int
+    why: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockUnclosed:
+    """A block of the protocol that began and never ended: what stood in it counts for nothing."""
+
+    name: str
     size: int
 
 
@@ -138,11 +195,33 @@ Event = (
     | Retrying
     | LimitHit
     | Asked
+    | DependencyAsked
+    | PhaseDone
+    | TaskDone
+    | ErrorTold
     | PermissionAsked
     | ConversationLost
     | Finished
     | Garbled
+    | BlockUnclosed
 )
+
+# What was said and done on the way is noted before what stops the agent is acted on; that its
+# turn is over comes last.
+_IMPORTANCE: dict[type, int] = {
+    ErrorTold: 1,
+    PhaseDone: 2,
+    TaskDone: 2,
+    DependencyAsked: 3,
+    Asked: 4,
+    Finished: 5,
+}
+
+
+def by_importance(events: Iterable[Event]) -> list[Event]:
+    """The events of one read in the order in which they are acted on: errors, completions,
+    dependencies, questions; others keep theirs."""
+    return sorted(events, key=lambda event: _IMPORTANCE.get(type(event), 0))
 
 
 class Dialect(Protocol):
@@ -157,3 +236,14 @@ class Dialect(Protocol):
     def close(self) -> Iterator[Event]:
         """No more bytes will come."""
         ...
+
+
+@runtime_checkable
+class Unfinished(Protocol):
+    """A dialect in which something may stay open. Only its owner has a clock: where nothing more
+    came for long, it closes what is open."""
+
+    @property
+    def has_open_block(self) -> bool: ...
+
+    def close_blocks(self) -> Iterator[Event]: ...

@@ -16,6 +16,8 @@ _ESCAPES = re.compile(
     r"|\x1b."
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Characters that change the order in which text is shown, or that nobody can see.
+_UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 class Lines:
@@ -52,6 +54,18 @@ class Lines:
         self._in_long_line = False
         return line
 
+    @property
+    def rest(self) -> bytes:
+        """The line under way, as far as it is there; nothing of one that is over the bound."""
+        return b"" if self._in_long_line else bytes(self._rest)
+
+    def flush(self) -> Iterator[bytes]:
+        """The line under way, as if it ended here; what may still come of it is not whole."""
+        if rest := self.rest:
+            self._rest.clear()
+            self._in_long_line = True
+            yield rest
+
     def close(self) -> Iterator[tuple[bytes, bool]]:
         if self._rest:
             yield self._line()
@@ -64,3 +78,9 @@ def plain(line: bytes) -> str:
     """
     text = _ESCAPES.sub("", line.decode("utf-8", "replace")).rstrip("\r")
     return _CONTROLS.sub("", text.rsplit("\r", 1)[-1])
+
+
+def plain_text(text: str) -> str:
+    """Text of any number of lines without anything that acts on a terminal or hides."""
+    lines = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").split("\n")
+    return "\n".join(_UNSEEN.sub("", plain(part.encode("utf-8", "replace"))) for part in lines)

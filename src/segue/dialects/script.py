@@ -6,7 +6,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from segue.dialects.events import Asked, Event, Garbled, LimitHit, Said, StepDone, Used
+from segue.dialects.events import (
+    Asked,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Garbled,
+    LimitHit,
+    PhaseDone,
+    Said,
+    StepDone,
+    TaskDone,
+    Used,
+)
 from segue.dialects.lines import Lines, plain
 
 PREFIX = "@segue "
@@ -51,6 +63,14 @@ def _event(text: str) -> Event:
             preset = more.get("default")
             options = tuple(_texts(more.get("options")))
             return Asked(asked, options, preset if isinstance(preset, str) else None)
+        case {"depend": str(type_), "name": str(name), **more}:
+            return DependencyAsked(type_, name, str(more.get("description", "")))
+        case {"phase": n} if n is None or type(n) is int:
+            return PhaseDone(n)
+        case {"done": True}:
+            return TaskDone()
+        case {"error": str(type_), "recovery": str(recovery), **more}:
+            return ErrorTold(type_, str(more.get("message", "")), recovery)
         case {"step": n} if type(n) is int:
             return StepDone(n)
         case {"usage": {"input_tokens": int(read), "output_tokens": int(written), **more}}:

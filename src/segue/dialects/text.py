@@ -1,28 +1,89 @@
 """Agents that speak plain text with markers (`command`, `shell`).
 
-Markers count only on lines of their own and outside fences. A question needs the run's
-nonce, which the prompt shows: text from a file that the agent merely prints cannot know
-it. A sub-step's marker may come without it (all it can do is tick a box), but never with
-a wrong one. Where the agent's own words are known as such (structured output), no nonce is
-needed at all.
+Markers count only on lines of their own and outside fences. All but a sub-step's need the
+run's nonce, which the prompt shows: text from a file that the agent merely prints cannot know
+it. A sub-step's may come without it (all it can do is tick a box), but never with a wrong one.
+Where the agent's own words are known as such (structured output), no nonce is needed at all;
+there a plain marker that is indented like code is a quotation.
+
+A block that is under way holds back what stands in it. It ends with its closing line, with the
+next marker (the closing line was forgotten), at its bound, or when whoever has a clock says that
+nothing more came: `close_blocks`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from segue.dialects.events import Asked, Event, Garbled, Said, StepDone
+from segue.dialects import blocks
+from segue.dialects.blocks import BLOCK_CHARS_MAX, CATEGORIES, FIELD_CHARS_MAX
+from segue.dialects.events import (
+    BlockUnclosed,
+    Event,
+    Garbled,
+    PhaseDone,
+    Said,
+    StepDone,
+    TaskDone,
+)
 from segue.dialects.lines import Lines, plain
+from segue.i18n import _
 
-BLOCK_CHARS_MAX = 100_000
-FIELD_CHARS_MAX = 10_000
-CATEGORIES = ("business", "clarification", "choice", "confirmation")  # an agent may ask about
+__all__ = ["BLOCK_CHARS_MAX", "CATEGORIES", "FIELD_CHARS_MAX", "Text"]
 
-_STEP = re.compile(r"===\s*STEP\s+(\d{1,4})\s+DONE(?:\s+(\w+))?\s*===")
-_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
-_OPEN = re.compile(r"\[USER_QUESTION(?:\s+(\w+))?\]")
-_CLOSE = "[/USER_QUESTION]"
+INDENT_OF_CODE = 4
+
+_STEP = re.compile(r"===\s*STEP\s+([0-9]{1,4})\s+DONE(?:\s+(\w+))?\s*===")
+_DONE = re.compile(
+    r"===\s*(?:PHASE\s+([1-9][0-9]{0,3})|CUSTOM\s+TASK)\s+COMPLETE(?:\s+(\w+))?\s*==="
+)
+_OPEN = re.compile(
+    rf"\[({'|'.join(blocks.READERS)})(?:(_JSON)(?:\s+(\w+))?\](\s*\{{.*)?|(?:\s+(\w+))?\])"
+)
+# Tildes that are indented further are the underline of a traceback.
+_FENCE = re.compile(r"(?:\s*(`{3,})(?=[^`]*$)| {0,3}(~{3,}))")
+
+
+class _Fence:
+    """Whether a line is quoted in a fence, the fence's own lines included."""
+
+    def __init__(self) -> None:
+        self.mark = ""
+
+    def holds(self, text: str) -> bool:
+        found = _FENCE.match(text)
+        mark = (found[1] or found[2]) if found else ""
+        if not self.mark:
+            self.mark = mark
+            return bool(mark)
+        if mark.startswith(self.mark) and not text.strip(" `~"):
+            self.mark = ""
+        return True
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block under way."""
+
+    name: str
+    is_json: bool
+    first: str = ""  # what stands behind the opening, of JSON
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+    fence: _Fence = field(default_factory=_Fence)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name}_JSON" if self.is_json else self.name
+
+    def end_of(self, marker: str, nonce: str) -> str | None:
+        """What stands before the closing marker of a line that closes it."""
+        for close in (f"[/{self.full_name}]", f"[/{self.full_name} {nonce}]"):
+            if marker == close or (self.is_json and marker.endswith(close)):
+                return marker.removesuffix(close)
+        return None
 
 
 class Text:
@@ -32,9 +93,8 @@ class Text:
         self._nonces = (None, nonce) if is_own else (nonce,)
         self._nonce = nonce
         self._lines = Lines()
-        self._fence = ""
-        self._block: list[str] | None = None
-        self._block_chars = 0
+        self._fence = _Fence()
+        self._block: _Block | None = None
 
     def feed(self, data: bytes) -> Iterator[Event]:
         for line, is_whole in self._lines.feed(data):
@@ -47,74 +107,92 @@ class Text:
     def close(self) -> Iterator[Event]:
         for line, is_whole in self._lines.close():
             yield from self._line(plain(line), is_whole)
+        yield from self._unclosed()
+
+    @property
+    def has_open_block(self) -> bool:
+        """Whether a block waits for its end, or a marker for that of its line."""
         if self._block is not None:
-            yield Garbled(self._block_chars)
-            self._block = None
+            return True
+        return not self._fence.mark and self._found(plain(self._lines.rest)) is not None
+
+    def close_blocks(self) -> Iterator[Event]:
+        """Nothing more came for long: a marker without the end of its line counts, and a block
+        without its end is given up."""
+        if self.has_open_block:
+            for line in self._lines.flush():
+                yield from self._line(plain(line), True)
+        yield from self._unclosed()
+
+    def _unclosed(self) -> Iterator[Event]:
+        block, self._block = self._block, None
+        if block is not None:
+            yield BlockUnclosed(block.full_name, block.size)
 
     def _line(self, text: str, is_whole: bool) -> Iterator[Event]:
         if self._block is not None:
-            yield from self._in_block(text, is_whole)
+            yield from self._in_block(self._block, text, is_whole)
             return
         if text.strip():
             yield Said(text)
-        if not is_whole or self._is_fenced(text):
-            return
+        if not is_whole:
+            found = self._found(text)
+            if isinstance(found, _Block) and found.first and not self._fence.mark:
+                yield Garbled(len(text), f"{found.full_name}: " + _("its line is too long"))
+        elif not self._fence.holds(text):
+            yield from self._begin(self._found(text, nonces=(None, *self._nonces)))
+
+    def _begin(self, found: Event | _Block | None) -> Iterator[Event]:
+        if isinstance(found, _Block):
+            self._block = found
+            if found.first:
+                yield from self._in_block(found, found.first, True)
+        elif found is not None:
+            yield found
+
+    def _found(self, text: str, nonces: tuple[str | None, ...] = ()) -> Event | _Block | None:
+        """The marker that a line is, if it counts; `nonces`: those of a sub-step."""
         marker = text.strip()
+        if not marker.startswith(("===", "[")):
+            return None
+        found: Event | _Block
         if step := _STEP.fullmatch(marker):
-            if step[2] in (None, self._nonce):
-                yield StepDone(int(step[1]))
-        elif (opened := _OPEN.fullmatch(marker)) and opened[1] in self._nonces:
-            self._block, self._block_chars = [], 0
+            nonce, found = step[2], StepDone(int(step[1]))
+        elif done := _DONE.fullmatch(marker):
+            nonce, found = done[2], PhaseDone(int(done[1])) if done[1] else TaskDone()
+        elif opened := _OPEN.fullmatch(marker):
+            nonce = opened[3] or opened[5]
+            found = _Block(opened[1], bool(opened[2]), opened[4] or "")
+        else:
+            return None
+        if nonce is None and _indent(text) >= INDENT_OF_CODE:
+            return None
+        allowed = nonces if nonces and isinstance(found, StepDone) else self._nonces
+        return found if nonce in allowed else None
 
-    def _is_fenced(self, text: str) -> bool:
-        fence = _FENCE.match(text)
-        if not self._fence:
-            self._fence = fence[1] if fence else ""
-            return bool(fence)
-        if fence and fence[1].startswith(self._fence) and not text.strip(" `~"):
-            self._fence = ""
-        return True
-
-    def _in_block(self, text: str, is_whole: bool) -> Iterator[Event]:
-        assert self._block is not None
+    def _in_block(self, block: _Block, text: str, is_whole: bool) -> Iterator[Event]:
         marker = text.strip() if is_whole else ""
-        if marker == _CLOSE:
-            block, self._block = self._block, None
-            yield question(block)
-            return
-        if (opened := _OPEN.fullmatch(marker)) and opened[1] in self._nonces:
-            yield Garbled(self._block_chars)  # the one before was never closed
-            self._block, self._block_chars = [], 0
-            return
-        self._block_chars += len(text) + 1
-        if self._block_chars > BLOCK_CHARS_MAX:
+        if (last := block.end_of(marker, self._nonce)) is not None:
             self._block = None
-            yield Garbled(self._block_chars)
+            yield blocks.read(
+                block.name,
+                [*block.lines, last] if last else block.lines,
+                is_json=block.is_json,
+                chars_max=FIELD_CHARS_MAX,
+            )
             return
-        self._block.append(text[:FIELD_CHARS_MAX])
+        if is_whole and not block.fence.holds(text) and (found := self._found(text)) is not None:
+            yield from self._unclosed()
+            yield from self._begin(found)
+            return
+        block.size += len(text) + 1
+        if block.size > BLOCK_CHARS_MAX:
+            self._block = None
+            yield Garbled(block.size, f"{block.full_name}: " + _("it is too long"))
+            return
+        block.lines.append(text if block.is_json else text[:FIELD_CHARS_MAX])
 
 
-def question(block: list[str]) -> Event:
-    """A question block's lines → the question; garbled where it asks nothing."""
-    fields: dict[str, str] = {}
-    options: list[str] = []
-    key = ""
-    for line in block:
-        item = re.match(r"\s*-\s+(.*)", line)
-        field = re.match(r"\s*(category|question|options|default|required|deadline)\s*:(.*)", line)
-        if field:
-            key = field[1]
-            fields[key] = field[2].strip()
-        elif item and key == "options":
-            options.append(item[1].strip())
-        elif key == "question" and line.strip():
-            fields["question"] = (fields["question"] + "\n" + line.strip())[:FIELD_CHARS_MAX]
-    if fields.get("question", "").strip(" .…") == "":  # the prompt's own example, repeated
-        return Garbled(sum(len(line) + 1 for line in block))
-    category = fields.get("category", "")
-    return Asked(
-        question=fields["question"],
-        options=tuple(options),
-        preset=fields.get("default") or None,
-        category=category if category in CATEGORIES else "clarification",
-    )
+def _indent(text: str) -> int:
+    """How many columns stand empty before a line's text."""
+    return len(text[: len(text) - len(text.lstrip())].expandtabs(4))

@@ -8,28 +8,27 @@ The run's nonce stands in each line; a line without it was not written by our se
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from segue.dialects.events import Asked, Event, Garbled, Said, StepDone
-from segue.dialects.lines import LINE_BYTES_MAX, Lines, plain
-from segue.dialects.text import CATEGORIES
+from segue.dialects import blocks
+from segue.dialects.blocks import FIELD_CHARS_MAX, OPTIONS_MAX
+from segue.dialects.events import Event, Garbled, PhaseDone, Said, StepDone, TaskDone
+from segue.dialects.lines import LINE_BYTES_MAX, Lines
+from segue.i18n import _
+
+__all__ = ["FIELD_CHARS_MAX", "OPTIONS_MAX", "Told", "TooLong", "line"]
 
 ASK = "ask_question"
 DEPENDENCY = "request_dependency"
 STEP = "report_step"
 PHASE = "complete_phase"
+TASK = "complete_task"
 ERROR = "report_error"
 
-FIELD_CHARS_MAX = 10_000
-OPTIONS_MAX = 100
 STEP_MAX = 9_999
 
 Facts = Mapping[str, Any]
-
-# Characters that change the order in which text is shown, or that nobody can see.
-_UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 class TooLong(ValueError):  # noqa: N818 - the word says it
@@ -48,12 +47,6 @@ def line(tool: str, arguments: Facts, *, nonce: str, at: str) -> bytes:
     if len(data) > LINE_BYTES_MAX:
         raise TooLong(len(data))
     return data + b"\n"
-
-
-def plain_text(text: str) -> str:
-    """Text of any number of lines without anything that acts on a terminal or hides."""
-    lines = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").split("\n")
-    return "\n".join(_UNSEEN.sub("", plain(part.encode("utf-8", "replace"))) for part in lines)
 
 
 class Told:
@@ -79,90 +72,64 @@ class Told:
     def _line(self, found: bytes, is_whole: bool) -> Iterator[Event]:
         if not found.strip():
             return
-        events = self._events(found) if is_whole else []
-        yield from events or [Garbled(len(found))]
+        events = self._events(found) if is_whole else ""
+        yield from [Garbled(len(found), events)] if isinstance(events, str) else events
 
-    def _events(self, found: bytes) -> list[Event]:
+    def _events(self, found: bytes) -> list[Event] | str:
+        """What a line tells; a text where it tells nothing, with the reason if it is ours."""
         try:
             told = json.loads(found)
         except (ValueError, RecursionError):
-            return []
+            return ""
         match told:
             case {"tool": str(tool), "nonce": self._nonce, "arguments": dict(arguments)}:
-                reader = _READERS.get(tool)
-                return reader(arguments) if reader else []
+                events = _READERS[tool](arguments) if tool in _READERS else ""
+                return f"{tool}: {events}" if isinstance(events, str) else events
             case _:
-                return []
+                return ""
 
 
-def _ask(arguments: Facts) -> list[Event]:
-    question = _text(arguments, "question")
-    if not question:
-        return []
-    options = _texts(arguments, "options")
-    preset = _text(arguments, "default")
-    category = arguments.get("category")
-    return [
-        Asked(
-            question=question,
-            options=options,
-            preset=preset if preset and (not options or preset in options) else None,
-            # Segue's own categories (a budget, a permission) are not an agent's to claim.
-            category=category if category in CATEGORIES else "clarification",
-        )
-    ]
+def _step(arguments: Facts) -> list[Event] | str:
+    n = _count(arguments.get("n"))
+    return [StepDone(n)] if n else _("n is no number of a step")
 
 
-def _dependency(arguments: Facts) -> list[Event]:
-    name = _text(arguments, "name")
-    if not name:
-        return []
-    type_ = _text(arguments, "type")
-    description = _text(arguments, "description")
-    head = f"{name} ({type_})" if type_ else name
-    return [
-        Asked(
-            question=f"{head}: {description}" if description else head,
-            preset=_text(arguments, "default") or None,
-            category="dependency",
-        )
-    ]
+def _phase(arguments: Facts) -> list[Event] | str:
+    given, said = arguments.get("phase"), _said(arguments)
+    n = _count(given)
+    if n is None and (given is not None or not said):
+        return _("it names neither a phase nor what was done")
+    return [*said, PhaseDone(n)]
 
 
-def _step(arguments: Facts) -> list[Event]:
-    n = arguments.get("n")
-    return [StepDone(n)] if type(n) is int and 0 < n <= STEP_MAX else []
+def _task(arguments: Facts) -> list[Event] | str:
+    return [*_said(arguments), TaskDone()]
 
 
-def _phase(arguments: Facts) -> list[Event]:
-    deliverables = [f"- {path}" for path in _texts(arguments, "deliverables")]
-    return _said("\n".join([_text(arguments, "summary"), *deliverables]))
+def _one(reader: Callable[[Facts], Event | str]) -> Callable[[Facts], list[Event] | str]:
+    def read(arguments: Facts) -> list[Event] | str:
+        told = reader(arguments)
+        return told if isinstance(told, str) else [told]
+
+    return read
 
 
-def _error(arguments: Facts) -> list[Event]:
-    return _said(_text(arguments, "message"))
-
-
-_READERS: dict[str, Callable[[Facts], list[Event]]] = {
-    ASK: _ask,
-    DEPENDENCY: _dependency,
+_READERS: dict[str, Callable[[Facts], list[Event] | str]] = {
+    ASK: _one(blocks.question),
+    DEPENDENCY: _one(blocks.dependency),
     STEP: _step,
     PHASE: _phase,
-    ERROR: _error,
+    TASK: _task,
+    ERROR: _one(blocks.error),
 }
 
 
-def _said(text: str) -> list[Event]:
-    return [Said(part) for part in text.split("\n") if part.strip()]
+def _count(n: object) -> int | None:
+    return n if type(n) is int and 0 < n <= STEP_MAX else None
 
 
-def _text(arguments: Facts, name: str) -> str:
-    value = arguments.get(name)
-    return plain_text(value[:FIELD_CHARS_MAX]).strip() if isinstance(value, str) else ""
-
-
-def _texts(arguments: Facts, name: str) -> tuple[str, ...]:
-    value = arguments.get(name)
-    given = value[:OPTIONS_MAX] if isinstance(value, list) else []
-    kept = [plain_text(part[:FIELD_CHARS_MAX]) for part in given if isinstance(part, str)]
-    return tuple(" ".join(part.split()) for part in kept if part.strip())
+def _said(arguments: Facts) -> list[Event]:
+    """What was done, and where it lies, for people."""
+    files = [f"- {path}" for path in blocks.texts_of(arguments, "deliverables")]
+    lines = [*blocks.text_of(arguments, "summary").split("\n"), *files]
+    return [Said(line) for line in lines if line.strip()]

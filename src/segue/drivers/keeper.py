@@ -13,7 +13,8 @@ loses its parent becomes the keeper's child, in whatever session, with whatever 
    to know that a run never starts takes the same name (`runs.recover`).
 2. answer: its pid and start time, to the supervisor if there still is one.
 3. start the agent in a session of its own, copy its output to the log in bounded memory. What
-   the disk does not take is drained and counted: a full disk must not block an agent.
+   the disk does not take is drained and counted: a full disk must not block an agent. Secrets
+   that the agent was given are masked on the way; they came with the order, by memory alone.
    An interactive run reads from a FIFO that never ends by itself: the bytes of `first` come
    first, then what supervisors send; a file beside it and SIGUSR1 make its end of file.
 4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
@@ -37,6 +38,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are never evaluated here
     from collections.abc import Callable
     from typing import Any
+
+    from segue.drivers.masking import Masker
 
     Order = dict[str, Any]
 
@@ -120,6 +123,7 @@ class Keeper:
             for _ in range(DRAIN_CHUNKS_MAX):
                 if not output.copy():
                     break
+            output.finish()
         self.close_fifo()
         for fd in (*self.handed, *self.held):
             os.close(fd)
@@ -184,7 +188,8 @@ class Keeper:
 
     def add_output(self, source: int, path: str) -> None:
         self.held.append(source)
-        output = streams.Output(source, path, self.order["log_bytes_max"])
+        masker = load_masker(self.order["masks"]) if self.order["masks"] else None
+        output = streams.Output(source, path, self.order["log_bytes_max"], masker)
         self.held.append(output.log)
         self.outputs.append(output)
         self.poll.register(source, select.POLLIN)
@@ -312,6 +317,15 @@ class Keeper:
             os.unlink(self.fifo)
             with suppress(FileNotFoundError):
                 os.unlink(self.fifo + OVER)
+
+
+def load_masker(values: list[str]) -> Masker:
+    """Few runs have secrets: the others do not pay for the import."""
+    if TYPE_CHECKING or __name__ != "keeper":
+        from segue.drivers import masking  # noqa: PLC0415
+    else:
+        import masking  # noqa: PLC0415
+    return masking.Masker(values)
 
 
 def find_program(name: str, env: dict[str, str]) -> str:

@@ -38,12 +38,13 @@ class Order:
     `stdin`: a file (None: nothing to read); with `interactive` the FIFO that the keeper makes
     there, for `send`, with the bytes of the file `first` in it. `err`: where stderr goes if not
     into the log. `pty`: rows and columns. Bytes of a `stdin` file are typed into a pty as they
-    are, without an end of file.
+    are, without an end of file. `masks`: secrets that no log may show. An order is never
+    written to a file: its secrets are in memory alone.
     """
 
     run: str
     argv: tuple[str, ...]
-    env: Mapping[str, str]
+    env: Mapping[str, str] = field(repr=False)
     cwd: Path
     log: Path
     claim: Path
@@ -56,6 +57,7 @@ class Order:
     grace_s: float = 5.0
     log_bytes_max: int = 2**30
     spare: Path | None = None  # the record of a settled run, to be used again
+    masks: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if not self.argv:
@@ -75,6 +77,7 @@ class Order:
             "pty": self.pty,
             "grace_s": self.grace_s,
             "log_bytes_max": self.log_bytes_max,
+            "masks": self.masks if IS_UTF8 else [_text(value) for value in self.masks],
         }
         for name in ("cwd", "stdin", "first", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
@@ -241,6 +244,19 @@ def send(stdin: Path, data: bytes) -> None:
             raise Bug(f"{stdin} took {written_bytes} of {len(data)} bytes")
     except (BlockingIOError, BrokenPipeError) as error:
         raise AgentError(_("the agent does not read what it is sent")) from error
+    finally:
+        os.close(fd)
+
+
+def unread(stdin: Path) -> int:
+    """How much of what was sent to an interactive run it has not read yet."""
+    try:
+        fd = os.open(stdin, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return 0
+    try:
+        (queued_bytes,) = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))
+        return int(queued_bytes)
     finally:
         os.close(fd)
 

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are never evaluated here
+    from segue.drivers.masking import Masker
+
 CHUNK_BYTES = 65536
 
 
 class Output:
-    """One output of the agent: where it comes from, where it is kept, what was lost."""
+    """One output of the agent: where it comes from, where it is kept, what was lost.
 
-    def __init__(self, source: int, path: str, bytes_max: int) -> None:
+    With a `masker` the log never has what it takes out, and bytes are counted as it gives them.
+    """
+
+    def __init__(
+        self, source: int, path: str, bytes_max: int, masker: Masker | None = None
+    ) -> None:
         os.set_blocking(source, False)
         self.source = source
         self.log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.masker = masker
         self.room_bytes = bytes_max
         self.kept_bytes = self.lost_bytes = 0
 
@@ -27,6 +37,15 @@ class Output:
             data = os.read(self.source, CHUNK_BYTES)
         except BlockingIOError:
             return False
+        self.keep(self.masker.feed(data) if self.masker else data)
+        return True if data else None
+
+    def finish(self) -> None:
+        """Nothing more comes: what the masker held back is no secret, or only a part of one."""
+        if self.masker:
+            self.keep(self.masker.close())
+
+    def keep(self, data: bytes) -> None:
         wanted = memoryview(data)[: self.room_bytes]
         try:
             while wanted:
@@ -38,7 +57,6 @@ class Output:
         except OSError:
             pass  # a full disk, mostly: counted, and the next chunk is tried again
         self.lost_bytes += len(data)
-        return True if data else None
 
 
 class Feed:

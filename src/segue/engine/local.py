@@ -23,6 +23,7 @@ from segue.drivers.follow import Follower
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.launcher import Launcher
 from segue.drivers.look import look_below
+from segue.drivers.masking import Masker
 from segue.drivers.runs import Live, Order
 from segue.engine.clock import Clock
 from segue.engine.port import (
@@ -76,13 +77,13 @@ class LocalEngine:
     def begin(self, job: Job) -> None:
         self._attend_by(job.id, self._launch(job))
 
-    def recover(self, job: Job) -> Recovered:
+    def recover(self, job: Job, *, stays_paused: bool = False) -> Recovered:
         found = drivers.recover(self._path(job.id, "claim"), self._path(job.id, "end"), job.id)
         match found:
             case Live():
-                processes.continue_tree(
-                    found.keeper, root=False
-                )  # its supervisor may have paused it
+                if not stays_paused:  # its supervisor may have paused it
+                    processes.continue_tree(found.keeper, root=False)
+                self._live[job.id] = found  # from now on it can be paused and sent to
                 self._attend_by(job.id, self._attend(job, found, True))
                 return Alive()
             case drivers.End():
@@ -123,6 +124,9 @@ class LocalEngine:
     def send(self, job: str, data: bytes) -> None:
         self._launcher.send(self._path(job, "in"), data)
 
+    def unread(self, job: str) -> int:
+        return drivers.unread(self._path(job, "in"))
+
     def end_input(self, job: str) -> None:
         if (live := self._live.get(job)) is not None:
             self._launcher.end_input(live, self._path(job, "in"))
@@ -157,9 +161,9 @@ class LocalEngine:
             stdin = self._path(job.id, "in")
         if job.is_interactive:
             first = self._path(job.id, "first")
-            first.write_bytes(job.stdin or b"")
+            _write(first, job.stdin or b"")
         elif stdin is not None:
-            stdin.write_bytes(job.stdin or b"")
+            _write(stdin, job.stdin or b"")
         order = Order(
             run=job.id,
             argv=job.argv,
@@ -175,6 +179,7 @@ class LocalEngine:
             end=self._path(job.id, "end"),
             grace_s=self._grace_s,
             spare=self._spares.pop() if self._spares else None,
+            masks=job.masks,
         )
         try:
             live = await self._launcher.launch(order)
@@ -226,11 +231,12 @@ class LocalEngine:
 
     def _followers(self, job: Job) -> list[Follower]:
         """One for each file in which the job can be heard."""
-        heard = [(job.log, job.dialect.feed)]
+        heard: list[tuple[Path, Callable[[bytes], Iterable[Event]]]] = []
+        heard.append((job.log, job.dialect.feed))
         if job.err is not None:
             heard.append((job.err, job.dialect.feed_err))
         if job.told is not None:
-            heard.append((job.told.path, job.told.dialect.feed))
+            heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
         return [
             Follower(self._watch, path, partial(self._hear, job.id, feed)) for path, feed in heard
         ]
@@ -352,3 +358,20 @@ class LocalEngine:
             spare.unlink(missing_ok=True)
         self._watch.close()
         await self._launcher.close()
+
+
+def _masked(
+    feed: Callable[[bytes], Iterable[Event]], masks: tuple[str, ...]
+) -> Callable[[bytes], Iterable[Event]]:
+    """What an agent tells by tool call passes no keeper: its secrets are taken out here."""
+    if not masks:
+        return feed
+    masker = Masker(masks)
+    return lambda data: feed(masker.feed(data))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """What an agent reads is nobody else's to read."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)

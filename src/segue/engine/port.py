@@ -8,7 +8,7 @@ one inbox, in order: `Started`, `Heard` for each thing the agent told, `Ended` o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -29,12 +29,13 @@ class Job:
     """One process to run for a run: the agent itself, or a check of its work.
 
     `err`: where its standard error goes if not into the log. `is_interactive`: its input stays
-    open behind the bytes of `stdin`, for `send`, until `end_input`.
+    open behind the bytes of `stdin`, for `send`, until `end_input`. `masks`: secrets that neither
+    its logs nor what is heard of it may show.
     """
 
     id: str
     argv: tuple[str, ...]
-    env: Mapping[str, str]
+    env: Mapping[str, str] = field(repr=False)
     cwd: Path
     log: Path
     dialect: Dialect
@@ -44,6 +45,7 @@ class Job:
     is_interactive: bool = False
     has_terminal: bool = False
     deadline: datetime | None = None
+    masks: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,9 @@ class Engine(Protocol):
         """Start a job now; its transition has been committed."""
         ...
 
-    def recover(self, job: Job) -> Recovered:
-        """Find out what became of a job that an earlier supervisor began."""
+    def recover(self, job: Job, *, stays_paused: bool = False) -> Recovered:
+        """Find out what became of a job that an earlier supervisor began. One that lives goes
+        on, unless it is to stay paused."""
         ...
 
     def end_soon(self, job: str, *, now: bool = False) -> None:
@@ -156,6 +159,10 @@ class Engine(Protocol):
 
     def send(self, job: str, data: bytes) -> None:
         """Bytes for an interactive job's input. AgentError: it does not listen."""
+        ...
+
+    def unread(self, job: str) -> int:
+        """How many bytes were sent to an interactive job that it has not read yet."""
         ...
 
     def end_input(self, job: str) -> None:

@@ -10,8 +10,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from segue.core.durations import parse_duration
-from segue.dialects import told
-from segue.dialects.told import FIELD_CHARS_MAX, OPTIONS_MAX, STEP_MAX
+from segue.dialects import blocks, told
+from segue.dialects.blocks import FIELD_CHARS_MAX, NAME_CHARS_MAX, OPTIONS_MAX
+from segue.dialects.events import Event
+from segue.dialects.told import STEP_MAX
 from segue.mcp.tools import Arguments, Refused, Tool
 from segue.store.changes import stamp
 
@@ -23,6 +25,14 @@ INSTRUCTIONS = (
 STOP = "Stop working now and end your turn: you will be started again with"
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=FIELD_CHARS_MAX)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX)]
+
+
+def _check(reader: Callable[[blocks.Given], Event | str], given: Arguments) -> None:
+    """What Segue would not believe is refused while the agent can still mend it."""
+    why = reader(given.model_dump())
+    if isinstance(why, str):
+        raise ValueError(why)
 
 
 class Question(Arguments):
@@ -38,8 +48,11 @@ class Question(Arguments):
     category: Literal["", "business", "clarification", "choice", "confirmation"] = ""
     required: bool = Field(default=True, description="false: the default would do as well.")
     deadline: str = Field(
-        default="", max_length=64, description='How long an answer is worth, as "30m" or "2h".'
+        default="",
+        max_length=64,
+        description='After this time the default is taken, as "30m" or "2h".',
     )
+    priority: Literal["", "low", "normal", "high", "urgent"] = ""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -49,26 +62,37 @@ class Question(Arguments):
             raise ValueError("a question that is not required needs a default")
         if self.deadline and not parse_duration(self.deadline):
             raise ValueError('deadline is no duration like "30m" or "2h"')
+        _check(blocks.question, self)
         return self
 
 
 class Dependency(Arguments):
     type: Literal["api_key", "env_variable", "service", "file", "permission", "package"]
-    name: Text = Field(description="For example STRIPE_KEY.")
+    name: Name = Field(
+        description="Of an api_key or env_variable: the environment variable, as STRIPE_KEY."
+    )
     description: Text = Field(description="What it is needed for, and how to get it.")
-    required: bool = True
+    required: bool = Field(default=True, description="false: you can go on without it.")
     default: str = Field(default="", max_length=FIELD_CHARS_MAX)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _check(blocks.dependency, self)
+        return self
 
 
 class Step(Arguments):
     n: int = Field(ge=1, le=STEP_MAX, description="The number of the step in your task.")
 
 
-class Phase(Arguments):
+class Completed(Arguments):
     summary: Text = Field(description="What was done, for those who go on from here.")
     deliverables: list[Text] = Field(
         default=[], max_length=OPTIONS_MAX, description="Files that were made, by path."
     )
+
+
+class Phase(Completed):
     phase: int | None = Field(default=None, ge=1, le=STEP_MAX, description="Its number, if any.")
 
 
@@ -76,6 +100,11 @@ class Error(Arguments):
     message: Text
     type: Literal["recoverable", "fatal"] = "recoverable"
     recovery: Literal["pause_and_retry", "checkpoint_and_fail", "notify_user"] = "notify_user"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _check(blocks.error, self)
+        return self
 
 
 class Reports:
@@ -138,7 +167,7 @@ class Reports:
 
     def request(self, given: Dependency) -> str:
         self.write(told.DEPENDENCY, given)
-        return f"Asked for. {STOP} the answer."
+        return f"Asked for. {STOP} what came of it."
 
     def step(self, given: Step) -> str:
         self.write(told.STEP, given)
@@ -147,6 +176,10 @@ class Reports:
     def phase(self, given: Phase) -> str:
         self.write(told.PHASE, given)
         return "Noted. End your turn now: what you have done is checked next."
+
+    def task(self, given: Completed) -> str:
+        self.write(told.TASK, given)
+        return "Noted. End your turn now."
 
     def error(self, given: Error) -> str:
         self.write(told.ERROR, given)
@@ -188,10 +221,18 @@ def tools(
         ),
         Tool(
             told.PHASE,
-            "Tell that all you were given to do is done and checked by you. Call it once, as the"
-            " last thing.",
+            "Tell that the phase you were given is complete and checked by you. Call it once, as"
+            " the last thing.",
             Phase,
             reports.phase,
+            is_always_loaded=True,
+        ),
+        Tool(
+            told.TASK,
+            "Tell that your task, if it has no phases, is complete and checked by you. Call it"
+            " once, as the last thing.",
+            Completed,
+            reports.task,
             is_always_loaded=True,
         ),
         Tool(

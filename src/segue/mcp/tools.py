@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from segue.dialects.told import plain_text
+from segue.dialects.lines import plain_text
 from segue.errors import UserError
 
 PROBLEMS_SHOWN_MAX = 5

@@ -9,6 +9,11 @@
     usage 1200 80 0.02      input tokens, output tokens, dollars
     limit session_limit 2s  hits a limit that resets in two seconds; goes on after it
     ask "Which database?" PostgreSQL SQLite
+    depend api_key STRIPE_KEY for payments
+    phase 1                 the phase is complete; goes on when it is approved
+    done                    a task without phases is complete
+    error fatal notify_user the disk is full
+    env keys.txt STRIPE_KEY writes whether the variable is there
     fail the tests are red  ends with exit code 1
     crash                   dies by SIGKILL
     hang                    never ends
@@ -37,6 +42,11 @@ ARGUMENTS = {  # verb: fewest arguments, most (None: any number)
     "usage": (2, 3),
     "limit": (2, 2),
     "ask": (1, None),
+    "depend": (2, None),
+    "phase": (0, 1),
+    "done": (0, 0),
+    "error": (2, None),
+    "env": (2, 2),
     "fail": (0, None),
     "crash": (0, 0),
     "hang": (0, 0),
@@ -123,7 +133,9 @@ def _wrong(act: Act, file: str) -> Problem | None:
 
 def _are_numbers(act: Act) -> bool:
     match act.verb:
-        case "step":
+        case "phase" if not act.words:
+            return True
+        case "step" | "phase":
             return act.words[0].isascii() and act.words[0].isdigit()
         case "usage":
             whole = all(word.isascii() and word.isdigit() for word in act.words[:2])

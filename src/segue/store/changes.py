@@ -45,6 +45,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Remove:
+    """An entity goes, with all that belongs to it. Journalled: what was is still told."""
+
+    entity: str
+    id: str
+    state: str  # expected
+    version: int
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
 class Put:
     """A row of a table without states: added, or put in the place of the one with its key."""
 
@@ -60,7 +71,7 @@ class Drop:
     where: Mapping[str, Value]
 
 
-Change = Move | Add | Note | Put | Drop
+Change = Move | Add | Note | Remove | Put | Drop
 
 
 def stamp(at: datetime) -> str:

@@ -20,7 +20,7 @@ from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
 from segue.store import migrate
-from segue.store.changes import Add, Change, Drop, Move, Note, Put, stamp
+from segue.store.changes import Add, Change, Drop, Move, Note, Put, Remove, stamp
 
 TABLES = {
     "plan": "plans",
@@ -122,6 +122,8 @@ class Store:
                     raise Bug(f"{change.entity} {change.id}: a state is changed by a Move alone")
                 sql = _note_sql(change.entity, tuple(change.sets))
                 return self._db.execute(sql, (*change.sets.values(), change.id)).rowcount == 1
+            case Remove():
+                return self._remove(change, now)
             case Put() | Drop():
                 if change.table not in STATELESS:
                     raise Bug(f"{change.table}: rows with a state are not put or dropped")
@@ -140,6 +142,13 @@ class Store:
         if self._db.execute(sql, values).rowcount != 1:
             return False
         self._record(now, move.entity, move.id, move.state, move.to, move.cause, move.data)
+        return True
+
+    def _remove(self, gone: Remove, now: str) -> bool:
+        sql = f"DELETE FROM {TABLES[gone.entity]} WHERE id = ? AND state = ? AND version = ?"  # noqa: S608 - names are ours
+        if self._db.execute(sql, (gone.id, gone.state, gone.version)).rowcount != 1:
+            return False
+        self._record(now, gone.entity, gone.id, gone.state, "deleted", gone.cause, None)
         return True
 
     def _add(self, add: Add, now: str) -> bool:

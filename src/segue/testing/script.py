@@ -20,6 +20,7 @@ from segue.errors import UserError
 from segue.plans.scenario import Act, parse
 
 STOPPED_AT_LIMIT = 75
+STOPS = frozenset({"limit", "ask", "depend", "phase", "error"})  # it goes on behind them
 
 
 def main(argv: list[str], environ: dict[str, str]) -> int:
@@ -36,7 +37,7 @@ def main(argv: list[str], environ: dict[str, str]) -> int:
     if environ.get("SEGUE_RESUME") == "1" and place.exists():
         begin = int(place.read_text(encoding="ascii"))
     for number, act in enumerate(acts[begin:], begin + 1):
-        if act.verb in {"limit", "ask"}:
+        if act.verb in STOPS:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(str(number), encoding="ascii")
         code = _play(act)
@@ -60,18 +61,8 @@ def _play(act: Act) -> int | None:
             time.sleep(parse_duration(act.words[0]) or 0)
         case "write" | "append":
             _write(act)
-        case "step":
-            _tell({"step": int(act.words[0])})
-        case "usage":
-            _tell({"usage": _usage(act.words)})
-        case "limit":
-            _tell({"limit": act.words[0], "wait_s": parse_duration(act.words[1])})
-            return STOPPED_AT_LIMIT
-        case "ask":
-            preset = next((w[8:] for w in act.words if w.startswith("default=")), None)
-            options = [w for w in act.words[1:] if not w.startswith("default=")]
-            _tell({"ask": act.words[0], "options": options, "default": preset})
-            return 0
+        case "env":
+            _note_variable(*act.words)
         case "fail":
             _say(act.rest)
             return 1
@@ -80,7 +71,33 @@ def _play(act: Act) -> int | None:
         case "hang":
             while True:
                 signal.pause()
+        case _:
+            _tell(_told(act))
+            return {"limit": STOPPED_AT_LIMIT}.get(act.verb, 0) if act.verb in STOPS else None
     return None
+
+
+def _told(act: Act) -> dict[str, object]:
+    """What a line tells Segue."""
+    match act.verb, act.words:
+        case "step", (n,):
+            return {"step": int(n)}
+        case "usage", words:
+            return {"usage": _usage(words)}
+        case "limit", (kind, wait):
+            return {"limit": kind, "wait_s": parse_duration(wait)}
+        case "ask", (question, *rest):
+            preset = next((w[8:] for w in rest if w.startswith("default=")), None)
+            options = [w for w in rest if not w.startswith("default=")]
+            return {"ask": question, "options": options, "default": preset}
+        case "depend", (type_, name, *words):
+            return {"depend": type_, "name": name, "description": " ".join(words)}
+        case "phase", words:
+            return {"phase": int(words[0]) if words else None}
+        case "error", (type_, recovery, *words):
+            return {"error": type_, "recovery": recovery, "message": " ".join(words)}
+        case _:
+            return {act.verb: True}
 
 
 def _write(act: Act) -> None:
@@ -88,6 +105,13 @@ def _write(act: Act) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a" if act.verb == "append" else "w", encoding="utf-8") as file:
         file.write(" ".join(act.words[1:]) + "\n")
+
+
+def _note_variable(path: str, name: str) -> None:
+    """Whether a variable is there, and how long: never what is in it."""
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write(f"{name} has {len(os.environ[name])} characters\n" if name in os.environ
+                   else f"{name} is not there\n")  # fmt: skip
 
 
 def _usage(words: tuple[str, ...]) -> dict[str, float | int | None]:

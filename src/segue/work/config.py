@@ -18,6 +18,7 @@ from segue.core.durations import parse_duration
 from segue.core.leash import parse_clock, parse_quiet
 from segue.errors import Problem, UserError
 from segue.i18n import _
+from segue.work.server.types import Phase, TaskType
 
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
@@ -50,6 +51,7 @@ class AgentSettings:
     mcp: bool = True  # whether it gets Segue's own tools
     silence_after_s: float | None = None
     silence_max_s: float | None = None
+    is_interactive: bool = False  # of kind command: its input stays open, a JSON object per line
 
     @property
     def charged_to(self) -> str:
@@ -82,6 +84,16 @@ class RecoverySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewSettings:
+    """What waits for a person on the server: when they are told again, and how."""
+
+    remind_after: float = 24 * 3600
+    urgent_after: float = 48 * 3600
+    escalate_after: float = 72 * 3600
+    notify: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     agent: str = "shell"
     jobs: int = JOBS_DEFAULT
@@ -89,6 +101,8 @@ class Config:
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
     limit_patterns: tuple[Extra, ...] = ()
+    reviews: ReviewSettings = ReviewSettings()
+    types: Mapping[str, TaskType] = field(default_factory=dict)
 
 
 class _Reader:
@@ -201,6 +215,10 @@ def _table(value: Any) -> dict[str, str] | None:
     return None
 
 
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 def _duration(value: Any) -> float | None:
     return parse_duration(value) if isinstance(value, str) else None
 
@@ -237,9 +255,10 @@ AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "deny": (_rules, "deny", '["Bash(git push:*)"]'),
     "unlisted": (_one_of(UNLISTED), "unlisted", '"ask", "deny"'),
     "model": (_text, "model", '"the name of a model"'),
-    "mcp": (lambda v: v if isinstance(v, bool) else None, "mcp", "true, false"),
+    "mcp": (_flag, "mcp", "true, false"),
     "silence_after": (_length, "silence_after_s", '"10m"'),
     "silence_max": (_length, "silence_max_s", '"1h"'),
+    "interactive": (_flag, "is_interactive", "true, false"),
 }
 LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "max_windows": (_whole(0, 1000), "max_windows", "5"),
@@ -261,6 +280,23 @@ RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 }
 
 
+REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "remind_after": (_length, "remind_after", '"24h"'),
+    "urgent_after": (_length, "urgent_after", '"48h"'),
+    "escalate_after": (_length, "escalate_after", '"72h"'),
+    "notify": (_texts, "notify", '["desktop"]'),
+}
+TABLES = ("agent", "jobs", "agents", "leash", "recovery", "limits", "reviews", "types")
+PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "name": (_text, "name", '"draft"'),
+    "deliverables": (_texts, "deliverables", '["docs/draft.md"]'),
+    "min_chars": (_whole(0, 10_000_000), "min_chars", "200"),
+    "verify": (_text, "verify", '"test -s docs/draft.md"'),
+    "reviewer": (_text, "reviewer", '"the name of an agent"'),
+    "steps": (_texts, "steps", '["what to do first"]'),
+}
+
+
 def parse(text: str, path: Path, base: Config) -> Config:
     """Read one file's text over the settings below it; all problems in one error."""
     try:
@@ -275,7 +311,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
             hint=_("mend the line; strings need quotes"),
         ) from error
     reader = _Reader(path, text)
-    reader.known(values, ("agent", "jobs", "agents", "leash", "recovery", "limits"), "")
+    reader.known(values, TABLES, "")
     agent = reader.take(values, "", "agent", _text, '"the name of an agent"')
     jobs = reader.take(values, "", "jobs", _whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
     config = replace(
@@ -288,6 +324,8 @@ def parse(text: str, path: Path, base: Config) -> Config:
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
         ),
         limit_patterns=_limit_patterns(reader, values.get("limits", {}), base.limit_patterns),
+        reviews=_section(reader, values.get("reviews", {}), "reviews", REVIEW_KEYS, base.reviews),
+        types={**base.types, **_types(reader, values.get("types", {}))},
     )
     _known_agents(reader, config, values)
     if reader.problems:
@@ -331,6 +369,29 @@ def _section(
         if (value := reader.take(found, table, key, read, wanted)) is not None
     }
     return replace(base, **taken)
+
+
+def _types(reader: _Reader, tables: Any) -> dict[str, TaskType]:
+    """The user's own types of tasks: `[[types.NAME.phases]]`."""
+    types: dict[str, TaskType] = {}
+    if not isinstance(tables, dict):
+        message = _("`{key}` is a table").format(key="types")
+        reader.problem("bad_value", message, _("write [types.NAME]"), "", "types")
+        return types
+    for name, table in tables.items():
+        where = f"types.{name}"
+        phases = table.get("phases") if isinstance(table, dict) else None
+        if not isinstance(phases, list) or not all(isinstance(one, dict) for one in phases):
+            message = _("type `{name}` has no phases").format(name=name)
+            reader.problem("bad_value", message, f"[[{where}.phases]]", where, None)
+            continue
+        reader.known(table, ("phases", "about"), where)
+        read = [_section(reader, one, f"{where}.phases", PHASE_KEYS, Phase("")) for one in phases]
+        if not all(phase.name for phase in read):
+            message = _("a phase of type `{name}` has no name").format(name=name)
+            reader.problem("bad_value", message, 'name = "draft"', f"{where}.phases", None)
+        types[name] = TaskType(name, tuple(read), str(table.get("about", "")))
+    return types
 
 
 def _limit_patterns(reader: _Reader, found: Any, base: tuple[Extra, ...]) -> tuple[Extra, ...]:

@@ -12,9 +12,13 @@ from segue.core.limits import family, needs_person
 from segue.core.machines import RunState
 from segue.dialects.events import (
     Asked,
+    BlockUnclosed,
     ConversationLost,
+    DependencyAsked,
+    ErrorTold,
     Event,
     Finished,
+    Garbled,
     LimitHit,
     Opened,
     PermissionAsked,
@@ -25,11 +29,16 @@ from segue.dialects.events import (
     Used,
     WindowUsed,
 )
+from segue.i18n import _
 from segue.work import answers, conversations
 from segue.work.attempts import Attempt
 
 if TYPE_CHECKING:
     from segue.work.tasklist import TaskListRun
+
+DEPENDENCY = "dependency"
+FATAL = "fatal"
+UNKNOWN = "unknown"
 
 
 def heard(run: TaskListRun, attempt: Attempt, event: Event) -> None:
@@ -43,10 +52,13 @@ def heard(run: TaskListRun, attempt: Attempt, event: Event) -> None:
             conversations.opened(run, attempt, conversation)
         case Asked():
             run.stop_to_ask(attempt, event)
+        case DependencyAsked():
+            run.stop_to_ask(attempt, _as_question(event))
         case PermissionAsked():
             answers.permission_asked(run, attempt, event)
         case Finished():
-            attempt.finished = event
+            if attempt.finished is None or attempt.finished.reason != FATAL:
+                attempt.finished = event
             run.engine.end_input(attempt.run.id)
         case _:
             _hindered(run, attempt, event)
@@ -90,8 +102,41 @@ def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
             )
         case ConversationLost():
             attempt.lost = event
+        case ErrorTold():
+            _error_told(run, attempt, event)
+        case BlockUnclosed(name):
+            text = _("{task}: what it wrote as {name} was not closed, and does not count")
+            run.tell("notice", text=text.format(task=attempt.task.id, name=name))
+        case Garbled(why=why) if why:
+            text = _("{task}: what it wrote does not count ({why})")
+            run.tell("notice", text=text.format(task=attempt.task.id, why=why))
         case _:
-            pass  # garbled text is in the log
+            pass  # garbled text is in the log; a plan's task has no phases
+
+
+def _error_told(run: TaskListRun, attempt: Attempt, told: ErrorTold) -> None:
+    """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
+    if told.is_fatal:
+        attempt.finished = Finished(True, told.message, FATAL)
+        run.engine.end_soon(attempt.run.id)
+    elif told.is_pause:
+        _limit_told(run, attempt, LimitHit(UNKNOWN, text=told.message))
+        attempt.is_parked_by_hand = True  # by its own: that it ends well then does not count
+        run.engine.end_soon(attempt.run.id)
+    else:
+        attempt.lines.extend(told.message.splitlines())
+        run.tell("notice", text=f"{attempt.task.id}: {told.message}")
+
+
+def _as_question(asked: DependencyAsked) -> Asked:
+    """Only a person can provide it. The answers are given: nobody can type a secret in here."""
+    what = f"{asked.name} ({asked.type})"
+    if asked.description:
+        what = f"{what}: {asked.description}"
+    how = _("Provide it where the agent finds it, as in its `env` or by export, then go on.")
+    options = (_("it is there now"), _("go on without it"))
+    preset = None if asked.required else options[1]
+    return Asked(f"{what}\n{how}", options, preset, category=DEPENDENCY)
 
 
 def _limit_told(run: TaskListRun, attempt: Attempt, told: LimitHit) -> None:

@@ -19,6 +19,7 @@ class Project:
     """A folder with plans, and `.segue/` in it."""
 
     root: Path
+    elsewhere: Path | None = None  # its memory, if that is not in the folder
 
     @classmethod
     def around(cls, path: Path) -> Project:
@@ -31,7 +32,7 @@ class Project:
 
     @property
     def memory(self) -> Path:
-        return self.root / MEMORY
+        return self.elsewhere or self.root / MEMORY
 
     @property
     def database(self) -> Path:
@@ -76,7 +77,7 @@ class Project:
                 self.locks,
                 self.mailbox,
             ):
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
             if not (self.memory / ".gitignore").exists():
                 files.replace(self.memory / ".gitignore", GITIGNORE)
         except OSError as error:

@@ -9,20 +9,26 @@ import pytest
 
 from segue.dialects.events import (
     Asked,
+    BlockUnclosed,
     ConversationLost,
+    DependencyAsked,
     Dialect,
+    ErrorTold,
     Event,
     Finished,
     Garbled,
     LimitHit,
     Opened,
     PermissionAsked,
+    PhaseDone,
     Retrying,
     Said,
     StepDone,
+    TaskDone,
     ToolUsed,
     Used,
     WindowUsed,
+    by_importance,
 )
 from segue.dialects.script import Script
 from segue.dialects.text import Text
@@ -41,6 +47,11 @@ ONE_OF_EACH = (
     PermissionAsked("r1", "Bash", "ls", {"command": "ls"}),
     ConversationLost("x"),
     Finished(False),
+    DependencyAsked("api_key", "KEY"),
+    PhaseDone(1),
+    TaskDone(),
+    ErrorTold("fatal", "x", "checkpoint_and_fail"),
+    BlockUnclosed("ERROR", 1),
 )
 
 
@@ -50,6 +61,19 @@ def test_events_are_values() -> None:
     assert len(set(ONE_OF_EACH)) == len(ONE_OF_EACH)
     with pytest.raises(FrozenInstanceError):
         ONE_OF_EACH[0].text = "y"  # type: ignore[misc]
+
+
+def test_events_of_one_read_are_ordered_by_importance() -> None:
+    """Errors before completions before dependencies before questions; what was said and done
+    comes before all of them, the end of the turn behind, and among equals the first is first."""
+    said, step, end = Said("x"), StepDone(1), Finished(False)
+    error, again = ErrorTold("fatal", "1", ""), ErrorTold("fatal", "2", "")
+    key, question = DependencyAsked("api_key", "KEY"), Asked("?")
+    heard = [question, said, TaskDone(), end, key, error, step, PhaseDone(1), again]
+    ordered = [said, step, error, again, TaskDone(), PhaseDone(1), key, question, end]
+    assert by_importance(iter(heard)) == ordered
+    assert by_importance(reversed(ordered[2:4])) == [again, error]
+    assert by_importance([]) == []
 
 
 @pytest.mark.parametrize("dialect", [Text("n0nce"), Script()])

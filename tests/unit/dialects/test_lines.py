@@ -64,6 +64,28 @@ def test_structured_lines_may_have_a_higher_bound() -> None:
     assert list(lines.feed(line + b"y\nz\n")) == [(line, False), (b"y", False), (b"z", True)]
 
 
+def test_a_line_under_way_can_be_taken() -> None:
+    """It is given as far as it is there, once; the rest of it is not whole, the next line is."""
+    lines = Lines()
+    assert lines.rest == b""
+    assert list(lines.flush()) == []
+    assert list(lines.feed(b"one\ntw")) == [(b"one", True)]
+    assert lines.rest == b"tw"
+    assert list(lines.flush()) == [b"tw"]
+    assert lines.rest == b""
+    assert list(lines.flush()) == []
+    assert list(lines.feed(b"o\nthree\n")) == [(b"o", False), (b"three", True)]
+
+
+def test_a_line_over_the_bound_is_not_taken() -> None:
+    """Its pieces are no lines."""
+    lines = Lines(4)
+    assert list(lines.feed(b"12345")) == [(b"1234", False)]
+    assert lines.rest == b""
+    assert list(lines.flush()) == []
+    assert list(lines.feed(b"\n")) == [(b"5", False)]
+
+
 @pytest.mark.parametrize(
     ("line", "text"),
     [

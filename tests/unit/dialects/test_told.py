@@ -10,9 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.dialects import told
-from segue.dialects.events import Asked, Event, Garbled, Said, StepDone
-from segue.dialects.lines import LINE_BYTES_MAX
-from segue.dialects.told import Told, TooLong, plain_text
+from segue.dialects.events import (
+    Asked,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Garbled,
+    PhaseDone,
+    Said,
+    StepDone,
+    TaskDone,
+)
+from segue.dialects.lines import LINE_BYTES_MAX, plain_text
+from segue.dialects.text import Text
+from segue.dialects.told import Told, TooLong
 
 NONCE = "a1b2c3"
 AT = "2026-11-16T01:00:00.000000Z"
@@ -45,20 +56,32 @@ def heard(data: bytes, chunk: int = 1 << 20) -> list[Event]:
         (
             told.DEPENDENCY,
             {"type": "api_key", "name": "KEY", "description": "for payments"},
-            [Asked("KEY (api_key): for payments", category="dependency")],
+            [DependencyAsked("api_key", "KEY", "for payments")],
         ),
         (
             told.DEPENDENCY,
-            {"name": "KEY", "default": "x"},
-            [Asked("KEY", preset="x", category="dependency")],
+            {"type": "service", "name": "a queue", "default": "x", "required": False},
+            [DependencyAsked("service", "a queue", "", False, "x")],
+        ),
+        (
+            told.ASK,
+            {"question": "?!", "default": "x", "required": False, "deadline": "2h"},
+            [Asked("?!", preset="x", is_required=False, deadline_s=7200.0)],
         ),
         (told.STEP, {"n": 3}, [StepDone(3)]),
         (
             told.PHASE,
             {"summary": "made\n\nit", "deliverables": ["docs/a.md"]},
-            [Said("made"), Said("it"), Said("- docs/a.md")],
+            [Said("made"), Said("it"), Said("- docs/a.md"), PhaseDone(None)],
         ),
-        (told.ERROR, {"message": "no disk", "type": "fatal"}, [Said("no disk")]),
+        (told.PHASE, {"summary": "made", "phase": 2}, [Said("made"), PhaseDone(2)]),
+        (told.PHASE, {"phase": 2}, [PhaseDone(2)]),
+        (told.TASK, {"summary": "made"}, [Said("made"), TaskDone()]),
+        (
+            told.ERROR,
+            {"message": "no\ndisk", "type": "fatal"},
+            [ErrorTold("fatal", "no\ndisk", "checkpoint_and_fail")],
+        ),
     ],
 )
 def test_each_tool_is_heard(tool: str, arguments: dict[str, Any], events: list[Event]) -> None:
@@ -92,7 +115,12 @@ def test_categories_of_segue_itself_cannot_be_claimed(category: object) -> None:
         (told.ASK, {}),
         (told.ASK, {"question": " \n "}),
         (told.ASK, {"question": ["Which?"]}),
-        (told.DEPENDENCY, {"description": "of what?"}),
+        (told.DEPENDENCY, {"type": "api_key", "description": "of what?"}),
+        (told.DEPENDENCY, {"name": "KEY"}),
+        (told.DEPENDENCY, {"type": "api_key", "name": "no-name"}),
+        (told.PHASE, {"summary": "made", "phase": 0}),
+        (told.PHASE, {"summary": "made", "phase": "2"}),
+        (told.PHASE, {"summary": "made", "phase": True}),
         (told.STEP, {"n": 0}),
         (told.STEP, {"n": -1}),
         (told.STEP, {"n": 10_000}),
@@ -182,14 +210,64 @@ def test_more_options_than_anybody_reads_are_cut() -> None:
 def test_a_line_holds_no_more_than_is_read() -> None:
     """The writer refuses what the reader would cut; the longest line is heard."""
     room = LINE_BYTES_MAX - len(line(told.ERROR, message="")) + 1
-    assert [type(event) for event in heard(line(told.ERROR, message="x" * room))] == [Said]
+    assert [type(event) for event in heard(line(told.ERROR, message="x" * room))] == [ErrorTold]
     with pytest.raises(TooLong):
         line(told.ERROR, message="x" * (room + 1))
 
 
 def test_half_a_character_is_written_as_a_whole_one() -> None:
     """JSON can carry half of a surrogate pair; the line is UTF-8 all the same."""
-    assert heard(line(told.ERROR, message="a\ud800b")) == [Said("a?b")]
+    [error] = heard(line(told.ERROR, message="a\ud800b"))
+    assert isinstance(error, ErrorTold)
+    assert error.message == "a?b"
+
+
+def test_why_a_call_is_not_believed_is_told() -> None:
+    """A line that our server wrote and that says nothing is told in words; others are not."""
+    [garbled] = heard(line(told.DEPENDENCY, type="api_key", name="no-name"))
+    assert isinstance(garbled, Garbled)
+    assert garbled.why.startswith("request_dependency: the name must be")
+    [forged] = heard(line(told.STEP, n=0).replace(NONCE.encode(), b"forged"))
+    assert isinstance(forged, Garbled)
+    assert forged.why == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "arguments"),
+    [
+        (
+            told.ASK,
+            "USER_QUESTION",
+            {
+                "question": "Which?",
+                "options": ["a", "b"],
+                "default": "a",
+                "category": "choice",
+                "required": False,
+                "deadline": "30m",
+                "priority": "high",
+            },
+        ),
+        (
+            told.DEPENDENCY,
+            "DEPENDENCY_REQUEST",
+            {"type": "api_key", "name": "K", "description": "d", "required": False, "default": "x"},
+        ),
+        (told.ERROR, "ERROR", {"type": "fatal", "message": "m", "recovery": "notify_user"}),
+    ],
+)
+def test_tools_and_text_say_the_same(tool: str, name: str, arguments: dict[str, Any]) -> None:
+    """A call, a block of JSON and a block of lines lead to one event."""
+    lines = []
+    for key, value in arguments.items():
+        if isinstance(value, list):
+            lines += [f"{key}:", *(f"- {part}" for part in value)]
+        else:
+            lines.append(f"{key}: {str(value).lower() if isinstance(value, bool) else value}")
+    blocks = [f"[{name} {NONCE}]", *lines, f"[/{name}]"]
+    blocks.append(f"[{name}_JSON {NONCE}]{json.dumps(arguments)}[/{name}_JSON]")
+    events = [e for e in Text(NONCE).feed("\n".join([*blocks, ""]).encode()) if type(e) is not Said]
+    assert events == heard(line(tool, **arguments)) * 2
 
 
 @given(st.text())
@@ -205,11 +283,14 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-FIELDS = ["question", "options", "default", "category", "name", "type", "n", "summary", "message"]
+FIELDS = [
+    *("question", "options", "default", "category", "name", "type", "n", "summary", "message"),
+    *("required", "deadline", "priority", "phase", "deliverables", "recovery", "description"),
+]
 
 
 @given(
-    st.sampled_from([told.ASK, told.DEPENDENCY, told.STEP, told.PHASE, told.ERROR]),
+    st.sampled_from(sorted(told._READERS)),
     st.dictionaries(st.sampled_from(FIELDS), VALUES),
     st.integers(1, 50),
 )

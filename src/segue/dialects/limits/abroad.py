@@ -30,6 +30,11 @@ ELSEWHERE = {
         "alcanzad[oa]|excedid[oa]|superad[oa]|agotad[oa]s?",
     ),
     "fr": ("limites?|quota|cr[eé]dits?|plafond", "atteinte?|dépassée?|épuisée?s?"),
+    "it": (r"limit[ei]|quota|crediti?", "raggiunt[oai]|superat[oai]|esaurit[oai]"),
+    "nl": (r"\w*limiet|quotum|tegoed", "bereikt|overschreden|opgebruikt"),
+    "pl": (r"limit\w*", "osiągnięt|przekroczon|wyczerpan"),
+    "tr": (r"limit\w*|kota\w*", "ulaşt|aşıldı|doldu|tükendi"),
+    "ru": (r"лимит\w*|квот\w*|кредит\w*", "достиг|исчерпа|превыс|превышен|закончил"),
     "pt": (
         "limites?|cota|cr[eé]ditos?|saldo",
         r"atingi(?:u|d[oa])|excedid[oa]|esgotad[oa]s?|acab\w+",
@@ -39,9 +44,11 @@ ELSEWHERE = {
 _FOREIGN_STEMS = (
     *("erreicht", "aufgebraucht", "verbraucht", "alcanzad", "excedid", "superad", "agotad"),
     *("attein", "atingi", "esgotad", "acab", "viele anfragen", "demasiadas", "servidor"),
+    *("raggiunt", "superat", "esaurit", "bereikt", "overschreden", "opgebruikt", "wyczerpan"),
+    *("przekroczon",),
 )
 
-_FOREIGN_LETTER = re.compile("[À-ÖØ-öø-ÿа-яぁ-ヿ一-鿿가-힣]")
+_FOREIGN_LETTER = re.compile("[À-ÖØ-öø-ÿĀ-žа-яぁ-ヿ一-鿿가-힣]")
 
 # Other languages: what is said there, in one piece.
 ABROAD = {

@@ -123,13 +123,22 @@ def detect(
     wait_s = None
     if found.resets_at is not None:
         wait_s = max(0.0, (found.resets_at - here.now).total_seconds())
-    return replace(
-        found,
-        state=state,
-        wait_s=wait_s,
-        draft=parts.draft,
-        menu=menu,
-        aside=tuple(look.aside),
+    return Detection(  # five times as fast as replace()
+        state,
+        found.kind,
+        found.resets_at,
+        wait_s,
+        found.evidence,
+        found.rule,
+        found.notes,
+        found.time_text,
+        found.time_form,
+        found.time_zone,
+        found.is_minute_rounded,
+        found.is_named,
+        parts.draft,
+        menu,
+        tuple(look.aside),
     )
 
 
@@ -160,6 +169,8 @@ def _status(rows: list[str], look: _Look) -> Detection | None:
         reading = look.read(rest, SPEECH)
         if reading is not None and not doing.is_lifted(reading.text):
             return _stopped(reading, look)
+        if doing.is_retrying(row):
+            return _retrying(Block(layout.NOTICE, tuple(rest)), look)
         look.pass_by(row.strip(), "status")
     return None
 

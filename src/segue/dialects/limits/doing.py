@@ -18,7 +18,7 @@ _IS_BUSY = Clue(
 _BRAILLE = re.compile(r"\s*[⠀-⣿]\s")
 
 is_retrying = Clue(
-    "retry|reconnect|attempt|backing|limiting|waiting|재시도|再試行|重试",
+    "retry|reconnect|attempt|backing|limiting|waiting|sleeping|재시도|再試行|重试",
     r"(?<!before )(?<!when )(?<!without )(?<!try )\bretrying\b"
     r"(?!\s+(?:with(?! (?:exponential )?backoff)|the|from|a|this)\b)",
     r"\bre-?connecting\b",
@@ -29,6 +29,7 @@ is_retrying = Clue(
     r"\bbacking off\b",
     r"\brate limiting for \d",
     r"\bwaiting (?:for )?\d+\s?(?:s|secs?|seconds|m|mins?|minutes)\b",
+    r"\bsleeping (?:for )?\d{1,2}(?:\.\d+)?\s?(?:s|secs?|seconds)\b",
     r"\bwaiting to re-?connect",
     r"\bbefore (?:the )?next (?:attempt|try|retry)",
     r"재시도 중|再試行中|重试中",

@@ -70,7 +70,8 @@ _WINDOWS = (
             "daily|free |per day|per-day|per_day|perday|s day|e day|today|24h|24-h|24 h|rpd|tpd"
             "|일일|하루|오늘|日次|本日|今日|今天|当日|每日|每天|heute"
             "|täglich|diari",
-            r"\bdaily\b|\bfree (?:usage|tier)\b|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
+            r"\bdaily\b|\bfree (?:\w+ )?(?:usage|tier|quota|requests?|allowance)\b"
+            r"|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
             r"|\btoday\b"
             r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
             r"|每天|täglich"

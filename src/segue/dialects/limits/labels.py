@@ -57,6 +57,7 @@ _PREFACE = re.compile(
             rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+|\d{{3}}\s*,)",
             r"(?:[\w./-]+|[\w ]{1,40})\\*[\"']\s*,\s*(?=\\*[\"'])",  # a short value of another key
             r"(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+):\s+",  # RESOURCE_EXHAUSTED: …
+            r"(?-i:[a-z_]+(?:\.\w+)*\.[A-Z]\w+):\s+",  # litellm.Timeout: …
             r"(?:input|output|total) tokens: .{0,40}?--? ",
             r"(?:sorry|oops|whoops|uh[- ]oh|unfortunately|hey|hmm|note|heads up|attention|hold on"
             r"|it (?:looks|seems) like|looks like)\b[,!:. ]*",

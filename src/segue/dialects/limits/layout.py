@@ -19,6 +19,8 @@ ASIDE_ROWS = 12
 
 _RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
 
+_EDGES = _RULES | _BOTTOMS
+
 # Whose words a block holds.
 SPEECH = "speech"  # the agent's
 NOTICE = "notice"  # the program's own
@@ -67,7 +69,7 @@ def _framed_input(rows: list[str]) -> Layout | None:
     """Between two rules, or in a box: `│ > │`."""
     lowest = max(0, len(rows) - STATUS_ROWS_MAX - 1)
     for end in range(len(rows) - 1, lowest - 1, -1):
-        if not (is_rule(rows[end]) or is_bottom(rows[end])):
+        if rows[end].lstrip()[:1] not in _EDGES or not (is_rule(rows[end]) or is_bottom(rows[end])):
             continue
         for start in range(end - 1, max(-1, end - INPUT_ROWS_MAX), -1):
             if not (is_rule(rows[start]) or is_top(rows[start])):
@@ -166,10 +168,18 @@ def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
         rows = rows[1:-1] if is_bottom(rows[-1]) else rows[1:]
         yield from _framed(rows, is_cut_off=False)
         return
-    if all(row.lstrip()[:1] in _SIDES and row[-1:] in _SIDES for row in rows if row.strip()):
+    if _is_boxed(rows):
         yield from _framed(rows, is_cut_off=is_cut_off)
         return
     yield from reversed(_parts(rows))
+
+
+def _is_boxed(rows: Sequence[str]) -> bool:
+    """Between sides of a frame that was cut off above or below; a table has sides within, too."""
+    written = [row.strip() for row in rows if row.strip()]
+    if not all(row[0] in _SIDES and row[-1] in _SIDES for row in written):
+        return False
+    return not any("|" in row[1:-1] for row in written if row[0] == "|")
 
 
 def _framed(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:

@@ -35,7 +35,8 @@ _THEN = (
 )
 _EXCEEDS = (
     r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|out of room in"
-    r"|run out of|ran out of|fit (?:in|into|within)|overflow\w*)\b[^.!?\n]{0,60}?"
+    r"|run out of|ran out of|(?:not|n't|no longer) fits? (?:in|into|within)"
+    r"|overflow\w*)\b[^.!?\n]{0,60}?"
     r"\b(?:context(?:[ _-](?:window|length|limit|size))?|maximum (?:number of )?(?:input )?tokens"
     r"|(?:session )?token limit|max(?:imum)? (?:allowed )?(?:prompt|input|tokens))\b"
 )
@@ -182,7 +183,8 @@ RATE = (
     _p(
         "too-many",
         "rate_limit",
-        r"too many (?:\w+ ){0,3}(?:requests|tokens|concurrent|calls|connections|messages)",
+        r"too many (?:\w+ ){0,3}(?:requests|tokens|concurrent|calls|connections|messages|computers"
+        r"|devices|sessions|accounts|users|attempts|prompts|agents|generations|queries)",
         r"request rate (?:\w+ ){0,2}(?:increased|too|is)",
         r"(?:[\w.-]+ ){0,3}(?:is|are) (?:temporarily "
         r"|currently )?(?:rate )?limiting (?:\w+ ){0,2}requests",
@@ -221,8 +223,10 @@ SERVERS = (
         "overloaded",
         rf"(?:(?:the|our|this|your|selected|requested|all|currently|sorry)[ ,]+)*{_ANY}{{0,3}}?"
         rf"(?:{_SERVER})(?:\s+[\w./'-]+){{0,4}}?{_BE}(?:{_OVERLOADED})\b",
+        r"(?!(?:if|when|while|once|whether|since|as|because|after|before)\b)"
         rf"(?-i:[A-Z])[\w.+'/-]*(?:\s+[\w./'-]+){{0,4}}?{_BE}(?:overloaded|at capacity"
-        r"|experiencing high|having trouble responding)\b",
+        r"|experiencing (?:unusually |very )?(?:high|heavy) (?:demand|load|traffic|volume|usage)"
+        r"|having trouble responding)\b",
         never=r"database|docker|container|localhost|\bqueue\b|\bpod\b",
         needs="overload capacity unavailable demand load traffic volume issues difficult outage"
         " busy down degraded unreachable available respond throttled limited usage",
@@ -320,6 +324,9 @@ MONEY = (
         r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan"
         r"|payment)",
         r"you (?:can only|cannot|can't) afford\b",
+        r"(?:extra usage|an? (?:paid|pro|active) \w+|credits?|an? (?:subscription|upgrade)"
+        r"|billing)\b"
+        r"[\w ]{0,24}? (?:is|are) required\b",
         r"(?:your |the )?(?:\w+ )?payment (?:is |has |was )?(?:required|failed|overdue|declined)",
         r"no (?:valid |active )?payment (?:method|details|card)",
         r"billing (?:\w+ ){0,3}(?:required|not (?:enabled|active|set)|disabled|hard limit|failed)",
@@ -327,7 +334,7 @@ MONEY = (
         r"(?:has |is |was )?(?:expired|ended|inactive|cancell?ed|not active|required|lapsed"
         r"|past due)",
         r"(?:\w+ ){0,3}(?:token|cost|spend) budget (?:is |has been )?(?:exhausted|exceeded)",
-        needs="afford balance credit funds insufficient payment billing subscription plan"
+        needs="required afford balance credit funds insufficient payment billing subscription plan"
         " trial membership"
         " license budget",
     ),
@@ -403,8 +410,10 @@ WIRES = (
         r"|connect"
         r"|websocket)\b(?: \w+){0,2}? (?:error|failed|failure|disconnected|closed|timed? ?out"
         r"|hang ?up|unreachable|lost|unavailable|is down|interrupted|offline)",
-        r"(?:the )?(?:request|connection|operation|response|stream|api call|call)(?: \w+)? "
-        r"(?:timed out|timeout|aborted|was aborted)",
+        r"(?:the )?(?:api |model )?(?:request|connection|operation|response|stream|call"
+        r"|provider|server"
+        r"|api|model)(?: \w+)? "
+        r"(?:timed out|timeout(?=\s*(?:$|[.:;,!)·(]))|aborted|was aborted)",
         r"econn\w+|enotfound|etimedout|eai_again|ehostunreach|enetunreach|epipe",
         r"fetch failed|getaddrinfo|socket hang up|error sending request|premature close",
         r"upstream connect error|request to \S+ failed\b",

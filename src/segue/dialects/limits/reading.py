@@ -46,11 +46,12 @@ _IS_API = Clue(
 )
 _API_BEGINS = re.compile(
     r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
-    r"|status|detail|statusCode)\\*\"\s*:|[45]\d\d\s*\{|[\w.]*(?:Error|Exception): "
+    r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
+    r"|Exception)(?:: | - )"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"[\"'],\s*$")  # an entry of a list in source code
+_LISTED = re.compile(r"[\"'],\s*$|,\s*[)\]]\s*$")  # an entry of a list in source code
 _ANSWER = re.compile(
     r"\b[45]\d\d\b|[\"']message\\*[\"']|\{\s*\\*[\"']\w+\\*[\"']\s*:|Exception - |: \w+ \w+ \w+"
 )
@@ -90,7 +91,7 @@ _IS_REPORT = Clue(
     "|the second|the third|the last|e.g. when|endpoint",
     r"(?<!payment )(?<!auth )\bmethod\b|(?<!environment )\bvariable\b|(?<!\d )\bretries\b",
     r"\bretried\b(?! \d)|\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
-    r"\bthe (?:first|second|third|last) \w+|\be\.g\. when\b|\bendpoints? that\b",
+    r"\bthe (?:first|second|third|last) [a-z]\w*|\be\.g\. when\b|\bendpoints? that\b",
 )
 
 
@@ -279,8 +280,8 @@ def _elsewhere(line: str) -> Found | None:
 
 def _coded(line: str, rest: str, here: Here, is_sure: bool) -> Reading | None:
     kind = kinds.by_code(rest)
-    if not is_sure and not _ANSWER.search(line):
-        return None  # a mere name
+    if not is_sure and (not _ANSWER.search(line) or labels.is_code(line)):
+        return None  # a mere name, or a program that has it
     if kind == kinds.NETWORK and _HERE.search(rest):
         return None  # a server of the person's own
     return Reading("api-error", kind, line, rest, when(rest, here), True) if kind else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from segue.dialects.limits import words
 from segue.dialects.limits.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
 
 TEXT_CHARS_MAX = 64 * 1024
@@ -23,6 +24,7 @@ _VARIANTS = {
     **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0D},
 }
 _VARIANT = re.compile(f"[{''.join(map(chr, _VARIANTS))}]")
+_USUAL_CONTROLS = ("\x1b", "\r", "\t", "\x08", "\x9b", "\x07", "\x00", "\x0e", "\x0f")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -33,7 +35,7 @@ def normalise(text: str) -> list[str]:
         text = text[text.find("\n") + 1 :]
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    is_plain = not _CONTROLS.search(text)
+    is_plain = not words.has_any(text, _USUAL_CONTROLS)
     if is_plain or not MOVE.search(text):
         text = text if text.count("\n") <= ROWS_MAX else "\n".join(text.rsplit("\n", ROWS_MAX)[1:])
     if not text.isascii() and _VARIANT.search(text):
@@ -61,7 +63,7 @@ def _margin(rows: list[str]) -> int:
 
 def _rows(text: str, *, is_plain: bool) -> list[str]:
     if is_plain:
-        return (text.expandtabs(4) if "\t" in text else text).split("\n")
+        return text.split("\n")
     if MOVE.search(text):
         return rendered(text)
     plain = _CONTROLS.sub("", ESCAPE.sub("", text))

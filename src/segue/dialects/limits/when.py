@@ -34,14 +34,16 @@ _CUE = re.compile(
     | versuch\w+ | essaye[rz]? | intént\w+ | vuelv\w+ | tente\b
     | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
     | restablec\w+ | reintent\w+ | novamente | nuevo
+    | ripristin\w+ | riprova\w* | azzer\w+ | opnieuw | сброс\w* | снова | попробуйте | ponownie
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_WORD = re.compile(r"(?<![a-zA-Z])[a-zA-Zà-ÿ]{3}")  # how it begins
+_WORD = re.compile(r"(?<![a-zA-Zа-я])[a-zA-Zà-ÿа-яА-Я]{3}")  # how it begins
 _CUE_BEGINS = frozenset(
     """
     res ret ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle unt
-    til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue
+    til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue rip azz opn сбр
+    сно поп pon
     """.split()  # noqa: SIM905 - a table of words
 )
 _FILL = re.compile(
@@ -51,7 +53,8 @@ _FILL = re.compile(
           |um|am|ab|in|nach|à|dans|às|em|en|a\ las|el|le|dia|día|erneut|wieder|around|then|please
           |to|become[s]?|available|seconds?\ (?=\d)|and|,|before|trying|retrying|retry|continuing
           |which|that|you|can|use|access|restored|lifted|of|day|starting|sie|es|bitte|de\ nouveau
-          |possible|epoch|unix|timestamp|lo|nuevamente|a\ partir\ de)\b)""",
+          |possible|epoch|unix|timestamp|lo|nuevamente|alle|ore|om|o|tra|si|в|через|снова
+          |a\ partir\ de)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SPAN_FILL = re.compile(
@@ -172,7 +175,10 @@ def _led(text: str, here: Here) -> Moment | None:
     for led in _LED.finditer(text):
         is_span = span_at(text, led.end()) is not None
         moment = moment_at(text, led.end(), here, is_span_likely=is_span)
-        if moment is not None and _CUE.match(text, _filled(text, moment.end)):
+        if moment is None:
+            continue
+        rest = text[moment.end :].lstrip()
+        if _CUE.match(rest) or _CUE.match(rest, _filled(rest, 0)):
             return moment
     return None
 

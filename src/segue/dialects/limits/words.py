@@ -95,15 +95,16 @@ OVERLOADED = """
 # Near it, not at it.
 WARNING_WORDS = (
     "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
-    "|近づ|接近"
-    "|即将|即將"
+    "|近づ|接近|もうすぐ|まもなく|間もなく|임박|거의|即将|即將|快要|将要|fast|bald|casi|presque|bientôt|quasi"
 )
 WARNING = (
     r"\bapproach(?:ing|es|ed)\b|\bclose to\b|\bnear(?:ing|ly)?\b|\balmost\b|\brunning low\b"
     r"|\bsoon\b"
     r"|\babout to\b|\bon track\b|\blow on\b|\bcame near\b|\bless than [1-9]\d?% of\b"
     r"|(?<![\d.])(?:[1-9]?\d)(?:\.\d+)? ?% (?:of|used|left|remaining|until|full)"
-    r"|\bremaining:|에 가까|접근|近づ|接近|即将|即將"
+    r"|\bremaining:|에 가까|접근|임박|거의|近づ|接近|もうすぐ|まもなく|間もなく"
+    r"|即将|即將|快要|将要|\bfast (?:erreicht|aufgebraucht)|\bbald\b|\b[cq]u?asi\b|\bpresque\b"
+    r"|\bbientôt\b"
 )
 
 
@@ -120,7 +121,7 @@ _TELLING = """
     fetch error unavail demand load busy full allowance throttl context reset expired offline
     compact payment disabled out_of maximum conversation trial stopped paused 429 500 502 503 529
     certificate forbidden denied slow cap trouble used_up spent
-    limite cuota cota kontingent guthaben grenze límite
+    limite cuota cota kontingent guthaben grenze límite limiet quotum tegoed kota лимит квот
     횟수 回数 次数 한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
     上限 制限 クォータ 利用枠 配额 额度 限额 限制 用量 余额 上下文 컨텍스트 コンテキスト
     요청 リクエスト 请求 請求 访问 서버 サーバ 服务 モデル 模型 모델 서비스 系统

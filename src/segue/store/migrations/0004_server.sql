@@ -60,7 +60,9 @@ CREATE TABLE server_runs (
     resume_id     TEXT,
     nonce         TEXT NOT NULL,
     resumes       TEXT,
-    prompt        TEXT,                         -- what it is told, until it has begun
+    prompt        TEXT,                         -- what it is told, until it was
+    queued        INTEGER,                      -- bytes it had not read when that was about to be sent
+    heard         INTEGER NOT NULL DEFAULT 0,   -- how much of what it told was acted on
     keeper        INTEGER,
     keeper_started INTEGER,
     exit_code     INTEGER,

@@ -172,3 +172,18 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     started = time.process_time()
     seen(piece * (200_000 // len(piece)))
     assert time.process_time() - started < 2
+
+
+def test_a_row_of_a_table_is_no_frame() -> None:
+    """Bars within it, not only at its sides: somebody writes about errors."""
+    row = "| Authentication Error | Verify API keys are set correctly |"
+    assert not seen(f"It is done.\n\n{row}\n\n> ", "opencode").paused
+    assert seen(
+        "It is done.\n\n| Authentication error. Please run /login |\n\n> ", "opencode"
+    ).paused
+
+
+def test_what_tries_again_below_the_prompt_is_left_alone() -> None:
+    """The prompt that was asked last looks like an input line; what is below it counts."""
+    text = "It is done.\n\n> go on\n\nToo many requests [retrying in 8s attempt #3]"
+    assert seen(text, "opencode").state == "self_retrying"

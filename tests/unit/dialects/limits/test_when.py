@@ -55,6 +55,17 @@ def at(text: str, now: datetime = NOW, tz: tzinfo = NEW_YORK) -> str | None:
         ("resets at 9am tomorrow", "2026-03-17 13:00:00"),
         ("Please try again tomorrow.", "2026-03-17 04:00:00"),
         ("try again next month", "2026-04-01 04:00:00"),
+        ("목요일 오전 9시에 초기화됩니다", "2026-03-19 13:00:00"),
+        ("木曜日の9:00にリセットされます", "2026-03-19 13:00:00"),
+        ("周四上午9:00重置", "2026-03-19 13:00:00"),
+        ("Please return tomorrow to continue building.", "2026-03-17 04:00:00"),
+        # the announcement comes last
+        ("In 3 Stunden erneut möglich", "2026-03-16 20:19:00"),
+        ("um 18:30 Uhr wieder verfügbar", "2026-03-16 22:30:00"),
+        # keys of an answer
+        ('"resets_at":1773687600,', "2026-03-16 19:00:00"),
+        ('"resets_in_seconds":840}', "2026-03-16 17:33:00"),
+        ("resets at epoch 1773687600", "2026-03-16 19:00:00"),
         # lengths
         ("reset after 11h7m1s.", "2026-03-17 04:26:01"),
         ("try again in 5 days 22 hours 11 minutes.", "2026-03-22 15:30:00"),

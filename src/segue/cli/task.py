@@ -1,0 +1,57 @@
+"""`segue task …`: the tasks of the server, from the command line. One verb, one function."""
+
+from __future__ import annotations
+
+import click
+
+from segue.cli import output, task_acts, task_gates, task_looks
+from segue.i18n import _
+
+
+class Verbs(click.Group):
+    """Finds what was meant; lists the verbs in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known, name = tuple(self.commands), args[0]
+        if name not in known and not name.startswith("-"):
+            raise output.unknown_command(
+                f"{self.name} {name}", tuple(f"{self.name} {each}" for each in known)
+            )
+        return super().resolve_command(ctx, args)
+
+
+command = Verbs(
+    "task",
+    help=_(
+        "Tasks of the server. Ids may be abbreviated; what waits for you can be named by its task."
+    ),
+    epilog=output.example(
+        'segue task add "Shop" --type create_app -d "A small web shop" --submit\n'
+        "segue task list --waiting"
+    ),
+)
+for verb in (
+    task_acts.add,
+    task_acts.submit,
+    task_looks.list_,
+    task_looks.show,
+    task_gates.approve,
+    task_gates.changes,
+    task_gates.answer,
+    task_gates.provide,
+    task_gates.reject,
+    task_acts.pause,
+    task_acts.resume,
+    task_acts.cancel,
+    task_acts.retry,
+    task_acts.fork,
+    task_acts.rewind,
+    task_looks.log,
+    task_looks.events,
+):
+    command.add_command(verb)

@@ -1,0 +1,147 @@
+"""`segue task add, submit, pause, …`: tasks are made and moved along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from segue.cli import output, task_words
+from segue.cli.task_link import find_checkpoint, find_task, linked, text_of
+from segue.client import Client, Json
+from segue.errors import UserError
+from segue.i18n import _
+
+
+def told(task: Json, as_json: bool) -> int:
+    """The task as it is now."""
+    if as_json:
+        output.print_json(task)
+    else:
+        click.echo(task_words.short(task))
+    return 0
+
+
+@click.command(
+    "add",
+    help=_("Make a task: a draft, or with --submit one that begins when its turn comes."),
+    epilog=output.example('segue task add "Shop" --type create_app -d "A small shop" --submit'),
+)
+@click.argument("title")
+@click.option("--description", "-d", metavar="TEXT", help=_("what is to be done; - reads it"))
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=_("the description from a file"),
+)
+@click.option("--type", "type_", default="custom", show_default=True, help=_("its type"))
+@click.option("--agent", default="", metavar="NAME", help=_("who does it"))
+@click.option("--after", multiple=True, metavar="ID", help=_("only when this task is completed"))
+@click.option("--priority", default=0, show_default=True, help=_("higher ones go first"))
+@click.option("--submit", is_flag=True, help=_("queue it at once"))
+@linked
+def add(
+    client: Client,
+    title: str,
+    description: str | None,
+    file: Path | None,
+    type_: str,
+    agent: str,
+    after: tuple[str, ...],
+    priority: int,
+    submit: bool,
+    as_json: bool,
+) -> int:
+    task = client.create_task(
+        title,
+        _description(description, file),
+        type=type_,
+        agent=agent,
+        depends_on=[find_task(client, id) for id in after],
+        priority=priority,
+        submit=submit,
+    )
+    return told(task, as_json)
+
+
+def _description(given: str | None, file: Path | None) -> str:
+    if file is not None and given is not None:
+        raise UserError("usage", _("give --description or --file, not both"))
+    if file is None:
+        return text_of(given, "--description") if given else ""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        text = _("this cannot be read as text: {why}").format(why=error)
+        raise UserError("usage", text, file=str(file)) from error
+
+
+def _simple(name: str, help: str, act: Callable[[Client, str], Json]) -> click.Command:
+    """A verb that needs a task and nothing else."""
+
+    @click.command(name, help=help, epilog=output.example(f"segue task {name} 3f9a"))
+    @click.argument("id")
+    @linked
+    def command(client: Client, id: str, as_json: bool) -> int:
+        return told(act(client, find_task(client, id)), as_json)
+
+    return command
+
+
+submit = _simple("submit", _("Queue a draft."), Client.submit)
+pause = _simple(
+    "pause", _("Let a task stand still; it stays so, also over a restart."), Client.pause
+)
+resume = _simple("resume", _("Let a paused task go on."), Client.resume)
+
+
+@click.command(
+    "cancel",
+    help=_("Take a task out of the queue; end one that has begun."),
+    epilog=output.example('segue task cancel 3f9a --reason "not needed any more"'),
+)
+@click.argument("id")
+@click.option("--reason", metavar="TEXT", help=_("why"))
+@linked
+def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
+    return told(client.cancel(find_task(client, id), reason), as_json)
+
+
+@click.command(
+    "retry",
+    help=_("Make a new task with the content of one that failed."),
+    epilog=output.example("segue task retry 3f9a --submit"),
+)
+@click.argument("id")
+@click.option("--submit", is_flag=True, help=_("queue it at once"))
+@linked
+def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
+    return told(client.retry(find_task(client, id), submit=submit), as_json)
+
+
+@click.command(
+    "fork",
+    help=_("Make a new task that goes on from a checkpoint of this one."),
+    epilog=output.example("segue task fork 3f9a --checkpoint cp_07c1"),
+)
+@click.argument("id")
+@click.option("--checkpoint", metavar="ID", help=_("the newest, if none is given"))
+@linked
+def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
+    task = find_task(client, id)
+    found = find_checkpoint(client, task, checkpoint) if checkpoint else None
+    return told(client.fork(task, found), as_json)
+
+
+@click.command(
+    "rewind",
+    help=_("Let a task go on from one of its checkpoints; what came after it is put aside."),
+    epilog=output.example("segue task rewind 3f9a cp_07c1"),
+)
+@click.argument("id")
+@click.argument("checkpoint")
+@linked
+def rewind(client: Client, id: str, checkpoint: str, as_json: bool) -> int:
+    task = find_task(client, id)
+    return told(client.rewind(task, find_checkpoint(client, task, checkpoint)), as_json)

@@ -1,0 +1,138 @@
+"""`segue task approve, changes, answer, provide, reject`: what waits for a person gets it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+from segue.cli import output, task_words
+from segue.cli.task_link import find_gate, line, linked, text_of
+from segue.client import Client, ClientError, Json
+from segue.errors import UserError
+from segue.i18n import _
+
+COMMENT = re.compile(r"(?P<file>.+?):(?:(?P<line>\d+):)?\s*(?P<text>[^:].*)", re.DOTALL)
+
+
+def told(gate: Json, as_json: bool) -> int:
+    """What became of it."""
+    if as_json:
+        output.print_json(gate)
+    else:
+        click.echo(f"✔ {gate['id']}  {task_words.status_name(gate['status'])}")
+    return 0
+
+
+@click.command(
+    "approve",
+    help=_("Approve a review: the next phase begins, or the task is completed."),
+    epilog=output.example("segue task approve 3f9a"),
+)
+@click.argument("id", metavar="TASK|REVIEW")
+@click.option("--comment", metavar="TEXT", help=_("kept with the review"))
+@linked
+def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
+    return told(client.approve(find_gate(client, id, "review"), comment), as_json)
+
+
+@click.command(
+    "changes",
+    help=_("Ask for changes in what is reviewed. FEEDBACK may be - for standard input."),
+    epilog=output.example(
+        'segue task changes 3f9a "Name the risks" --comment "docs/plan.md:12: too vague"'
+    ),
+)
+@click.argument("id", metavar="TASK|REVIEW")
+@click.argument("feedback")
+@click.option("--comment", multiple=True, metavar="FILE:LINE:TEXT", help=_("on a line of a file"))
+@linked
+def changes(client: Client, id: str, feedback: str, comment: tuple[str, ...], as_json: bool) -> int:
+    comments = [_comment(each) for each in comment]
+    said = text_of(feedback, "FEEDBACK")
+    return told(client.request_changes(find_gate(client, id, "review"), said, comments), as_json)
+
+
+def _comment(given: str) -> dict[str, object]:
+    match = COMMENT.fullmatch(given)
+    if match is None:
+        text = _("`{text}` is no comment").format(text=given)
+        raise UserError("usage", text, hint=_('write "FILE:LINE:TEXT" or "FILE:TEXT"'))
+    number = match["line"]
+    place = {"line": int(number)} if number else {}
+    return {"file": match["file"], **place, "text": match["text"].strip()}
+
+
+@click.command(
+    "answer",
+    help=_("Answer a question. A close answer is not taken: what may be meant is shown."),
+    epilog=output.example("segue task answer 3f9a SQLite"),
+)
+@click.argument("id", metavar="TASK|QUESTION")
+@click.argument("answer", required=False)
+@linked
+def answer(client: Client, id: str, answer: str | None, as_json: bool) -> int:
+    question = find_gate(client, id, "question")
+    may_ask = sys.stdin.isatty() and not as_json
+    if answer is None and may_ask:
+        answer = _asked(client, question)
+    said = text_of(answer, "ANSWER")
+    try:
+        return told(client.answer(question, said), as_json)
+    except ClientError as error:
+        meant = error.problem.get("suggestion")
+        if not meant or not may_ask:
+            raise
+    click.echo(_("`{text}` is none of the options.").format(text=line(said)))
+    if not click.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
+        return 2
+    return told(client.answer(question, str(meant)), as_json)
+
+
+def _asked(client: Client, question: str) -> str:
+    """The question with its options, and what the person at the terminal types."""
+    for gate in client.inbox():
+        if gate["id"] == question:
+            click.echo(line(gate["question"]))
+            for option in gate["options"]:
+                click.echo(f"  - {line(option)}")
+            return str(click.prompt(_("Answer"), default=gate["default"]))
+    return str(click.prompt(_("Answer")))
+
+
+@click.command(
+    "provide",
+    help=_(
+        "Give an agent what it needs, a key for example. The value is read without being"
+        " shown, or from standard input; it is kept encrypted and never shown again."
+    ),
+    epilog=output.example("segue task provide STRIPE_KEY < key.txt"),
+)
+@click.argument("id", metavar="TASK|DEPENDENCY|NAME")
+@click.option("--value", metavar="TEXT", help=_("not for secrets: others can see it"))
+@linked
+def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
+    dependency = find_gate(client, id, "dependency")
+    if value is not None:
+        warning = _("warning: a value on the command line is seen by others and kept by the shell")
+        click.echo(warning, err=True)
+    elif sys.stdin.isatty():
+        value = str(click.prompt(_("Value"), hide_input=True, err=True))
+    else:
+        value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise UserError("usage", _("the value is empty"))
+    return told(client.provide(dependency, value), as_json)
+
+
+@click.command(
+    "reject",
+    help=_("Refuse an agent what it asked for; it is told why and goes on without."),
+    epilog=output.example('segue task reject STRIPE_KEY --reason "use the test mode"'),
+)
+@click.argument("id", metavar="TASK|DEPENDENCY|NAME")
+@click.option("--reason", required=True, metavar="TEXT", help=_("why"))
+@linked
+def reject(client: Client, id: str, reason: str, as_json: bool) -> int:
+    return told(client.reject(find_gate(client, id, "dependency"), reason), as_json)

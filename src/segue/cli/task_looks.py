@@ -1,0 +1,164 @@
+"""`segue task list, show, log, events`: how things stand and what happens."""
+
+from __future__ import annotations
+
+import sys
+import time
+from itertools import islice
+
+import click
+
+from segue.cli import output, task_words
+from segue.cli.task_link import GATE_ID, find_task, linked
+from segue.client import Client, Json
+from segue.core.serving import Stage
+from segue.dialects.lines import plain
+from segue.i18n import _
+
+FOLLOW_S = 0.5
+PIECE_BYTES = 1_000_000
+OVER = {"completed": 0, "failed": 1}
+
+
+@click.command(
+    "list",
+    help=_("Tasks, the newest first; or with --waiting what waits for a person."),
+    epilog=output.example("segue task list --status in_progress"),
+)
+@click.option("--status", type=click.Choice([str(stage) for stage in Stage]), help=_("in a state"))
+@click.option("--type", "type_", metavar="NAME", help=_("of a type"))
+@click.option("--query", metavar="TEXT", help=_("with this in the title"))
+@click.option("--archived", is_flag=True, help=_("those that were put away"))
+@click.option("--waiting", is_flag=True, help=_("what waits for a person, the most urgent first"))
+@click.option("--limit", default=50, show_default=True, help=_("so many at most"))
+@linked
+def list_(
+    client: Client,
+    status: str | None,
+    type_: str | None,
+    query: str | None,
+    archived: bool,
+    waiting: bool,
+    limit: int,
+    as_json: bool,
+) -> int:
+    if waiting:
+        found = client.inbox()[:limit]
+        lines = [text for gate in found for text in task_words.waiting(gate)]
+    else:
+        every = client.tasks(status=status, type=type_, query=query, archived=archived)
+        found = list(islice(every, limit))
+        lines = [task_words.short(task) for task in found]
+    if as_json:
+        output.print_json({"items": found})
+        return 0
+    none = _("Nothing waits for you.") if waiting else _("There are no such tasks.")
+    click.echo("\n".join(lines) or none)
+    return 0
+
+
+@click.command(
+    "show",
+    help=_("All about a task; or a review with what is to be judged."),
+    epilog=output.example("segue task show 3f9a"),
+)
+@click.argument("id", metavar="TASK|REVIEW")
+@linked
+def show(client: Client, id: str, as_json: bool) -> int:
+    if GATE_ID.fullmatch(id) and id.startswith("rev_"):
+        found = client.review(id)
+        lines = task_words.review(found)
+    else:
+        look = _look(client, find_task(client, id))
+        found, lines = look.to_json(), task_words.long(look)
+    if as_json:
+        output.print_json(found)
+    else:
+        click.echo("\n".join(lines))
+    return 0
+
+
+def _look(client: Client, id: str) -> task_words.Look:
+    return task_words.Look(
+        client.task(id),
+        client.agent(id),
+        client.phases(id),
+        [gate for gate in client.inbox() if gate["taskId"] == id],
+        list(client.checkpoints(id)),
+    )
+
+
+@click.command(
+    "log",
+    help=_("What the agents of a task printed."),
+    epilog=output.example("segue task log 3f9a --follow"),
+)
+@click.argument("id")
+@click.option("--follow", "-f", is_flag=True, help=_("go on until the task is over"))
+@click.option("--raw", is_flag=True, help=_("every byte as it was, escape sequences too"))
+@linked
+def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
+    task = find_task(client, id)
+    offset, rest = 0, b""
+    while True:
+        is_over = not follow or client.task(task)["status"] in OVER  # before what it reads
+        while piece := client.log(task, offset=offset, limit=PIECE_BYTES):
+            offset += len(piece)
+            rest = _print(piece, raw) if raw else _print_lines(rest + piece, as_json)
+        if is_over:
+            if rest:
+                _print_lines(rest + b"\n", as_json)
+            return 0
+        time.sleep(FOLLOW_S)
+
+
+def _print(piece: bytes, _raw: bool) -> bytes:
+    sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+    return b""
+
+
+def _print_lines(text: bytes, as_json: bool) -> bytes:
+    """Whole lines, harmless; what is left of the last one. An endless line is cut."""
+    whole, _newline, rest = text.rpartition(b"\n")
+    if len(rest) > PIECE_BYTES:
+        whole, rest = text, b""
+    for each in whole.split(b"\n") if whole or not rest else ():
+        shown = plain(each)
+        if as_json:
+            output.print_line({"line": shown})
+        else:
+            click.echo(shown)
+    return rest
+
+
+@click.command(
+    "events",
+    help=_("What happens, as it happens: of all tasks, or of one until it is over."),
+    epilog=output.example("segue task events 3f9a --json"),
+)
+@click.argument("id", required=False)
+@click.option("--after", type=click.IntRange(0), metavar="N", help=_("from this number on"))
+@linked
+def events(client: Client, id: str | None, after: int | None, as_json: bool) -> int:
+    task = find_task(client, id) if id else None
+    if task is not None and after is None:
+        after = client.newest_event()  # before the look: nothing is missed in between
+        now = client.task(task)
+        if now["status"] in OVER:
+            return _over(now, as_json)
+    for event in client.events(task, after=after):
+        if as_json:
+            output.print_line(event.data)
+        else:
+            click.echo(task_words.event(event.data))
+        sys.stdout.flush()
+        if task is not None and event.data["entity"] == "task" and event.data["to"] in OVER:
+            return OVER[event.data["to"]]
+    return 0
+
+
+def _over(task: Json, as_json: bool) -> int:
+    if not as_json:
+        click.echo(task_words.short(task))
+    return OVER[task["status"]]

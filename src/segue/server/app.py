@@ -1,0 +1,86 @@
+"""The application: one desk, its routes, and the door before them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+from fastapi import FastAPI
+
+from segue import __version__
+from segue.server import (
+    bounds,
+    documenting,
+    downloads,
+    events,
+    gates,
+    login,
+    problems,
+    system,
+    tasks,
+)
+from segue.server.desk_port import Desk
+from segue.server.door import Door
+from segue.server.entrance import Entrance
+from segue.server.hub import HEARTBEAT_S, Hub
+from segue.server.metrics import Requests
+from segue.server.rendering import Shelf
+from segue.server.replies import Once, ReplyBook
+
+ABOUT = (
+    "Tasks that pass through phases, with people in between. Errors are problem documents "
+    "(RFC 9457); lists are paged; POST takes an `Idempotency-Key`."
+)
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def make_app(
+    desk: Desk,
+    *,
+    token: str,
+    replies: ReplyBook,
+    hosts: Iterable[str] = LOOPBACK,
+    pages: Callable[[FastAPI], None] | None = None,
+    body_bytes_max: int = bounds.BODY_BYTES_MAX,
+    rate: bounds.Rate = bounds.REQUESTS,
+    failed_logins: bounds.Rate = bounds.FAILED_LOGINS,
+    heartbeat_s: float = HEARTBEAT_S,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> FastAPI:
+    """`pages` adds what browsers see; `app.state.hub` is to be closed at the end."""
+    app = FastAPI(
+        title="Segue",
+        version=__version__,
+        description=ABOUT,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    entrance = Entrance(token, hosts, lambda: now().timestamp())
+    failures = bounds.Meter(failed_logins, time.monotonic)
+    requests, hub, shelf = Requests(), Hub(desk, heartbeat_s=heartbeat_s), Shelf()
+    once = Once(desk, replies, entrance, now)
+    once.settle()
+    desk.on_commit(shelf.clear)
+    tasks.add(app.router, desk, once, shelf)
+    downloads.add(app.router, desk)
+    gates.add(app.router, desk, once)
+    events.add(app.router, desk, hub)
+    system.add(app.router, desk, hub, requests)
+    login.add(app.router, entrance, failures)
+    if pages is not None:
+        pages(app)
+    problems.install(app)
+    documenting.install(app)
+    app.add_middleware(
+        Door,
+        entrance=entrance,
+        requests=requests,
+        body_bytes_max=body_bytes_max,
+        visits=bounds.Meter(rate, time.monotonic),
+        failures=failures,
+    )
+    app.state.hub = hub
+    return app

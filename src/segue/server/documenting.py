@@ -1,0 +1,86 @@
+"""What the OpenAPI document says of every route: each status it can answer with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+from segue.server import answers
+from segue.server.problems import MEDIA_TYPE
+
+Responses = dict[int | str, dict[str, Any]]
+
+_REF = {"$ref": "#/components/schemas/Problem"}
+_WORDS = {
+    400: "The body cannot be read",
+    401: "No token, or a wrong one",
+    403: "The request comes from another site",
+    404: "There is no such thing",
+    408: "The body did not arrive in time",
+    409: "Not in this state; the problem names the state and what is allowed in it",
+    413: "The body is too large",
+    415: "The body is not JSON",
+    416: "The range is beyond the end",
+    421: "This server does not answer for that host",
+    422: "The request does not fit; `errors` says where",
+    429: "Too many requests; `Retry-After` says when to come back",
+    503: "Busy; `Retry-After` says when to come back",
+    507: "The disk is full",
+}
+_ALWAYS = (401, 421, 422, 429, 503)
+_CHANGING = (400, 403, 408, 413, 415, 507)
+
+
+def reading(*more: int) -> Responses:
+    """The problems of a route that only looks."""
+    return {status: _problem(status) for status in (*_ALWAYS, *more)}
+
+
+def changing(*more: int) -> Responses:
+    """The problems of a route that changes something."""
+    return {status: _problem(status) for status in (*_ALWAYS, *_CHANGING, *more)}
+
+
+def content(media_type: str, description: str, **schema: Any) -> dict[str, Any]:
+    """A response that is not JSON."""
+    return {
+        "description": description,
+        "content": {media_type: {"schema": schema or {"type": "string"}}},
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Make the document once, with the shape of problems and the token in it."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    parts = document.setdefault("components", {})
+    _models, schemas = models_json_schema(
+        [(answers.Problem, "serialization")], ref_template="#/components/schemas/{model}"
+    )
+    parts.setdefault("schemas", {}).update(schemas["$defs"])
+    for unused in ("HTTPValidationError", "ValidationError"):
+        parts["schemas"].pop(unused, None)
+    parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"token": []}]
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            operation["tags"] = [path.split("/")[2]]
+    return document
+
+
+def _problem(status: int) -> dict[str, Any]:
+    return {"description": _WORDS[status], "content": {MEDIA_TYPE: {"schema": _REF}}}

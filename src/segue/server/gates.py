@@ -1,0 +1,112 @@
+"""What waits for a person: reviews, questions, dependencies, and all of them together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from segue.server import answers, bodies
+from segue.server.desk_port import Desk
+from segue.server.documenting import changing, reading
+from segue.server.parameters import Key, Page, PageSize
+from segue.server.rendering import rendered
+from segue.server.replies import Once
+
+Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
+
+
+def add(routes: APIRouter, desk: Desk, once: Once) -> None:
+    @routes.get("/api/inbox", response_model=answers.Items, responses=reading())
+    async def show_inbox() -> Response:
+        """Everything that waits for a person, the most urgent and the oldest first."""
+        return rendered(desk.inbox())
+
+    _add_reviews(routes, desk, once)
+    _add_questions(routes, desk, once)
+    _add_dependencies(routes, desk, once)
+
+
+def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
+    @routes.get("/api/tasks/{id}/reviews", response_model=answers.Reviews, responses=reading(404))
+    async def list_reviews(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        return rendered(desk.reviews(id, page=page, page_size=page_size))
+
+    @routes.get("/api/reviews/{id}", response_model=answers.Review, responses=reading(404))
+    async def show_review(id: str) -> Response:
+        """With the texts of its deliverables, and what changed since the round before."""
+        return rendered(desk.review(id))
+
+    @routes.post(
+        "/api/reviews/{id}/approve", response_model=answers.Review, responses=changing(404, 409)
+    )
+    async def approve_review(
+        id: str, request: Request, key: Key = None, body: bodies.Approve | None = None
+    ) -> Response:
+        comment = body.comment if body else None
+        return once(request, key, lambda: desk.approve(id, comment))
+
+    @routes.post(
+        "/api/reviews/{id}/request-changes",
+        response_model=answers.Review,
+        responses=changing(404, 409),
+    )
+    async def request_changes(
+        id: str, body: bodies.RequestChanges, request: Request, key: Key = None
+    ) -> Response:
+        comments = [comment.model_dump() for comment in body.comments]
+        return once(request, key, lambda: desk.request_changes(id, body.feedback, comments))
+
+
+def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
+    @routes.get("/api/questions", response_model=answers.Questions, responses=reading())
+    async def list_questions(
+        status: Status = None, page: Page = 1, page_size: PageSize = 50
+    ) -> Response:
+        return rendered(desk.questions(status=status, page=page, page_size=page_size))
+
+    @routes.get(
+        "/api/tasks/{id}/questions", response_model=answers.Questions, responses=reading(404)
+    )
+    async def list_task_questions(
+        id: str, status: Status = None, page: Page = 1, page_size: PageSize = 50
+    ) -> Response:
+        return rendered(desk.questions(id, status=status, page=page, page_size=page_size))
+
+    @routes.post(
+        "/api/questions/{id}/answer", response_model=answers.Question, responses=changing(404, 409)
+    )
+    async def answer_question(
+        id: str, body: bodies.Answer, request: Request, key: Key = None
+    ) -> Response:
+        """A close answer is refused with the suggestion; send that to confirm it."""
+        return once(request, key, lambda: desk.answer(id, body.answer))
+
+
+def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
+    @routes.get(
+        "/api/tasks/{id}/dependencies", response_model=answers.Dependencies, responses=reading(404)
+    )
+    async def list_dependencies(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        return rendered(desk.dependencies(id, page=page, page_size=page_size))
+
+    @routes.post(
+        "/api/dependencies/{id}/provide",
+        response_model=answers.Dependency,
+        responses=changing(404, 409),
+    )
+    async def provide_dependency(
+        id: str, body: bodies.Provide, request: Request, key: Key = None
+    ) -> Response:
+        return once(request, key, lambda: desk.provide(id, body.value))
+
+    @routes.post(
+        "/api/dependencies/{id}/reject",
+        response_model=answers.Dependency,
+        responses=changing(404, 409),
+    )
+    async def reject_dependency(
+        id: str, body: bodies.Reject, request: Request, key: Key = None
+    ) -> Response:
+        return once(request, key, lambda: desk.reject(id, body.reason))

@@ -1,0 +1,61 @@
+"""What was asked of the server: one line of JSON for each request, without tokens and bodies."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+LOG_BYTES_MAX = 10_000_000
+LOGS_KEPT = 5
+
+logger = logging.getLogger("segue.server.log")
+
+
+def to_file(path: Path) -> logging.Handler:
+    """Write the lines to a file that does not grow for ever; close the handler at the end."""
+    handler = RotatingFileHandler(
+        path, maxBytes=LOG_BYTES_MAX, backupCount=LOGS_KEPT, encoding="utf-8", delay=True
+    )
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    return handler
+
+
+def stop(handler: logging.Handler) -> None:
+    logger.removeHandler(handler)
+    handler.close()
+
+
+def request_done(
+    *,
+    method: str,
+    route: str,
+    status: int,
+    duration_s: float,
+    request: str,
+    client: str,
+    parameters: dict[str, Any],
+) -> None:
+    """The path is that of the route, with names in the place of values; the query is left out."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    line: dict[str, object] = {
+        "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "request": request,
+        "method": method,
+        "path": route,
+        "status": status,
+        "ms": round(duration_s * 1000, 2),
+        "client": client,
+    }
+    id = parameters.get("id")
+    if isinstance(id, str):
+        kind = "task" if route.startswith(("/api/tasks/", "/tasks/")) else "id"
+        line[kind] = id[:100]
+    logger.info(json.dumps(line, ensure_ascii=False))

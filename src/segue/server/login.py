@@ -1,0 +1,79 @@
+"""The way in for browsers: the token once, then a cookie."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from segue.i18n import _, language
+from segue.server.bounds import Meter
+from segue.server.entrance import COOKIE, LOGIN_S, Entrance
+from segue.server.problems import too_many
+
+_PAGE = """<!doctype html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>Segue</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/static/segue.css"></head>
+<body><main class="login"><h1>Segue</h1>
+{said}<form method="post" action="/login">
+<input type="hidden" name="next" value="{next}">
+<label for="token">{label}</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>{button}</button></form></main></body></html>
+"""
+
+
+def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
+    @routes.get("/login", include_in_schema=False)
+    async def ask(request: Request, token: str | None = None, next: str = "/") -> Response:
+        """With a token in the address: in at once. The link that the server prints is such."""
+        if token is None:
+            return _page(next)
+        return enter(request, token, next)
+
+    @routes.post("/login", include_in_schema=False)
+    async def log_in(request: Request) -> Response:
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        return enter(request, fields.get("token", [""])[0], fields.get("next", ["/"])[0])
+
+    @routes.post("/logout", include_in_schema=False)
+    async def log_out() -> Response:
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return response
+
+    def enter(request: Request, token: str, place: str) -> Response:
+        if not entrance.is_token(token):
+            if wait_s := failures.take(request.client.host if request.client else "-"):
+                return too_many(wait_s)
+            return _page(place, _("This is not the token."), 401)
+        response = RedirectResponse(_local(place), 303)
+        response.set_cookie(
+            COOKIE,
+            entrance.login(),
+            max_age=LOGIN_S,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+
+def _page(place: str, said: str = "", status: int = 200) -> Response:
+    text = _PAGE.format(
+        lang=language(),
+        said=f'<p role="alert">{escape(said)}</p>\n' if said else "",
+        next=escape(_local(place)),
+        label=escape(_("Token")),
+        button=escape(_("Log in")),
+    )
+    return HTMLResponse(text, status)
+
+
+def _local(place: str) -> str:
+    """Only places of our own: nobody is sent elsewhere by a link to us."""
+    is_path = place.startswith("/") and not place.startswith(("//", "/\\"))
+    return place if is_path and place.isprintable() and "\\" not in place else "/"

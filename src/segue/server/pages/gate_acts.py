@@ -1,0 +1,126 @@
+"""What people say to what waits for them: approve, send back, answer, provide, refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from segue.i18n import N_
+from segue.server import bodies
+from segue.server.desk_port import Desk
+from segue.server.pages import views
+from segue.server.pages.forms import Form, checked, sent
+from segue.server.pages.site import Site, go
+from segue.work.server.refused import Refused
+
+Act = Callable[[str, Form], object]
+KEPT = ("option", "own", "feedback", "reason")  # typed again into the form; never a value
+
+
+def router(site: Site) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    desk = site.desk
+
+    def add(path: str, said: str, act: Act) -> None:
+        @routes.post(path, name=f"page_{said}")
+        async def do(id: str, request: Request) -> Response:
+            form = await sent(request)
+            try:
+                act(id, form)
+            except Refused as refused:
+                return _again(site, request, id, form, refused)
+            return go(_place(form), said)
+
+    add("/reviews/{id}/approve", "approved", lambda id, form: _approve(desk, id, form))
+    add("/reviews/{id}/request-changes", "sent_back", lambda id, form: _send_back(desk, id, form))
+    add("/questions/{id}/answer", "answered", lambda id, form: _answer(desk, id, form))
+    add("/dependencies/{id}/provide", "provided", lambda id, form: _provide(desk, id, form))
+    add("/dependencies/{id}/reject", "refused", lambda id, form: _reject(desk, id, form))
+    return routes
+
+
+def _approve(desk: Desk, id: str, form: Form) -> None:
+    comment = form.one("comment").strip() or None
+    desk.approve(id, checked(bodies.Approve, comment=comment).comment)
+
+
+def _send_back(desk: Desk, id: str, form: Form) -> None:
+    """Remarks without a text were left empty; a line that is no number is refused."""
+    feedback = form.one("feedback").strip()
+    if not feedback:
+        raise Refused(422, "no_feedback", "", {"field": "feedback"})
+    given = zip(form.many("file"), form.many("line"), form.many("text"), strict=False)
+    comments = [
+        {"file": file, "line": _line(line), "text": text.strip()}
+        for file, line, text in given
+        if text.strip()
+    ]
+    asked = checked(bodies.RequestChanges, feedback=feedback, comments=comments)
+    desk.request_changes(id, asked.feedback, [each.model_dump() for each in asked.comments])
+
+
+def _line(text: str) -> int | None:
+    if not text.strip():
+        return None
+    try:
+        return int(text)
+    except ValueError as error:
+        raise Refused(422, "invalid", N_("A line is a number."), {"field": "line"}) from error
+
+
+def _answer(desk: Desk, id: str, form: Form) -> None:
+    """What was written, or the option that was chosen: by its number, because what is shown of it
+    may lack what was hidden in it."""
+    chosen = form.one("suggested") or (not form.one("own").strip() and form.one("option"))
+    answer = _option(desk, id, form, str(chosen)) if chosen else form.one("own").strip()
+    if not answer:
+        raise Refused(422, "bad_answer", "", {"field": "answer"})
+    desk.answer(id, checked(bodies.Answer, answer=answer).answer)
+
+
+def _option(desk: Desk, id: str, form: Form, number: str) -> str:
+    asked = desk.questions(form.one("task"), page_size=views.ROUNDS_MAX)["items"]
+    options = next((gate["options"] for gate in asked if gate["id"] == id), [])
+    is_there = number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(options)
+    return str(options[int(number) - 1]) if is_there else ""
+
+
+def _provide(desk: Desk, id: str, form: Form) -> None:
+    value = form.one("value")
+    if not value:
+        raise Refused(422, "bad_value", "", {"field": "value"})
+    desk.provide(id, checked(bodies.Provide, value=value).value)
+
+
+def _reject(desk: Desk, id: str, form: Form) -> None:
+    reason = form.one("reason").strip()
+    desk.reject(id, checked(bodies.Reject, reason=reason).reason)
+
+
+def _place(form: Form) -> str:
+    """Back to where it was done: a task's page, else the inbox."""
+    task = form.one("task")
+    return f"/tasks/{task}" if form.one("from") == "task" and task else "/inbox"
+
+
+def _again(site: Site, request: Request, id: str, form: Form, refused: Refused) -> Response:
+    """The same page with what was typed, and what is wrong with it beside it."""
+    typed: dict[str, Any] = {name: form.one(name) for name in KEPT}
+    typed["gate"] = id
+    place = _place(form)
+    if place == "/inbox":
+        template, view = "inbox.html", lambda: views.inbox(site.desk)
+    else:
+        task = place.rpartition("/")[2]
+        template, view = "task.html", lambda: views.task(site.desk, task)
+    return site.show(
+        request,
+        template,
+        lambda: {**view(), "typed": typed},
+        place=place,
+        status=refused.status,
+        refused=refused,
+    )

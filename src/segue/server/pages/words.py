@@ -1,0 +1,151 @@
+"""What states, kinds and refusals are called on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from segue.i18n import N_, _
+from segue.work.server.refused import Refused
+from segue.work.server.types import BUILT_IN
+from segue.work.watch.telling import FINER, NAMES
+
+STAGES = {
+    "draft": N_("Draft"),
+    "pending": N_("Pending"),
+    "in_progress": N_("In progress"),
+    "review": N_("In review"),
+    "completed": N_("Completed"),
+    "failed": N_("Failed"),
+}
+AGENTS = {
+    "idle": N_("idle"),
+    "running": N_("working"),
+    "paused": N_("paused"),
+    "waiting_dependency": N_("needs something from you"),
+    "waiting_question": N_("asks a question"),
+    "waiting_review": N_("waits for a review"),
+    "completed": N_("has finished"),
+    "failed": N_("has failed"),
+}
+SETTLED = {
+    "pending": N_("waits for you"),
+    "approved": N_("approved"),
+    "changes_requested": N_("changes requested"),
+    "answered": N_("answered"),
+    "provided": N_("provided"),
+    "rejected": N_("refused"),
+    "withdrawn": N_("withdrawn"),
+}
+TYPES = {
+    "create_app": N_("New application"),
+    "modify_app": N_("Change of an application"),
+    "workflow": N_("Workflow"),
+    "custom": N_("Anything else"),
+}
+GATES = {"review": N_("Review"), "question": N_("Question"), "dependency": N_("Dependency")}
+NEEDED = {
+    "api_key": N_("API key"),
+    "env_variable": N_("environment variable"),
+    "service": N_("service"),
+    "file": N_("file"),
+    "permission": N_("permission"),
+    "package": N_("package"),
+}
+CHECKPOINTS = {
+    "pause": N_("paused"),
+    "phase": N_("phase completed"),
+    "limit": N_("limit"),
+    "question": N_("question"),
+    "dependency": N_("dependency"),
+    "review": N_("review"),
+    "auto": N_("on schedule"),
+    "final": N_("end"),
+}
+ACTIONS = {
+    "submit": N_("Submit"),
+    "pause": N_("Pause"),
+    "resume": N_("Resume"),
+    "cancel": N_("Cancel"),
+    "archive": N_("Archive"),
+    "retry": N_("Try again"),
+    "delete": N_("Delete"),
+}
+MARKS = {
+    "draft": "○",
+    "pending": "◔",
+    "in_progress": "◐",
+    "review": "◆",
+    "completed": "●",
+    "failed": "✕",
+}
+LIMITS = {
+    **NAMES,
+    **FINER,
+    "weekly_limit": NAMES["weekly"],
+    "rate_limit": NAMES["rate"],
+    "context_limit": NAMES["context"],
+}
+# What was done, told once on the page that follows; the address holds the name alone.
+SAID = {
+    "created": N_("The task is there."),
+    "changed": N_("The task is changed."),
+    "submitted": N_("The task is in the queue."),
+    "cancelled": N_("The task is cancelled."),
+    "paused": N_("The agent is paused."),
+    "resumed": N_("The agent goes on."),
+    "archived": N_("The task is archived."),
+    "deleted": N_("The task is deleted."),
+    "retried": N_("This is the new task."),
+    "forked": N_("This is the new task; it goes on from the checkpoint."),
+    "rewound": N_("The task goes on from the checkpoint."),
+    "approved": N_("Approved. The agent goes on."),
+    "sent_back": N_("Sent back with your words."),
+    "answered": N_("Answered. The agent goes on."),
+    "provided": N_("Provided. It is kept encrypted and never shown again."),
+    "refused": N_("Refused. The agent goes on without it."),
+    "saved": N_("Saved."),
+}
+
+
+def name(table: Mapping[str, str], key: object) -> str:
+    """In the language in use; what has no name is shown as it is."""
+    text = table.get(str(key))
+    return _(text) if text else str(key).replace("_", " ")
+
+
+def about(type_name: str) -> str:
+    found = BUILT_IN.get(type_name)
+    return _(found.about) if found and found.about else ""
+
+
+def refusal(refused: Refused) -> str:
+    """The desk speaks the language of the server; the page that of the person."""
+    facts: Mapping[str, Any] = refused.facts
+    match refused.code:
+        case "not_allowed":
+            allowed = [name(ACTIONS, action) for action in facts.get("allowedActions", ())]
+            text = _("This is not possible now. Possible: {names}")
+            return text.format(names=", ".join(allowed) or "–")
+        case "already_settled":
+            return _("Somebody was faster: this was settled before.")
+        case "changed_meanwhile":
+            return _("It has changed meanwhile. Look again.")
+        case "bad_answer" if facts.get("suggestion"):
+            return _("That is none of the options. Did you mean “{name}”?").format(
+                name=facts["suggestion"]
+            )
+        case "bad_answer":
+            return _("Choose one of the options.") if facts.get("options") else _("Say something.")
+        case "incomplete":
+            return _("A title and a description are needed before it can be submitted.")
+        case "no_feedback":
+            return _("Say what is to be changed.")
+        case "bad_value" if facts.get("field") == "value":
+            return _("A value is needed.")
+        case "unknown_task" | "unknown_review" | "unknown_question" | "unknown_dependency":
+            return _("This is not there, or not any more.")
+        case "invalid":
+            return _(refused.message)
+        case _:
+            return refused.message

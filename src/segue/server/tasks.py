@@ -1,0 +1,163 @@
+"""Tasks: made, changed, moved along, looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from segue.core.serving import Stage
+from segue.server import answers, bodies
+from segue.server.desk_port import Desk, Json
+from segue.server.documenting import changing, reading
+from segue.server.parameters import Key, Page, PageSize, Text
+from segue.server.rendering import Shelf, rendered
+from segue.server.replies import Once
+from segue.work.server.desk import NewTask
+
+Status = Annotated[Stage | None, Query()]
+_PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}
+
+
+def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
+    @routes.get("/api/tasks", response_model=answers.Tasks, responses=reading())
+    async def list_tasks(
+        status: Status = None,
+        type: Text = None,
+        archived: bool = False,
+        query: Text = None,
+        page: Page = 1,
+        page_size: PageSize = 50,
+    ) -> Response:
+        return shelf.get(
+            (status, type, archived, query, page, page_size),
+            lambda: desk.list_tasks(
+                status=status,
+                type=type,
+                archived=archived,
+                query=query,
+                page=page,
+                page_size=page_size,
+            ),
+        )
+
+    @routes.post(
+        "/api/tasks",
+        status_code=201,
+        response_model=answers.Task,
+        responses=changing(409) | {201: _PLACE},
+    )
+    async def create_task(body: bodies.GivenTask, request: Request, key: Key = None) -> Response:
+        given = NewTask(
+            title=body.title,
+            description=body.description,
+            type=body.type,
+            agent=body.agent,
+            depends_on=tuple(body.depends_on),
+            priority=body.priority,
+            submit=body.submit,
+        )
+        return once(request, key, lambda: desk.create_task(given), makes=True)
+
+    @routes.get("/api/tasks/{id}", response_model=answers.Task, responses=reading(404))
+    async def show_task(id: str) -> Response:
+        return rendered(desk.task(id))
+
+    @routes.patch("/api/tasks/{id}", response_model=answers.Task, responses=changing(404, 409))
+    async def change_task(id: str, body: bodies.Changes) -> Response:
+        return rendered(desk.change_task(id, body.given()))
+
+    @routes.delete("/api/tasks/{id}", status_code=204, responses=changing(404, 409))
+    async def delete_task(id: str) -> Response:
+        desk.delete_task(id)
+        return Response(status_code=204)
+
+    _add_looks(routes, desk)
+    _add_actions(routes, desk, once)
+    _add_new_from_old(routes, desk, once)
+
+
+def _add_looks(routes: APIRouter, desk: Desk) -> None:
+    @routes.get("/api/tasks/{id}/agent", response_model=answers.Agent, responses=reading(404))
+    async def show_agent(id: str) -> Response:
+        return rendered(desk.agent(id))
+
+    @routes.get("/api/tasks/{id}/phases", response_model=answers.Items, responses=reading(404))
+    async def list_phases(id: str) -> Response:
+        return rendered(desk.phases(id))
+
+    @routes.get(
+        "/api/tasks/{id}/checkpoints", response_model=answers.Checkpoints, responses=reading(404)
+    )
+    async def list_checkpoints(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        return rendered(desk.checkpoints(id, page=page, page_size=page_size))
+
+    @routes.get("/api/tasks/{id}/journal", response_model=answers.Journal, responses=reading(404))
+    async def list_journal(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        return rendered(desk.journal(id, page=page, page_size=page_size))
+
+
+def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
+    """Each leads to the task as it is then, or to 409 with what is allowed."""
+
+    def add_plain(action: str, act: Callable[[str], Json]) -> None:
+        @routes.post(
+            f"/api/tasks/{{id}}/{action}",
+            name=f"{action}_task",
+            response_model=answers.Task,
+            responses=changing(404, 409),
+        )
+        async def do(
+            id: str, request: Request, key: Key = None, body: bodies.Nothing | None = None
+        ) -> Response:
+            return once(request, key, lambda: act(id))
+
+    add_plain("submit", desk.submit)
+    add_plain("pause", desk.pause)
+    add_plain("resume", desk.resume)
+    add_plain("archive", desk.archive)
+
+    @routes.post(
+        "/api/tasks/{id}/cancel", response_model=answers.Task, responses=changing(404, 409)
+    )
+    async def cancel_task(
+        id: str, request: Request, key: Key = None, body: bodies.Cancel | None = None
+    ) -> Response:
+        reason = body.reason if body else None
+        return once(request, key, lambda: desk.cancel(id, reason))
+
+    @routes.post(
+        "/api/tasks/{id}/rewind", response_model=answers.Task, responses=changing(404, 409)
+    )
+    async def rewind_task(
+        id: str, body: bodies.Rewind, request: Request, key: Key = None
+    ) -> Response:
+        return once(request, key, lambda: desk.rewind(id, body.checkpoint_id))
+
+
+def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
+    @routes.post(
+        "/api/tasks/{id}/retry",
+        status_code=201,
+        response_model=answers.Task,
+        responses=changing(404, 409) | {201: _PLACE},
+    )
+    async def retry_task(
+        id: str, request: Request, key: Key = None, body: bodies.Retry | None = None
+    ) -> Response:
+        submit = body.submit if body else False
+        return once(request, key, lambda: desk.retry(id, submit=submit), makes=True)
+
+    @routes.post(
+        "/api/tasks/{id}/fork",
+        status_code=201,
+        response_model=answers.Task,
+        responses=changing(404, 409) | {201: _PLACE},
+    )
+    async def fork_task(
+        id: str, request: Request, key: Key = None, body: bodies.Fork | None = None
+    ) -> Response:
+        checkpoint = body.checkpoint_id if body else None
+        return once(request, key, lambda: desk.fork(id, checkpoint), makes=True)

@@ -1,0 +1,1 @@
+"""`segue serve`: tasks that pass through phases, with people in between."""

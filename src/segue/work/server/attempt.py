@@ -1,0 +1,51 @@
+"""A run under way on the server, as its supervisor sees it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from segue.core.plan import Task
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    DependencyAsked,
+    ErrorTold,
+    Finished,
+    LimitHit,
+    PhaseDone,
+    TaskDone,
+    Used,
+)
+from segue.work.agents import Profile
+from segue.work.server.rows import RunRow
+
+LINES_KEPT = 400
+Told = ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked
+IMPORTANCE: tuple[type[Told], ...] = (ErrorTold, PhaseDone, TaskDone, DependencyAsked, Asked)
+
+
+@dataclass(slots=True)
+class Attempt:
+    run: RunRow
+    profile: Profile
+    task: Task  # as the workshop wants it
+    workspace: Path
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=LINES_KEPT))
+    told: list[Told] = field(default_factory=list)  # and not acted on yet
+    heard: int = 0  # how many such things it told
+    limit: LimitHit | None = None
+    used: Used | None = None
+    finished: Finished | None = None
+    lost: ConversationLost | None = None
+    is_ending: bool = False
+    is_paused: bool = False
+
+    def foremost(self) -> Told | None:
+        """What it told that counts first."""
+        for kind in IMPORTANCE:
+            for told in self.told:
+                if isinstance(told, kind):
+                    return told
+        return None

@@ -1,0 +1,168 @@
+"""Is a phase complete? Segue's own checks first, then somebody who did not write the work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segue.core.machines import RunState, Trigger
+from segue.core.serving import Cause
+from segue.engine.port import Ended
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.changes import Change, Move, Note
+from segue.work.attempts import why
+from segue.work.server import deliverables, moves, prompts
+from segue.work.server.attempt import Attempt
+from segue.work.server.rows import AgentRow, TaskRow
+from segue.work.server.types import SELF
+from segue.work.server.verdicts import verdict_in
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+REWORKS_MAX = 3
+TAIL_LINES = 30
+
+
+def begin(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change]) -> None:
+    """The agent says that the phase is complete: a claim, which is checked."""
+    phase = task.now_at
+    assert phase is not None
+    workspace = Path(task.workspace or "")
+    found = deliverables.collect(workspace, phase.deliverables)
+    reasons = deliverables.check(phase, found, workspace)
+    if reasons:
+        _rework(office, task, agent, reasons, also)
+    elif phase.verify:
+        step: Change = Note("server_agent", task.id, {"step": _("verifying")})
+        run = _run(office, task, agent, "check", phase.verify)
+        office.commit(*also, step, run)
+        office.reconcile(task.id)
+    else:
+        _judge(office, task, agent, also)
+
+
+def _judge(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change]) -> None:
+    """A reviewer, where the phase names one; else it has passed."""
+    phase = task.now_at
+    assert phase is not None
+    name = task.agent if phase.reviewer == SELF else phase.reviewer
+    if name is None or not _can_judge(office, name):
+        passed(office, task, agent, also, {})
+        return
+    workspace = Path(task.workspace or "")
+    files = [item.path for item in deliverables.collect(workspace, phase.deliverables)]
+    step: Change = Note("server_agent", task.id, {"step": _("reviewing")})
+    run = _run(office, task, agent, "review", prompts.judge(task, files), name=name)
+    office.commit(*also, step, run)
+    office.reconcile(task.id)
+
+
+def _can_judge(office: Supervisor, name: str) -> bool:
+    """Programs that only play or run a command have no opinion."""
+    try:
+        return office.going_on.profile(name).settings.kind not in ("shell", "script")
+    except UserError:
+        return True  # the run fails, and says why
+
+
+def _run(
+    office: Supervisor, task: TaskRow, agent: AgentRow, purpose: str, text: str, name: str = ""
+) -> Change:
+    profile = office.going_on.profile(name or task.agent)
+    return moves.add_run(
+        task, agent, text, nonce=moves.new_nonce(), name=profile.name, account=profile.account,
+        purpose=purpose, conversation=moves.new_conversation(),
+    )[1]  # fmt: skip
+
+
+def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
+    """A check or a reviewer has come to its end."""
+    task, agent = office.records.task(attempt.run.task), office.records.agent(attempt.run.task)
+    assert task is not None
+    assert agent is not None
+    is_well = ended.code == 0
+    end: list[Change] = [
+        moves.end_run(
+            attempt.run,
+            RunState.COMPLETED if is_well else RunState.FAILED,
+            Trigger.COMPLETE if is_well else Trigger.FAIL,
+            exit_code=ended.code,
+        )
+    ]
+    if agent.state != "running":  # cancelled or paused meanwhile
+        office.commit(*end)
+        return
+    if attempt.run.purpose == "check":
+        if is_well:
+            _judge(office, task, agent, end)
+        else:
+            lines = list(attempt.lines)[-TAIL_LINES:]
+            reason = _("verify failed ({why})").format(why=why(ended, None))
+            _rework(office, task, agent, ["\n".join([reason, *lines])], end)
+        return
+    verdict = verdict_in(attempt.lines)
+    if verdict.is_pass:
+        passed(office, task, agent, end, {"verdict": "pass", "reasons": list(verdict.reasons)})
+    else:
+        _rework(office, task, agent, verdict.reasons, end)
+
+
+def _rework(
+    office: Supervisor, task: TaskRow, agent: AgentRow, reasons: Sequence[str], also: list[Change]
+) -> None:
+    """Not complete yet: it is told why, at most three times."""
+    if task.reworks >= REWORKS_MAX:
+        from segue.work.server import outcomes  # noqa: PLC0415 - they need each other
+
+        text = _("phase {n} is not complete after {times} reworks: {why}")
+        why_not = "; ".join(reasons)
+        outcomes.fail(office, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also)
+        return
+    sets = {"reworks": task.reworks + 1}
+    data: dict[str, Any] = {"reasons": list(reasons), "rework": task.reworks + 1}
+    again = replace(task, reworks=task.reworks + 1)
+    text = prompts.rework(reasons, task.phase)
+    office.commit(
+        *also,
+        moves.move_task(task, Cause.REWORK, sets=sets, data=data),
+        moves.move_agent(agent, Cause.REWORK, sets={"step": None}),
+        *office.going_on.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
+    )
+    office.reconcile(task.id)
+
+
+def passed(
+    office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change], verdict: dict[str, Any]
+) -> None:
+    """The phase is complete: a person looks at it."""
+    phase = task.now_at
+    assert phase is not None
+    now = office.clock.now()
+    workspace = Path(task.workspace or "")
+    round_ = len(office.records.rounds(task.id, task.phase or 0)) + 1
+    items = office.saving.keep_round(task, workspace, phase.deliverables, round_)
+    about = {"deliverables": items, "verification": verdict, "reworks": task.reworks}
+    gate, add = moves.open_gate(
+        task.id, "review", "rev",
+        phase=task.phase, round=round_, text=phase.name, about=moves.as_json(about),
+    )  # fmt: skip
+    data = {"review": gate, "deliverables": len(items)}
+    office.commit(
+        *also,
+        add,
+        moves.move_task(task, Cause.PHASE_COMPLETE, facts={"verified": True}, data=data),
+        moves.move_agent(agent, Cause.PHASE_COMPLETE, sets={"step": None}, data=data),
+        moves.notice(task.id, "review", f"{task.title}: {phase.name}", now, gate),
+        *office.saving.reminders(task.id, gate, now),
+    )
+    office.saving.save(task.id, "phase")
+    office.reconcile(task.id)
+
+
+def _ended_ids(changes: list[Change]) -> frozenset[str]:
+    """The runs that end with these changes."""
+    return frozenset(change.id for change in changes if isinstance(change, Move))

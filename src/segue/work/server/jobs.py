@@ -1,0 +1,127 @@
+"""The processes of the server's runs: what each is started with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from segue.core.plan import Task, TaskState
+from segue.dialects.text import Text
+from segue.dialects.told import Told
+from segue.engine.port import Channel, Job
+from segue.errors import AgentError
+from segue.i18n import _
+from segue.work.agents import Facts, Profile, Wanted, environment
+from segue.work.project import Project
+from segue.work.server.attempt import Attempt
+from segue.work.server.going_on import takes_lines
+from segue.work.server.rows import RunRow, TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """`given`: what people provided for a task, by the name of the variable."""
+
+    project: Project
+    environ: Mapping[str, str]
+    base: Mapping[str, str]  # what every agent gets of it
+    profile: Callable[[str], Profile]
+    given: Callable[[str], Mapping[str, str]]
+
+    def log(self, run: str) -> Path:
+        return self.project.logs / f"{run}.log"
+
+    def make(self, task: TaskRow, run: RunRow, *, is_adopted: bool = False) -> tuple[Attempt, Job]:
+        """A run's process, to be started or (`is_adopted`) to be taken up again."""
+        workspace = Path(task.workspace or "")
+        if not task.workspace or not workspace.is_dir():
+            text = _("the workspace is gone: {path}")
+            raise AgentError(text.format(path=task.workspace))
+        profile = self.profile(run.agent)
+        given = self.given(task.id)
+        command = fenced_command(task.description) if profile.needs_command else None
+        state = TaskState.IN_PROGRESS
+        wanted = Task(task.id, task.title, state, body=task.description, run=command)
+        attempt = Attempt(run, profile, wanted, workspace)
+        if run.purpose == "check":
+            return attempt, self._check(task, run, profile, workspace, given)
+        return attempt, self._agent(attempt, given, is_adopted=is_adopted)
+
+    def claims(self) -> Iterator[str]:
+        """The runs that a process was begun for and whose end nobody took in."""
+        for path in self.project.runs.glob("task_*.claim"):
+            yield path.name.removesuffix(".claim")
+
+    def _agent(self, attempt: Attempt, given: Mapping[str, str], *, is_adopted: bool) -> Job:
+        run, profile = attempt.run, attempt.profile
+        facts = self._facts(run)
+        told = self.project.runs / f"{run.id}.told"
+        tools: dict[str, str] = {}
+        if profile.has_tools and run.purpose == "work":
+            tools = {**facts.environment(), "SEGUE_TOLD": str(told)}
+        prompt = run.prompt or ""
+        start = profile.start(Wanted(attempt.task, prompt, run.resume_id, tools))
+        is_open = takes_lines(profile)
+        stdin = start.stdin
+        if is_open:
+            stdin = as_line("prompt", prompt)
+        return Job(
+            id=run.id,
+            argv=start.argv,
+            env={**start.env, **environment(profile, facts, self.environ, self.base), **given},
+            cwd=attempt.workspace,
+            log=self.log(run.id),
+            dialect=profile.dialect(run.nonce),
+            err=self.project.logs / f"{run.id}.err.log" if profile.brand else None,
+            told=Channel(told, Told(run.nonce)) if tools else None,
+            stdin=None if is_adopted else stdin,
+            is_interactive=start.is_interactive or is_open,
+            has_terminal=profile.settings.driver == "pty",
+            masks=tuple(given.values()),
+        )
+
+    def _check(
+        self,
+        task: TaskRow,
+        run: RunRow,
+        profile: Profile,
+        workspace: Path,
+        given: Mapping[str, str],
+    ) -> Job:
+        """A phase's `verify`, by a shell in the workspace."""
+        env = environment(profile, self._facts(run), self.environ, self.base)
+        return Job(
+            id=run.id,
+            argv=("/bin/sh", "-c", run.prompt or (task.now_at.verify if task.now_at else "") or ""),
+            env={**env, **given},
+            cwd=workspace,
+            log=self.project.evidence / f"{run.id}.log",
+            dialect=Text(run.nonce),
+            masks=tuple(given.values()),
+        )
+
+    def _facts(self, run: RunRow) -> Facts:
+        return Facts(
+            task=run.task,
+            run=run.id,
+            attempt=run.attempt,
+            conversation=run.conversation,
+            project=str(self.project.root),
+            nonce=run.nonce,
+            is_resumed=run.resumes is not None,
+        )
+
+
+def fenced_command(text: str) -> str | None:
+    """The fenced `sh` blocks of a description, or its `run:` lines, as one command."""
+    blocks = re.findall(r"^```(?:sh|bash|shell)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    found = blocks or re.findall(r"^\s*(?:[-*]\s*)?run:\s*(\S.*)$", text, re.MULTILINE)
+    return "\n".join(found) or None
+
+
+def as_line(kind: str, text: str) -> bytes:
+    """What an interactive agent reads from its input."""
+    return (json.dumps({"type": kind, "text": text}, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,425 @@
+"""What an agent of the server told, how its run ended, and what follows for its task."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from segue.core.limits import holds_account, needs_person, wakes_at
+from segue.core.machines import RunState, Trigger
+from segue.core.serving import Cause, Stage
+from segue.dialects.events import Asked, DependencyAsked, ErrorTold, LimitHit, PhaseDone, TaskDone
+from segue.engine.port import Ended
+from segue.errors import AgentError, UserError
+from segue.i18n import _
+from segue.store.changes import Change, Move, Note, Value, stamp
+from segue.work.agents import Profile
+from segue.work.attempts import why
+from segue.work.server import checking, moves, prompts
+from segue.work.server.attempt import Attempt
+from segue.work.server.rows import AgentRow, RunRow, TaskRow
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+REMINDERS_MAX = 1
+UNKNOWN_LIMIT = "unknown"
+
+
+# Beginning
+
+
+def assigned(office: Supervisor, task: TaskRow) -> bool:
+    """A slot is free: the task's workspace is made, its agent starts with the first phase."""
+    agent = office.records.agent(task.id)
+    if agent is None:
+        return False
+    now = office.clock.now()
+    phase = (task.phase or 1) if task.phases else None  # a fork begins where it was cut
+    started: dict[str, Value] = {
+        "phase": phase,
+        "started_at": stamp(now),
+        "workspace": task.workspace or str(office.saving.workspace(task.id)),
+    }
+    facts = {"slot_is_free": True, "waits_for": []}
+    move = moves.move_task(task, Cause.ASSIGN, facts=facts, sets=started, data={"phase": phase})
+    try:
+        profile = office.going_on.profile(task.agent)
+    except UserError as error:
+        return _fails_at_once(office, task, str(error))
+    mine: dict[str, Value] = {
+        "conversation": moves.new_conversation(),
+        "account": profile.account,
+    }
+    nonce = moves.new_nonce()
+    begun = replace(task, phase=phase)
+    text = prompts.phase(begun, shown_nonce(profile, nonce), has_tools=profile.has_tools)
+    is_ours = office.commit(
+        move,
+        moves.move_agent(agent, Cause.ASSIGN, sets=mine),
+        *office.going_on.begin(
+            begun, replace(agent, conversation=str(mine["conversation"])), text, nonce
+        ),
+        moves.timer("save", task.id, now + moves.SAVE_EVERY),
+    )
+    office.reconcile(task.id)
+    return is_ours
+
+
+def shown_nonce(profile: Profile, nonce: str) -> str | None:
+    """Agents with structured output need none: their own words are known as such."""
+    return None if profile.brand else nonce
+
+
+def _fails_at_once(office: Supervisor, task: TaskRow, error: str) -> bool:
+    agent = office.records.agent(task.id)
+    assert agent is not None
+    facts = {"slot_is_free": True, "waits_for": []}
+    office.commit(
+        moves.move_task(task, Cause.ASSIGN, facts=facts), moves.move_agent(agent, Cause.ASSIGN)
+    )
+    task, _agent = _rows(office, task.id)
+    fail(office, task, error)
+    return False
+
+
+def could_not_begin(office: Supervisor, task: TaskRow, run: RunRow, error: str) -> None:
+    office.commit(moves.end_run(run, RunState.FAILED, Trigger.FAIL, error=error))
+    task, _agent = _rows(office, task.id)
+    fail(office, task, error)
+
+
+# What a living process told
+
+
+def told(office: Supervisor, attempt: Attempt) -> None:
+    """An interactive agent told something that counts: acted on at once, it stands still."""
+    foremost = attempt.foremost()
+    attempt.told.clear()
+    if foremost is None:
+        return
+    heard = Note("server_run", attempt.run.id, {"heard": attempt.heard})
+    _act(office, attempt, foremost, [heard], is_alive=True)
+    office.reconcile(attempt.run.task)
+
+
+# How a run ended
+
+
+def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
+    if attempt.run.purpose != "work":
+        checking.ended(office, attempt, ended)
+        return
+    task, agent = _rows(office, attempt.run.task)
+    used: dict[str, Value] = {}
+    if attempt.used is not None:
+        used = {
+            "input_tokens": attempt.used.input_tokens,
+            "output_tokens": attempt.used.output_tokens,
+            "cost_usd": attempt.used.cost_usd,
+        }
+    foremost = attempt.foremost()
+    if foremost is not None:
+        to, cause = RunState.COMPLETED, Trigger.COMPLETE
+        if isinstance(foremost, Asked | DependencyAsked):
+            to, cause = RunState.ASKED, Trigger.ASK
+        end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
+        _act(office, attempt, foremost, [end], is_alive=False)
+        return
+    limit = attempt.limit or _limit_in_words(office, attempt, ended)
+    if limit is not None:
+        to, cause = RunState.PARKED, Trigger.PARK
+        end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
+        _limited(office, task, agent, limit, [end])
+        return
+    if agent.state != "running":  # it was paused, and ended or was killed meanwhile
+        office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
+        return
+    _without_a_word(office, attempt, ended, used)
+
+
+def _act(
+    office: Supervisor,
+    attempt: Attempt,
+    told: ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked,
+    also: list[Change],
+    *,
+    is_alive: bool,
+) -> None:
+    task, agent = _rows(office, attempt.run.task)
+    match told:
+        case ErrorTold():
+            _error(office, task, agent, told, also)
+        case PhaseDone(phase) if task.phases and phase in (None, task.phase):
+            checking.begin(office, task, agent, also)
+        case TaskDone() if not task.phases:
+            complete(office, task, agent, also)
+        case DependencyAsked():
+            _needs(office, task, agent, told, also)
+        case Asked():
+            _asks(office, task, agent, told, also)
+        case _:  # of a phase that is not the current one
+            office.commit(*also)
+            if not is_alive:
+                _again_or_fail(office, attempt, _("it reported a phase that is not under way"))
+
+
+def _error(
+    office: Supervisor, task: TaskRow, agent: AgentRow, told: ErrorTold, also: list[Change]
+) -> None:
+    if told.is_pause:
+        _limited(office, task, agent, LimitHit(UNKNOWN_LIMIT, text=told.message), also)
+    elif told.is_fatal:
+        fail(office, task, told.message, also)
+    else:
+        question = Asked(told.message, category="clarification")
+        _asks(office, task, agent, question, also)
+
+
+def _asks(
+    office: Supervisor, task: TaskRow, agent: AgentRow, asked: Asked, also: list[Change]
+) -> None:
+    now = office.clock.now()
+    deadline = None
+    if asked.deadline_s is not None:
+        deadline = now + timedelta(seconds=asked.deadline_s)
+    gate, add = moves.open_gate(
+        task.id, "question", "q",
+        run=None, phase=task.phase, category=asked.category, text=asked.question,
+        options=moves.as_json(asked.options), preset=asked.preset,
+        is_required=int(asked.is_required), priority=asked.priority,
+        deadline=stamp(deadline) if deadline else None,
+    )  # fmt: skip
+    changes = [
+        *also,
+        add,
+        moves.move_agent(agent, Cause.QUESTION, data={"question": gate}),
+        moves.notice(task.id, "question", asked.question, now, gate),
+        *office.saving.reminders(task.id, gate, now),
+    ]
+    if deadline is not None:
+        changes.append(moves.timer("deadline", task.id, deadline, gate))
+    office.commit(*changes)
+    office.saving.save(task.id, "question")
+
+
+def _needs(
+    office: Supervisor, task: TaskRow, agent: AgentRow, asked: DependencyAsked, also: list[Change]
+) -> None:
+    now = office.clock.now()
+    gate, add = moves.open_gate(
+        task.id, "dependency", "dep",
+        phase=task.phase, category=asked.type, name=asked.name, text=asked.description,
+        preset=asked.preset, is_required=int(asked.required),
+    )  # fmt: skip
+    text = f"{asked.type} {asked.name}: {asked.description}".rstrip(": ")
+    office.commit(
+        *also,
+        add,
+        moves.move_agent(agent, Cause.DEPENDENCY_REQUEST, data={"dependency": gate}),
+        moves.notice(task.id, "dependency", text, now, gate),
+        *office.saving.reminders(task.id, gate, now),
+    )
+    office.saving.save(task.id, "dependency")
+
+
+def complete(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change]) -> None:
+    """A task without phases is done."""
+    now = office.clock.now()
+    none = {"phases_total": 0}
+    office.commit(
+        *also,
+        moves.move_task(task, Cause.PHASE_COMPLETE, sets={"completed_at": stamp(now)}),
+        moves.move_agent(agent, Cause.PHASE_COMPLETE, facts=none, sets={"step": None}),
+        moves.no_timer("save", task.id),
+        moves.notice(task.id, "completed", task.title, now),
+    )
+    office.saving.save(task.id, "final")
+
+
+def fail(office: Supervisor, task: TaskRow, error: str, also: list[Change] | None = None) -> None:
+    _task, agent = _rows(office, task.id)
+    now = office.clock.now()
+    changes: list[Change] = [*(also or [])]
+    changes.append(
+        moves.move_task(task, Cause.FAIL, sets={"error": error, "failed_at": stamp(now)},
+                        data={"error": error})
+    )  # fmt: skip
+    if agent.state == "running":
+        changes.append(moves.move_agent(agent, Cause.FAIL, sets={"step": None}))
+    done = {change.id for change in changes if isinstance(change, Move)}
+    changes += [
+        moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
+        for run in office.records.open_runs(task.id)
+        if run.id not in done
+    ]
+    changes += [moves.no_timer("save", task.id), moves.notice(task.id, "failed", error, now)]
+    office.commit(*changes)
+    office.saving.save(task.id, "final")
+    office.reconcile(task.id)
+
+
+# Limits
+
+
+def _limit_in_words(office: Supervisor, attempt: Attempt, ended: Ended) -> LimitHit | None:
+    """The limit in the last words of a command that ended badly."""
+    if ended.code in (0, None) or attempt.profile.settings.kind != "command":
+        return None
+    from segue.dialects.limits import detect  # noqa: PLC0415 - many patterns, needed by few runs
+
+    text = "\n".join(attempt.lines)
+    found = detect(text, tool=attempt.profile.name, now=office.clock.now(), tz=office.tz)
+    if not found.paused:
+        return None
+    return LimitHit(found.kind or UNKNOWN_LIMIT, found.resets_at, text=found.evidence)
+
+
+def _limited(
+    office: Supervisor, task: TaskRow, agent: AgentRow, limit: LimitHit, also: list[Change]
+) -> None:
+    """Paused until its instant; what waiting cannot mend is asked."""
+    now = office.clock.now()
+    if needs_person(limit.kind):
+        text = _("{agent} cannot go on ({why}); see to it, then answer")
+        why_not = limit.text or limit.kind
+        asked = Asked(text.format(agent=task.agent, why=why_not), category="confirmation")
+        _asks(office, task, agent, asked, also)
+        return
+    resets_at, at = wakes_at(
+        limit.kind,
+        now,
+        resets_at=limit.resets_at,
+        wait_s=limit.wait_s,
+        is_minute=limit.is_minute,
+        waits=office.waits,
+        jitter=random.random(),  # noqa: S311 - it spreads, it hides nothing
+    )
+    paused: dict[str, Value] = {
+        "kind": limit.kind,
+        "resets_at": stamp(resets_at) if resets_at else None,
+        "is_by_person": 0,
+    }
+    data = {"kind": limit.kind, "wakes_at": stamp(at)}
+    office.commit(
+        *also,
+        moves.move_agent(agent, Cause.LIMIT, sets=paused, data=data),
+        moves.timer("wake", task.id, at),
+    )
+    if holds_account(limit.kind):
+        office.accounts.park(agent.account or task.agent, limit.kind, at)
+    office.saving.save(task.id, "limit")
+
+
+# Ends that say nothing
+
+
+def _without_a_word(
+    office: Supervisor, attempt: Attempt, ended: Ended, used: dict[str, Value]
+) -> None:
+    task, agent = _rows(office, attempt.run.task)
+    if attempt.lost is not None and attempt.run.resume_id is not None:
+        _afresh(office, attempt, task, agent, used)
+        return
+    reason = _("it ended without reporting")
+    if ended.code != 0 or ended.error is not None:
+        reason = why(ended, None)
+    elif attempt.finished is not None and attempt.finished.is_error:
+        reason = attempt.finished.text or attempt.finished.reason
+    office.commit(
+        moves.end_run(
+            attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=ended.code, error=reason, **used
+        )
+    )
+    _again_or_fail(office, attempt, reason)
+
+
+def _again_or_fail(office: Supervisor, attempt: Attempt, reason: str) -> None:
+    """It is reminded once of how to report; then the task has failed."""
+    task, agent = _rows(office, attempt.run.task)
+    last = next((line.strip() for line in reversed(attempt.lines) if line.strip()), "")
+    if task.reminders >= REMINDERS_MAX:
+        fail(office, task, f"{reason}: {last}" if last else reason)
+        return
+    profile = attempt.profile
+    nonce = shown_nonce(profile, attempt.run.nonce)
+    phase = task.phase if task.phases else None
+    text = prompts.reminder(reason, phase, nonce, has_tools=profile.has_tools)
+    office.commit(
+        Note("server_task", task.id, {"reminders": task.reminders + 1}),
+        *office.going_on.again(task, agent, text),
+    )
+    office.reconcile(task.id)
+
+
+def _afresh(
+    office: Supervisor, attempt: Attempt, task: TaskRow, agent: AgentRow, used: dict[str, Value]
+) -> None:
+    """Its conversation is lost: a new one, with what is known of it."""
+    before = "\n".join(list(attempt.lines)[-40:])
+    nonce = moves.new_nonce()
+    shown = shown_nonce(attempt.profile, nonce)
+    text = prompts.phase(task, shown, has_tools=attempt.profile.has_tools, before=before or "–")
+    office.commit(
+        moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used),
+        Note("server_agent", task.id, {"resume_id": None}),
+        *office.going_on.begin(task, agent, text, nonce),
+    )
+
+
+# After a death
+
+
+def never_started(office: Supervisor, task: TaskRow, run: RunRow) -> None:
+    """It was meant and had not begun: it begins now, under another name."""
+    agent = office.records.agent(task.id)
+    assert agent is not None
+    again = moves.add_run(
+        task, agent, run.prompt or "", nonce=run.nonce, name=run.agent, account=run.account,
+        purpose=run.purpose, attempt=run.attempt, resume_id=run.resume_id,
+        resumes=office.records.run(run.resumes) if run.resumes else None,
+        conversation=run.conversation,
+    )[1]  # fmt: skip
+    office.commit(moves.end_run(run, RunState.REVOKED, Trigger.REVOKE), again)
+
+
+def cut_off(office: Supervisor, task: TaskRow, run: RunRow | None) -> None:
+    """Nothing of it runs any more: it goes on in its conversation."""
+    task, agent = _rows(office, task.id)
+    changes: list[Change] = []
+    if run is not None:
+        changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
+        if run.purpose != "work":
+            again = moves.add_run(
+                task, agent, run.prompt or "", nonce=run.nonce, name=run.agent,
+                account=run.account, purpose=run.purpose, conversation=run.conversation,
+            )[1]  # fmt: skip
+            office.commit(*changes, again)
+            return
+    if task.state is Stage.IN_PROGRESS and agent.state == "running":
+        changes.append(moves.move_agent(agent, Cause.RECOVER))
+        changes += _taken_up(office, task, agent, run)
+    if changes:
+        office.commit(*changes)
+
+
+def _taken_up(
+    office: Supervisor, task: TaskRow, agent: AgentRow, run: RunRow | None
+) -> list[Change]:
+    """Where it was: what it was about to be told, else the resume text; never told anything,
+    from its beginning."""
+    if office.records.last_work(task.id) is None:
+        profile, nonce = office.going_on.profile(task.agent), moves.new_nonce()
+        text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
+        return office.going_on.begin(task, agent, text, nonce)
+    text = run.prompt if run is not None and run.prompt else office.resume_text
+    return office.going_on.again(task, agent, text)
+
+
+def _rows(office: Supervisor, id: str) -> tuple[TaskRow, AgentRow]:
+    task, agent = office.records.task(id), office.records.agent(id)
+    if task is None or agent is None:
+        raise AgentError(f"the task {id} is gone")
+    return task, agent

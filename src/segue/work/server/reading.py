@@ -1,0 +1,301 @@
+"""Looking at the server's tasks: everything the API can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from segue.core.serving import AgentState, Stage
+from segue.i18n import _
+from segue.work.server import shapes
+from segue.work.server.refused import Refused
+from segue.work.server.rows import AgentRow, GateRow, TaskRow, gate_row, task_row
+from segue.work.server.shapes import Json
+from segue.work.server.supervisor import Supervisor
+from segue.work.server.types import Types
+
+LISTED = (
+    "SELECT t.*, a.state AS agent_state FROM server_tasks t JOIN server_agents a ON a.id = t.id"
+)
+WAITING = "SELECT * FROM server_gates WHERE state = 'pending' ORDER BY priority DESC, created_at"
+
+
+@dataclass(slots=True)
+class Reading:
+    office: Supervisor
+    types: Types
+    default_agent: str
+    agent_names: Callable[[], list[str]]
+
+    # Tasks
+
+    def list_tasks(
+        self,
+        *,
+        status: str | None = None,
+        type: str | None = None,
+        archived: bool | None = False,
+        query: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        where, values = ["1"], list[object]()
+        for column, value in (("t.state", status), ("t.type", type)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        if archived is not None:
+            where.append("t.is_archived = ?")
+            values.append(int(archived))
+        if query:
+            where.append("instr(lower(t.title), lower(?)) > 0")
+            values.append(query)
+        store = self.office.records.store
+        found = " AND ".join(where)
+        count = store.one(f"SELECT count(*) FROM server_tasks t WHERE {found}", *values)  # noqa: S608
+        rows = store.all(
+            f"{LISTED} WHERE {found} ORDER BY t.created_at DESC, t.rowid DESC LIMIT ? OFFSET ?",
+            *values,
+            page_size,
+            (page - 1) * page_size,
+        )
+        items = [self._shown(task_row(row), AgentState(row["agent_state"])) for row in rows]
+        return shapes.page(items, count[0] if count else 0, page, page_size)
+
+    def task(self, id: str) -> Json:
+        task, agent = self._both(id)
+        return self._shown(task, agent.state)
+
+    def agent(self, id: str) -> Json:
+        task, agent = self._both(id)
+        used = self.office.records.usage(id)
+        return shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
+
+    def phases(self, id: str) -> Json:
+        task, _agent = self._both(id)
+        items = []
+        for n, phase in enumerate(task.phases, 1):
+            rounds = self.office.records.rounds(id, n)
+            items.append(
+                {
+                    "number": n,
+                    "name": phase.name,
+                    "status": _phase_status(task, n),
+                    "deliverables": list(phase.deliverables),
+                    "steps": [_(step) for step in phase.steps],
+                    "verify": phase.verify,
+                    "rounds": len(rounds),
+                    "reworks": task.reworks if n == task.phase else None,
+                }
+            )
+        return shapes.page(items, len(items), 1, max(50, len(items)))
+
+    def review(self, id: str) -> Json:
+        gate = self._again(id)
+        if gate.kind != "review":
+            raise Refused(404, "unknown_review", _("there is no review {id}").format(id=id))
+        shown = shapes.review(gate, self.office.records.task(gate.task))
+        shown["deliverables"] = self.office.saving.shown(gate, self.office.records)
+        return shown
+
+    def gates(
+        self,
+        kind: str,
+        *,
+        task: str | None = None,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        if task is not None:
+            self._both(task)
+        where, values = ["kind = ?"], list[object]([kind])
+        if task is not None:
+            where.append("task = ?")
+            values.append(task)
+        if status is not None:
+            where.append("state = ?")
+            values.append(status)
+        return self._paged(
+            "server_gates", " AND ".join(where), values, page, page_size,
+            lambda row: shapes.gate(gate_row(row), self.office.records.task(row["task"])),
+            order="created_at, rowid",
+        )  # fmt: skip
+
+    def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        return self.gates("review", task=id, page=page, page_size=page_size)
+
+    def questions(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        return self.gates("question", task=id, status=status, page=page, page_size=page_size)
+
+    def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        return self.gates("dependency", task=id, page=page, page_size=page_size)
+
+    def checkpoints(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self._both(id)
+        return self._paged(
+            "server_checkpoints", "task = ?", [id], page, page_size,
+            lambda row: {
+                "id": row["id"], "taskId": row["task"], "kind": row["kind"],
+                "phase": row["phase"], "createdAt": row["created_at"],
+                "whole": self.office.saving.is_whole(row["path"], row["sha256"]),
+            },
+            order="created_at DESC, rowid DESC",
+        )  # fmt: skip
+
+    def journal(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self._both(id)
+        where = "entity IN ('server_task', 'server_agent') AND entity_id = ?"
+        return self._paged("journal", where, [id], page, page_size, shapes.journal, order="seq")
+
+    def _paged(
+        self,
+        table: str,
+        where: str,
+        values: Sequence[object],
+        page: int,
+        page_size: int,
+        shape: Callable[[Any], Json],
+        *,
+        order: str,
+    ) -> Json:
+        store = self.office.records.store
+        count = store.one(f"SELECT count(*) FROM {table} WHERE {where}", *values)  # noqa: S608
+        rows = store.all(
+            f"SELECT * FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            *values,
+            page_size,
+            (page - 1) * page_size,
+        )
+        items = [shape(row) for row in rows]
+        return shapes.page(items, count[0] if count else 0, page, page_size)
+
+    def inbox(self) -> Json:
+        """Everything that waits for a person: the most urgent first, then the oldest."""
+        items: list[Json] = []
+        for row in self.office.records.store.all(WAITING):
+            gate = gate_row(row)
+            task = self.office.records.task(gate.task)
+            title = task.title if task else gate.task
+            items.append({"kind": gate.kind, "taskTitle": title, **shapes.gate(gate, task)})
+        return {"items": items, "total": len(items)}
+
+    def limits(self) -> Json:
+        items = [
+            {
+                "account": name,
+                "status": "probing" if view.probing else "parked" if view.parked_until else "open",
+                "parkedUntil": shapes.text(view.parked_until),
+                "used": view.used,
+            }
+            for name, view in sorted(self.office.accounts.view().items())
+        ]
+        parks = self.office.records.store.all(
+            "SELECT a.id, a.account, a.kind, a.resets_at, t.at FROM server_timers t"
+            " JOIN server_agents a ON a.id = t.task WHERE t.kind = 'wake' ORDER BY t.at"
+        )
+        return {
+            "accounts": items,
+            "parks": [
+                {"taskId": row["id"], "account": row["account"], "kind": row["kind"],
+                 "resetsAt": row["resets_at"], "wakesAt": row["at"]}
+                for row in parks
+            ],
+        }  # fmt: skip
+
+    def workers(self) -> Json:
+        items = [
+            {
+                "id": "local",
+                "slots": self.office.slots(),
+                "working": self.office.records.working(),
+            }
+        ]
+        return shapes.page(list(items), 1, 1, 50)
+
+    def settings(self) -> Json:
+        return {
+            "slots": self.office.slots(),
+            "defaultAgent": self.default_agent,
+            "types": self.types.names(),
+            "agents": self.agent_names(),
+            **self.office.records.settings(),
+        }
+
+    def log(self, id: str, *, offset: int = 0, limit: int = 1_000_000) -> tuple[bytes, int]:
+        """A piece of what the agents of a task printed, run after run; and how long it all is."""
+        self._both(id)
+        sql = "SELECT id FROM server_runs WHERE task = ? AND purpose = 'work' ORDER BY created_at"
+        paths = [self.office.jobs.log(row["id"]) for row in self.office.records.store.all(sql, id)]
+        return _read_on(paths, offset, limit)
+
+    def deliverables(self, id: str) -> Path:
+        task, _agent = self._both(id)
+        return self.office.saving.zipped(task)
+
+    # Events
+
+    @property
+    def last_seq(self) -> int:
+        row = self.office.records.store.one("SELECT max(seq) FROM journal")
+        return (row[0] or 0) if row else 0
+
+    def events_after(self, seq: int, task: str | None = None, limit: int = 500) -> list[Json]:
+        """What has happened since, in order; each with its number."""
+        rows = self.office.records.store.all(
+            "SELECT * FROM journal WHERE seq > ? AND entity LIKE 'server\\_%' ESCAPE '\\'"
+            " ORDER BY seq LIMIT ?",
+            seq,
+            limit,
+        )
+        found = [shapes.journal(row) for row in rows]
+        return [event for event in found if task is None or event["taskId"] == task]
+
+    def on_commit(self, listener: Callable[[], None]) -> None:
+        self.office.on_commit(listener)
+
+    # Inside
+
+    def _both(self, id: str) -> tuple[TaskRow, AgentRow]:
+        task, agent = self.office.records.task(id), self.office.records.agent(id)
+        if task is None or agent is None:
+            raise Refused(404, "unknown_task", _("there is no task {id}").format(id=id))
+        return task, agent
+
+    def _again(self, id: str) -> GateRow:
+        gate = self.office.records.gate(id)
+        if gate is None:
+            raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
+        return gate
+
+    def _shown(self, task: TaskRow, agent: AgentState) -> Json:
+        waits = self.office.records.unfinished(task.depends_on)
+        return shapes.task(task, agent, waits, self.office.records.usage(task.id))
+
+
+def _phase_status(task: TaskRow, n: int) -> str:
+    if task.state is Stage.COMPLETED or (task.phase or 0) > n:
+        return "completed"
+    return str(task.state) if task.phase == n else "pending"
+
+
+def _read_on(paths: Sequence[Path], offset: int, limit: int) -> tuple[bytes, int]:
+    """Some bytes of several files as if they were one."""
+    found, at = bytearray(), 0
+    for path in paths:
+        size = path.stat().st_size if path.exists() else 0
+        if offset < at + size and len(found) < limit:
+            with path.open("rb") as file:
+                file.seek(max(0, offset - at))
+                found += file.read(limit - len(found))
+        at += size
+    return bytes(found), at

@@ -1,0 +1,106 @@
+"""Reading the server's tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from segue.core.serving import AgentState, Stage
+from segue.store.changes import stamp
+from segue.store.sqlite import Store
+from segue.work.server.rows import (
+    AgentRow,
+    GateRow,
+    RunRow,
+    TaskRow,
+    agent_row,
+    gate_row,
+    run_row,
+    task_row,
+)
+
+OPEN_RUNS = "('intended', 'running')"
+USAGE = "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), sum(cost_usd)"
+
+
+class Records:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def task(self, id: str) -> TaskRow | None:
+        row = self.store.one("SELECT * FROM server_tasks WHERE id = ?", id)
+        return task_row(row) if row else None
+
+    def agent(self, id: str) -> AgentRow | None:
+        row = self.store.one("SELECT * FROM server_agents WHERE id = ?", id)
+        return agent_row(row) if row else None
+
+    def gate(self, id: str) -> GateRow | None:
+        row = self.store.one("SELECT * FROM server_gates WHERE id = ?", id)
+        return gate_row(row) if row else None
+
+    def pending_gates(self, task: str) -> list[GateRow]:
+        sql = "SELECT * FROM server_gates WHERE task = ? AND state = 'pending' ORDER BY created_at"
+        return [gate_row(row) for row in self.store.all(sql, task)]
+
+    def rounds(self, task: str, phase: int) -> list[GateRow]:
+        """The reviews of a phase, the first one first."""
+        sql = "SELECT * FROM server_gates WHERE task = ? AND kind = 'review' AND phase = ?"
+        return [gate_row(row) for row in self.store.all(f"{sql} ORDER BY round", task, phase)]
+
+    def run(self, id: str) -> RunRow | None:
+        row = self.store.one("SELECT * FROM server_runs WHERE id = ?", id)
+        return run_row(row) if row else None
+
+    def open_runs(self, task: str | None = None) -> list[RunRow]:
+        sql = f"SELECT * FROM server_runs WHERE state IN {OPEN_RUNS}"  # noqa: S608 - names are ours
+        if task is None:
+            return [run_row(row) for row in self.store.all(f"{sql} ORDER BY created_at")]
+        found = self.store.all(f"{sql} AND task = ? ORDER BY created_at", task)
+        return [run_row(row) for row in found]
+
+    def last_work(self, task: str) -> RunRow | None:
+        """The newest run that worked on a task itself, not on checking it."""
+        sql = "SELECT * FROM server_runs WHERE task = ? AND purpose = 'work'"
+        row = self.store.one(f"{sql} ORDER BY created_at DESC, rowid DESC LIMIT 1", task)
+        return run_row(row) if row else None
+
+    def tasks_in(self, *stages: Stage) -> list[TaskRow]:
+        marks = ", ".join("?" * len(stages))
+        sql = f"SELECT * FROM server_tasks WHERE state IN ({marks}) ORDER BY created_at"  # noqa: S608
+        return [task_row(row) for row in self.store.all(sql, *stages)]
+
+    def working(self) -> int:
+        """How many agents are at work: each needs a slot."""
+        row = self.store.one(
+            "SELECT count(*) FROM server_agents WHERE state = ?", AgentState.RUNNING
+        )
+        return int(row[0]) if row else 0
+
+    def unfinished(self, ids: Iterable[str]) -> list[str]:
+        """Those of these tasks that are not completed; one that is gone never will be."""
+        return [
+            id
+            for id in ids
+            if (found := self.task(id)) is None or found.state is not Stage.COMPLETED
+        ]
+
+    def usage(self, task: str) -> dict[str, Any]:
+        row = self.store.one(f"SELECT {USAGE} FROM server_runs WHERE task = ?", task)  # noqa: S608
+        read, written, cost = tuple(row) if row else (0, 0, None)
+        return {"inputTokens": read, "outputTokens": written, "costUsd": cost}
+
+    def settings(self) -> dict[str, Any]:
+        """What was changed while it ran."""
+        rows = self.store.all("SELECT key, value FROM server_settings")
+        return {row["key"]: json.loads(row["value"]) for row in rows}
+
+    def due(self, now: datetime) -> list[dict[str, Any]]:
+        rows = self.store.all("SELECT * FROM server_timers WHERE at <= ? ORDER BY at", stamp(now))
+        return [dict(row) for row in rows]
+
+    def next_due(self) -> str | None:
+        row = self.store.one("SELECT min(at) FROM server_timers")
+        return row[0] if row else None

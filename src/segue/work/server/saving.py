@@ -1,0 +1,199 @@
+"""What can be restored: checkpoints of a task, its workspace, the rounds of its deliverables."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from segue.engine.clock import Clock
+from segue.i18n import _
+from segue.store import checkpoints
+from segue.store.changes import Change, Drop, Note, Put, stamp
+from segue.store.secrets import Secrets
+from segue.work.server import deliverables, moves
+from segue.work.server.records import Records
+from segue.work.server.refused import Refused
+from segue.work.server.rows import GateRow, TaskRow, new_id
+from segue.work.server.workspace import Workspace
+
+TEXT_BYTES_MAX = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """When people are reminded of what waits for them."""
+
+    remind: timedelta = timedelta(hours=24)
+    urgent: timedelta = timedelta(hours=48)
+    escalate: timedelta = timedelta(hours=72)
+
+
+@dataclass(slots=True)
+class Saving:
+    records: Records
+    clock: Clock
+    data: Path  # the server's folder
+    secrets: Secrets
+    waiting: Waiting
+    _underway: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    def workspace(self, task: str) -> Path:
+        return Workspace(self.data, task).make()
+
+    def given(self, task: str) -> dict[str, str]:
+        """What people provided for a task, in clear, for its agent's environment."""
+        sql = "SELECT name, value FROM server_secrets WHERE task = ?"
+        rows = self.records.store.all(sql, task)
+        return {row["name"]: self.secrets.open(row["value"]) for row in rows}
+
+    # Checkpoints
+
+    def save(self, id: str, kind: str) -> None:
+        """Keep how a task stands. What takes its time is done beside the loop; whoever saves the
+        same task next waits for it."""
+        loop = asyncio.get_running_loop()
+        before = self._underway.get(id)
+        task = loop.create_task(self._save(id, kind, before))
+        self._underway[id] = task
+        task.add_done_callback(lambda done: self._saved(id, done))
+
+    def _saved(self, id: str, done: asyncio.Task[None]) -> None:
+        if self._underway.get(id) is done:
+            del self._underway[id]
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self.trouble(id, _("a checkpoint could not be written: {why}").format(why=error))
+
+    async def settle(self) -> None:
+        """Whatever is being saved is saved."""
+        while self._underway:
+            await asyncio.gather(*self._underway.values(), return_exceptions=True)
+
+    async def _save(self, id: str, kind: str, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        task, agent = self.records.task(id), self.records.agent(id)
+        if task is None or agent is None or not task.workspace:
+            return
+        gates = [
+            {"id": gate.id, "kind": gate.kind, "text": gate.text}
+            for gate in self.records.pending_gates(id)
+        ]
+        content = checkpoints.contents(
+            task=id,
+            agent={
+                "state": agent.state, "conversation": agent.conversation,
+                "resume_id": agent.resume_id, "phase": task.phase,
+                "reworks": task.reworks, "stage": task.state,
+            },
+            conversation=agent.resume_id,
+            gates=gates,
+            environment=self.given(id),
+            deliverables=[],
+            commit=None,
+            seal=self.secrets.seal,
+        )  # fmt: skip
+        path, checksum = await asyncio.to_thread(self._write, task, kind, content)
+        now = self.clock.now()
+        row = {
+            "id": new_id("cp"), "task": id, "kind": kind, "phase": task.phase, "path": path,
+            "sha256": checksum, "created_at": stamp(now),
+        }  # fmt: skip
+        if self.records.task(id) is None:  # deleted meanwhile
+            return
+        self.records.store.move(
+            Put("server_checkpoints", row),
+            Note("server_agent", id, {"saved_at": stamp(now)}),
+            *self._pruned(id, row),
+            at=now,
+        )
+
+    def _write(self, task: TaskRow, kind: str, content: dict[str, object]) -> tuple[str, str]:
+        """The files first, then the row that names them."""
+        here = Workspace(self.data, task.id)
+        phase = task.now_at
+        items = deliverables.collect(here.path, phase.deliverables if phase else ())
+        commit = here.snapshot(f"{kind} {task.phase or ''}".strip())
+        kept = [item.to_json() for item in items]
+        return checkpoints.write(self.data, {**content, "commit": commit, "deliverables": kept})
+
+    def _pruned(self, id: str, newest: Mapping[str, Any]) -> list[Change]:
+        rows = self.records.store.all("SELECT * FROM server_checkpoints WHERE task = ?", id)
+        gone = checkpoints.prune([*(dict(row) for row in rows), dict(newest)])
+        return [Drop("server_checkpoints", {"id": row}) for row in gone]
+
+    def is_whole(self, path: str, checksum: str) -> bool:
+        return not isinstance(checkpoints.read(self.data / path, checksum), checkpoints.Broken)
+
+    def read(self, path: str, checksum: str) -> Mapping[str, Any] | None:
+        """A checkpoint's content, if it is whole."""
+        found = checkpoints.read(self.data / path, checksum)
+        return None if isinstance(found, checkpoints.Broken) else found
+
+    def fork(self, task: str, new: str, content: Mapping[str, Any]) -> Path:
+        """The files as they were, in a workspace of another task's own."""
+        return Workspace(self.data, task).fork(content["commit"], new).path
+
+    def restore(self, task: str, content: Mapping[str, Any]) -> None:
+        """The files as they were."""
+        Workspace(self.data, task).remake(content["commit"])
+
+    def trouble(self, task: str, text: str) -> None:
+        """Something to be known that stops nothing."""
+        now = self.clock.now()
+        self.records.store.move(moves.notice(task, "trouble", text, now), at=now)
+
+    # Reviews
+
+    def reminders(self, task: str, gate: str, now: datetime) -> list[Change]:
+        waits = self.waiting
+        return [
+            moves.timer("remind", task, now + waits.remind, gate),
+            moves.timer("urgent", task, now + waits.urgent, gate),
+            moves.timer("escalate", task, now + waits.escalate, gate),
+        ]
+
+    def _round(self, task: str, phase: int | None, number: int) -> Path:
+        return self.data / "rounds" / task / f"{phase}-{number}"
+
+    def keep_round(
+        self, task: TaskRow, folder: Path, patterns: Sequence[str], number: int
+    ) -> list[dict[str, Any]]:
+        """A copy of what is to be reviewed: the next round is compared with it."""
+        found = deliverables.collect(folder, patterns)
+        deliverables.keep_round(self._round(task.id, task.phase, number), folder, found)
+        return [item.to_json() for item in found]
+
+    def shown(self, gate: GateRow, records: Records) -> list[dict[str, Any]]:
+        """A review's deliverables with their text, and what changed since the round before."""
+        here = self._round(gate.task, gate.phase, gate.round)
+        before = self._round(gate.task, gate.phase, gate.round - 1)
+        shown = []
+        for item in gate.about.get("deliverables", []):
+            path = str(item["path"])
+            text = deliverables.text_of(here, path, TEXT_BYTES_MAX)
+            diff = deliverables.diff(before, here, path) if gate.round > 1 else None
+            shown.append({**item, "text": text, "diff": diff})
+        return shown
+
+    def zipped(self, task: TaskRow) -> Path:
+        """The deliverables of all phases that were reached."""
+        if not task.workspace:
+            raise Refused(404, "no_deliverables", _("this task has not begun"))
+        target = self.data / "zips" / f"{task.id}.zip"
+        target.parent.mkdir(exist_ok=True)
+        folder = Path(task.workspace)
+        patterns = [path for phase in task.phases for path in phase.deliverables] or ["**/*"]
+        deliverables.write_zip(target, folder, deliverables.collect(folder, patterns))
+        return target
+
+    def delete(self, task: TaskRow) -> None:
+        """All that was kept for a task that is gone."""
+        Workspace(self.data, task.id).remove()
+        for folder in ("rounds", "checkpoints"):
+            shutil.rmtree(self.data / folder / task.id, ignore_errors=True)
+        (self.data / "zips" / f"{task.id}.zip").unlink(missing_ok=True)

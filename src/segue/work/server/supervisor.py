@@ -1,0 +1,344 @@
+"""The supervisor of the server: one loop that makes processes and tables agree.
+
+Whatever changes a task (a person by the desk, an agent by what it told, a timer) commits it with
+what must follow: a run to start, a text to deliver. `reconcile` then looks at the rows of the
+task and does what they say. The same function makes good after a death: nothing else is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+
+from segue.core.limits import Waits
+from segue.core.machines import RunState, Trigger
+from segue.core.serving import AgentState, Stage
+from segue.dialects.events import (
+    Asked,
+    ConversationLost,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Finished,
+    LimitHit,
+    Opened,
+    PhaseDone,
+    Said,
+    TaskDone,
+    ToolUsed,
+    Used,
+)
+from segue.engine.clock import Clock
+from segue.engine.port import (
+    Alive,
+    Due,
+    Ended,
+    Engine,
+    Gone,
+    Happening,
+    Heard,
+    NeverStarted,
+    Started,
+)
+from segue.errors import AgentError, UserError
+from segue.store.changes import Change, Note, instant
+from segue.work.accounts import Accounts
+from segue.work.server import moves, outcomes, timers
+from segue.work.server.attempt import Attempt
+from segue.work.server.going_on import GoingOn, takes_lines
+from segue.work.server.jobs import Jobs
+from segue.work.server.records import Records
+from segue.work.server.rows import RunRow, TaskRow
+from segue.work.server.saving import Saving
+
+AGEING = timedelta(minutes=10)  # a task that has waited so long counts as one priority higher
+
+
+@dataclass(slots=True)
+class Supervisor:
+    records: Records
+    engine: Engine
+    clock: Clock
+    jobs: Jobs
+    going_on: GoingOn
+    saving: Saving
+    accounts: Accounts
+    waits: Waits
+    resume_text: str
+    tz: tzinfo
+    slots: Callable[[], int]
+    tell_output: Callable[[str, str], None] = lambda task, text: None
+    attempts: dict[str, Attempt] = field(default_factory=dict)
+    is_stopping: bool = False
+    _committed: list[Callable[[], None]] = field(default_factory=list)
+
+    # Committing
+
+    def commit(self, *changes: Change) -> bool:
+        """All of it or nothing; whoever listens is told."""
+        if not self.records.store.move(*changes, at=self.clock.now()):
+            return False
+        for listener in self._committed:
+            listener()
+        return True
+
+    def on_commit(self, listener: Callable[[], None]) -> None:
+        self._committed.append(listener)
+
+    # The loop
+
+    async def loop(self) -> None:
+        while not self.is_stopping:
+            timers.fire(self)
+            self.assign()
+            at = self.records.next_due()
+            self.engine.wake_at(instant(at) if at else None)
+            for happening in await self.engine.next():
+                self.handle(happening)
+
+    def stop(self) -> None:
+        """No new runs; agents are left for the next start."""
+        self.is_stopping = True
+        self.kick()
+
+    def kick(self) -> None:
+        """Let the loop look again: something may start now."""
+        self.engine.tell(Due())
+
+    def assign(self) -> None:
+        """Pending tasks begin while there are slots: by priority, and by how long they wait."""
+        free = self.slots() - self.records.working()
+        if free <= 0 or self.is_stopping:
+            return
+        for task in sorted(self.records.tasks_in(Stage.PENDING), key=self._rank):
+            if free <= 0:
+                return
+            if self.records.unfinished(task.depends_on) or not self._may_use(task):
+                continue
+            if self._assign(task):
+                free -= 1
+
+    def _rank(self, task: TaskRow) -> tuple[float, datetime]:
+        since = task.submitted_at or task.created_at
+        return -(task.priority + (self.clock.now() - since) / AGEING), since
+
+    def _may_use(self, task: TaskRow) -> bool:
+        """Nothing starts on an account that is at its limit."""
+        try:
+            return not self.accounts.is_parked(self.going_on.profile(task.agent).account)
+        except UserError:
+            return True  # it fails at once, and says why
+
+    def _assign(self, task: TaskRow) -> bool:
+        return outcomes.assigned(self, task)
+
+    # Processes follow the tables
+
+    def reconcile(self, id: str) -> None:
+        """Make the processes of a task do what its rows say."""
+        task, agent = self.records.task(id), self.records.agent(id)
+        if task is None or agent is None or self.is_stopping:
+            return
+        for run in self.records.open_runs(id):
+            attempt = self.attempts.get(run.id)
+            if run.state is RunState.INTENDED and attempt is None:
+                if agent.state is AgentState.RUNNING:
+                    self._begin(task, run)
+            elif attempt is not None and not attempt.is_ending:
+                attempt.run = run
+                self._keep_in_step(attempt, agent.state)
+        is_over = task.state in (Stage.COMPLETED, Stage.FAILED)
+        for attempt in [a for a in self.attempts.values() if a.run.task == id]:
+            is_wanted = self.records.run(attempt.run.id)
+            if (
+                is_over
+                or is_wanted is None
+                or is_wanted.state
+                not in (
+                    RunState.INTENDED,
+                    RunState.RUNNING,
+                )
+            ):
+                self.end(attempt)
+
+    def _keep_in_step(self, attempt: Attempt, state: AgentState) -> None:
+        """A process goes on when its agent runs, and stands still when it waits."""
+        job = attempt.run.id
+        if state is not AgentState.RUNNING:
+            if attempt.run.purpose == "work" and not attempt.is_paused:
+                attempt.is_paused = True
+                self.engine.pause(job)
+            return
+        if attempt.run.prompt is not None and takes_lines(attempt.profile):
+            self._deliver(attempt, attempt.run.prompt)
+        if attempt.is_paused and not self._is_being_checked(attempt):
+            attempt.is_paused = False
+            self.engine.go_on(job)
+
+    def _is_being_checked(self, attempt: Attempt) -> bool:
+        runs = self.records.open_runs(attempt.run.task)
+        return any(run.purpose != "work" for run in runs)
+
+    def _deliver(self, attempt: Attempt, line: str) -> None:
+        """Sent while it stands still, so that a death in between is seen: it is there, unread."""
+        job, queued = attempt.run.id, attempt.run.queued
+        unread = self.engine.unread(job)
+        if queued is None or unread <= queued:
+            self.commit(Note("server_run", job, {"queued": unread}))
+            try:
+                self.engine.send(job, line.encode())
+            except AgentError:  # it has just ended: that is told, and judged
+                return
+        self.commit(Note("server_run", job, {"prompt": None, "queued": None}))
+
+    def _begin(self, task: TaskRow, run: RunRow) -> None:
+        try:
+            attempt, job = self.jobs.make(task, run)
+        except (UserError, AgentError, OSError) as error:
+            outcomes.could_not_begin(self, task, run, str(error))
+            return
+        self.attempts[run.id] = attempt
+        self.engine.begin(job)
+
+    def end(self, attempt: Attempt) -> None:
+        if not attempt.is_ending:
+            attempt.is_ending = True
+            self.engine.end_soon(attempt.run.id)
+
+    # What happens
+
+    def handle(self, happening: Happening) -> None:
+        match happening:
+            case Started(job, pid, pid_started, is_adopted):
+                self._started(job, pid, pid_started, is_adopted)
+            case Heard(job, event):
+                if (attempt := self.attempts.get(job)) is not None:
+                    self._heard(attempt, event)
+            case Ended():
+                self._ended(happening)
+            case _:
+                pass  # Due: the loop looks
+
+    def _started(self, job: str, pid: int, pid_started: int, is_adopted: bool) -> None:
+        attempt = self.attempts.get(job)
+        run = self.records.run(job)
+        if attempt is None or run is None:
+            return
+        if not is_adopted:
+            attempt.is_paused = False  # what was wanted before it was there had no effect
+        if run.state is RunState.INTENDED:
+            keeper = {"keeper": pid, "keeper_started": pid_started}
+            self.commit(
+                moves.end_run(run, RunState.RUNNING, Trigger.STARTED, prompt=None, **keeper)
+            )
+            attempt.run = self.records.run(job) or run
+        self.reconcile(run.task)
+
+    def _heard(self, attempt: Attempt, event: Event) -> None:
+        match event:
+            case Said(text):
+                attempt.lines.append(text)
+                self._at_work(attempt)
+                self.tell_output(attempt.run.task, text)
+            case ToolUsed(tool, what):
+                self._at_work(attempt)
+                self.tell_output(attempt.run.task, f"⚙ {tool} {what}".rstrip())
+            case Opened(conversation):
+                self._opened(attempt, conversation)
+            case Used():
+                attempt.used = event
+            case LimitHit():
+                attempt.limit = event
+            case Finished():
+                attempt.finished = event
+                self.engine.end_input(attempt.run.id)
+            case ConversationLost():
+                attempt.lost = event
+            case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
+                self._told(attempt, event)
+            case _:
+                pass  # in the log
+
+    def _told(
+        self, attempt: Attempt, event: PhaseDone | TaskDone | ErrorTold | DependencyAsked | Asked
+    ) -> None:
+        """Something that counts. What a living process told before its supervisor died was acted
+        on already, and is heard again from its log."""
+        attempt.heard += 1
+        if attempt.run.purpose != "work" or attempt.heard <= attempt.run.heard:
+            return
+        attempt.told.append(event)
+        if takes_lines(attempt.profile):
+            outcomes.told(self, attempt)
+        elif attempt.profile.brand is None:
+            self.end(attempt)
+
+    def _at_work(self, attempt: Attempt) -> None:
+        """The first words of a canary: its account's limit is over."""
+        if attempt.run.account in self._probing():
+            self.accounts.open(attempt.run.account)
+
+    def _probing(self) -> set[str]:
+        return {name for name, view in self.accounts.view().items() if view.probing}
+
+    def _opened(self, attempt: Attempt, conversation: str) -> None:
+        if attempt.run.resume_id == conversation:
+            return
+        changes: list[Change] = [Note("server_run", attempt.run.id, {"resume_id": conversation})]
+        if attempt.run.purpose == "work":
+            changes.append(Note("server_agent", attempt.run.task, {"resume_id": conversation}))
+        self.commit(*changes)
+        attempt.run = self.records.run(attempt.run.id) or attempt.run
+
+    def _ended(self, ended: Ended) -> None:
+        attempt = self.attempts.pop(ended.job, None)
+        if attempt is None:
+            return
+        run = self.records.run(ended.job)
+        if run is not None and run.state in (RunState.INTENDED, RunState.RUNNING):
+            if run.state is RunState.INTENDED:  # it ended before it was seen to start
+                self.commit(moves.end_run(run, RunState.RUNNING, Trigger.STARTED, prompt=None))
+                run = self.records.run(ended.job)
+            assert run is not None
+            attempt.run = run
+            outcomes.ended(self, attempt, ended)
+            self.reconcile(run.task)
+        self.engine.forget(ended.job)
+
+    # After a death
+
+    def recover(self) -> None:
+        """Take up what an earlier supervisor left, in every state."""
+        known = {run.id for run in self.records.open_runs()}
+        for claim in self.jobs.claims():
+            if claim not in known:
+                self.engine.end_unknown(claim)
+        for run in self.records.open_runs():
+            task, agent = self.records.task(run.task), self.records.agent(run.task)
+            if task is None or agent is None:
+                continue
+            self._recover(task, agent.state, run)
+        for task in self.records.tasks_in(Stage.IN_PROGRESS):
+            agent = self.records.agent(task.id)
+            if agent and agent.state is AgentState.RUNNING and not self.records.open_runs(task.id):
+                outcomes.cut_off(self, task, None)
+            self.reconcile(task.id)
+
+    def _recover(self, task: TaskRow, state: AgentState, run: RunRow) -> None:
+        try:
+            attempt, job = self.jobs.make(task, run, is_adopted=True)
+        except (UserError, AgentError, OSError) as error:
+            outcomes.could_not_begin(self, task, run, str(error))
+            return
+        stays = state is not AgentState.RUNNING or run.prompt is not None
+        match self.engine.recover(job, stays_paused=stays and run.state is RunState.RUNNING):
+            case Alive():
+                attempt.is_paused = stays
+                self.attempts[run.id] = attempt
+            case NeverStarted():
+                outcomes.never_started(self, task, run)
+            case Gone():
+                outcomes.cut_off(self, task, run)
+            case _:
+                self.attempts[run.id] = attempt  # its end comes through the inbox

@@ -1,0 +1,111 @@
+"""What waits for an instant on the server: wakes, deadlines, reminders, checkpoints.
+
+A timer is a row. It goes in the same transaction as what it makes happen, so it fires once.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from segue.core.serving import AgentState, Asking, Cause
+from segue.i18n import _
+from segue.store.changes import Change, Drop
+from segue.work.server import moves
+from segue.work.server.rows import AgentRow, GateRow, TaskRow
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+SPACING = timedelta(seconds=2)  # between those that follow a canary
+
+
+def fire(office: Supervisor) -> None:
+    """Everything whose instant has come."""
+    for timer in office.records.due(office.clock.now()):
+        task, agent = office.records.task(timer["task"]), office.records.agent(timer["task"])
+        gone: Change = Drop("server_timers", {"id": timer["id"]})
+        if task is None or agent is None:
+            office.commit(gone)
+            continue
+        match timer["kind"]:
+            case "wake":
+                _wake(office, task, agent, gone)
+            case "save":
+                again = moves.timer("save", task.id, office.clock.now() + moves.SAVE_EVERY)
+                office.commit(again)
+                if agent.state is AgentState.RUNNING:
+                    office.saving.save(task.id, "timer")
+            case "deadline":
+                _deadline(office, task, timer, gone)
+            case kind:
+                _remind(office, task, timer, gone, kind)
+
+
+def _wake(office: Supervisor, task: TaskRow, agent: AgentRow, gone: Change) -> None:
+    """The limit is over: one of its account goes first, the others follow when it works."""
+    if agent.state is not AgentState.PAUSED or agent.is_by_person:
+        office.commit(gone)
+        return
+    now = office.clock.now()
+    view = office.accounts.view().get(agent.account)
+    if view is not None and (view.probing or (view.parked_until and view.parked_until > now)):
+        at = now + SPACING if view.probing else max(view.parked_until or now, now + SPACING)
+        office.commit(moves.timer("wake", task.id, at))
+        return
+    if view is not None and view.parked_until is not None:
+        office.accounts.probe(agent.account)
+    office.commit(
+        gone,
+        moves.move_agent(agent, Cause.WAKE, sets={"kind": None, "resets_at": None}),
+        *office.going_on.tell(task, agent, office.resume_text, "prompt"),
+    )
+    office.reconcile(task.id)
+
+
+def _deadline(office: Supervisor, task: TaskRow, timer: dict[str, Any], gone: Change) -> None:
+    """An optional question takes its default; a required one stays, and reminds."""
+    gate = office.records.gate(timer["gate"])
+    if gate is None or gate.state is not Asking.PENDING:
+        office.commit(gone)
+        return
+    if gate.is_required or gate.preset is None:
+        text = _("the deadline of a question is over: {text}").format(text=gate.text)
+        office.commit(gone, moves.notice(task.id, "urgent", text, office.clock.now(), gate.id))
+        return
+    answer(office, task, gate, gate.preset, [gone])
+
+
+def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: list[Change]) -> bool:
+    """What a person (or the default) said goes to the agent."""
+    agent = office.records.agent(task.id)
+    assert agent is not None
+    changes = [
+        *also,
+        *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=text),
+        moves.move_agent(agent, Cause.ANSWER, data={"question": gate.id}),
+        *office.going_on.tell(
+            task, agent, text + "\n", "question_answer", questionId=gate.id, answer=text
+        ),
+    ]
+    is_ours = office.commit(*changes)
+    office.reconcile(task.id)
+    return is_ours
+
+
+def _remind(
+    office: Supervisor, task: TaskRow, timer: dict[str, Any], gone: Change, kind: str
+) -> None:
+    """Something has waited for a person for long."""
+    gate = office.records.gate(timer["gate"])
+    if gate is None or gate.state is not Asking.PENDING:
+        office.commit(gone)
+        return
+    texts = {
+        "remind": _("still waits for you: {text}"),
+        "urgent": _("urgent, waits for you: {text}"),
+        "escalate": _("has waited for too long: {text}"),
+    }
+    shown = f"{task.title}: {gate.text}"
+    text = texts.get(kind, "{text}").format(text=shown)
+    office.commit(gone, moves.notice(task.id, kind, text, office.clock.now(), gate.id))

@@ -1,0 +1,52 @@
+"""The verdict of a reviewer, in what it said. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from segue.i18n import _
+
+_LINE = re.compile(r"\s*VERDICT:\s*(PASS|FAIL)\b\s*[:.–-]?\s*(.*)", re.IGNORECASE)
+REASONS_MAX = 50
+REASON_CHARS_MAX = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    is_pass: bool
+    reasons: tuple[str, ...] = ()
+
+
+def verdict_in(lines: Iterable[str]) -> Verdict:
+    """The last verdict counts. None at all is a failure of the judge: it does not pass."""
+    text = "\n".join(lines)
+    found = _in_json(text)
+    if found is None:
+        found = next((v for line in reversed(text.splitlines()) if (v := _in_line(line))), None)
+    return found or Verdict(False, (_("the reviewer gave no verdict"),))
+
+
+def _in_line(line: str) -> Verdict | None:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return None
+    reason = match[2].strip()
+    return Verdict(match[1].upper() == "PASS", (reason,) if reason else ())
+
+
+def _in_json(text: str) -> Verdict | None:
+    """The last JSON object that has a verdict, also over several lines or in a fence."""
+    decoder = json.JSONDecoder()
+    for start in reversed([found.start() for found in re.finditer(r"\{", text)][-200:]):
+        try:
+            value, _end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and value.get("verdict") in ("pass", "fail"):
+            reasons = value.get("reasons")
+            told = [str(r)[:REASON_CHARS_MAX] for r in reasons] if isinstance(reasons, list) else []
+            return Verdict(value["verdict"] == "pass", tuple(told[:REASONS_MAX]))
+    return None

@@ -1,0 +1,341 @@
+"""The server's work with real processes: phases, gates, limits, deaths."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House
+
+from segue import i18n
+from segue.work.server.refused import Refused
+
+TWO_PHASES = """
+say I begin
+write docs/draft.md The sea is deep.
+phase 1
+write docs/final.md The sea is deep, and wide.
+phase 2
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    i18n.use("en")
+    return House(tmp_path)
+
+
+def play(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(scene())  # type: ignore[arg-type]
+
+
+def test_a_task_passes_through_its_phases(house: House) -> None:
+    """Each phase is reviewed; the last approval completes it, and everything is in the journal."""
+    house.add(house.script(TWO_PHASES))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            review = await server.pending(id, "review")
+            task = server.desk.task(id)
+            assert (task["status"], task["currentPhase"], task["totalPhases"]) == ("review", 1, 2)
+            assert task["allowedActions"] == ["approve", "request_changes", "cancel"]
+            shown = server.desk.review(review["id"])["deliverables"]
+            assert [(item["path"], item["text"]) for item in shown] == [
+                ("docs/draft.md", "The sea is deep.\n")
+            ]
+            server.desk.approve(review["id"])
+            second = await server.until(
+                lambda: server.desk.gates("review", task=id, status="pending")["items"]
+            )
+            server.desk.approve(second[0]["id"])
+            await server.status(id, "completed", "completed")
+            assert server.desk.task(id)["progress"] == 100
+            with pytest.raises(Refused) as refused:
+                server.desk.approve(review["id"])
+            assert refused.value.status == 409
+            assert [step for step in server.trail(id) if step[0] == "task"] == [
+                ("task", None, "draft"),
+                ("task", "draft", "pending"),
+                ("task", "pending", "in_progress"),
+                ("task", "in_progress", "review"),
+                ("task", "review", "in_progress"),
+                ("task", "in_progress", "review"),
+                ("task", "review", "completed"),
+            ]
+
+    play(scene)
+
+
+def test_changes_are_asked_for_and_made(house: House) -> None:
+    """The feedback reaches the agent; the next round shows what changed."""
+    house.add('[agents.player]\nkind = "command"\ncommand = ["./agent.sh"]\n')
+    agent = house.folder / "agent.sh"
+    agent.write_text(
+        """#!/bin/sh
+mkdir -p docs
+if [ "$SEGUE_RESUME" = 1 ]; then { echo again; cat; } >> docs/draft.md; else echo first > docs/draft.md; fi
+echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="
+sleep 30
+"""
+    )
+    agent.chmod(0o755)
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            review = await server.pending(id, "review")
+            comments = [{"file": "docs/draft.md", "line": 3, "text": "deeper"}]
+            server.desk.request_changes(review["id"], "More about fish", comments)
+            again = await server.until(
+                lambda: server.desk.gates("review", task=id, status="pending")["items"]
+            )
+            shown = server.desk.review(again[0]["id"])
+            assert shown["round"] == 2
+            text = shown["deliverables"][0]["text"]
+            assert text == "first\nagain\nMore about fish\n- docs/draft.md:3: deeper\n"
+
+    play(scene)
+
+
+def test_what_is_missing_is_reworked_and_then_fails(house: House) -> None:
+    """Segue's own checks send it back three times at most."""
+    house.add(house.script("phase 1\n" * 9))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            task = await server.status(id, "failed")
+            assert "docs/draft.md" in task["error"]
+            reworks = [e for e in server.desk.journal(id)["items"] if e["trigger"] == "rework"]
+            assert len([e for e in reworks if e["entity"] == "task"]) == 3
+
+    play(scene)
+
+
+def test_a_question_waits_and_its_answer_goes_on(house: House) -> None:
+    """Checked against the options; answered twice is refused."""
+    house.add(house.script('ask "Which sea?" North Baltic\n' + TWO_PHASES))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            question = await server.pending(id, "question")
+            assert server.desk.agent(id)["blockedBy"] == "question"
+            with pytest.raises(Refused) as refused:
+                server.desk.answer(question["id"], "Baltik")
+            assert (refused.value.status, refused.value.facts["suggestion"]) == (422, "Baltic")
+            assert server.desk.answer(question["id"], "baltic")["answer"] == "Baltic"
+            with pytest.raises(Refused) as refused:
+                server.desk.answer(question["id"], "North")
+            assert refused.value.status == 409
+            await server.pending(id, "review")
+
+    play(scene)
+
+
+def test_a_dependency_comes_by_the_environment_and_is_never_shown(house: House) -> None:
+    """Encrypted in the tables; the agent has it; nothing that is shown has it."""
+    secret = "sk-very-secret-4711"  # noqa: S105 - made up
+    house.add(
+        house.script("depend api_key SEA_KEY for the sea\nenv docs/key.txt SEA_KEY\n" + TWO_PHASES)
+    )
+    (house.folder / "x").mkdir()
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            wanted = await server.pending(id, "dependency")
+            assert (wanted["type"], wanted["name"]) == ("api_key", "SEA_KEY")
+            workspace = Path(server.desk.task(id)["workspace"])
+            (workspace / "docs").mkdir()
+            server.desk.provide(wanted["id"], secret)
+            await server.pending(id, "review")
+            assert (workspace / "docs/key.txt").read_text() == "SEA_KEY has 19 characters\n"
+            shown = str([server.desk.task(id), server.desk.dependencies(id), server.trail(id)])
+            assert secret not in shown
+
+    play(scene)
+    for path in (house.folder / ".segue").rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+
+
+def test_a_limit_pauses_and_goes_on_by_itself(house: House) -> None:
+    """A park is a row with a timer; no retry is used up."""
+    house.add(
+        "[recovery]\nwake_margin_s = 0\n" + house.script("limit session_limit 1s\n" + TWO_PHASES)
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            await server.until(lambda: server.desk.agent(id)["status"] == "paused")
+            parks = server.desk.limits()["parks"]
+            assert [(park["taskId"], park["kind"]) for park in parks] == [(id, "session_limit")]
+            await server.pending(id, "review")
+            causes = [e["trigger"] for e in server.desk.journal(id)["items"]]
+            assert causes.count("limit") == causes.count("wake") == 1
+
+    play(scene)
+
+
+def test_a_task_is_cancelled_in_every_wait(house: House) -> None:
+    """Its agent ends, its gates are withdrawn."""
+    house.add(house.script('ask "Which?"\n'))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            await server.pending(id, "question")
+            task = server.desk.cancel(id, "not needed")
+            assert (task["status"], task["agentStatus"]) == ("failed", "failed")
+            assert task["error"] == "cancelled: not needed"
+            assert server.desk.questions(id)["items"][0]["status"] == "withdrawn"
+            again = server.desk.retry(id, submit=True)
+            assert again["retryOf"] == id
+
+    play(scene)
+
+
+def test_an_agent_that_says_nothing_is_reminded_once(house: House) -> None:
+    """Then the task fails, with a clear reason."""
+    house.add(house.script("say hello\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            task = await server.status(id, "failed")
+            assert "without reporting" in task["error"]
+            assert len(server.office.supervisor.records.store.all("SELECT * FROM server_runs")) == 2
+
+    play(scene)
+
+
+def test_tasks_wait_for_those_they_depend_on(house: House) -> None:
+    """And begin by themselves when these are completed."""
+    house.add(house.script("done\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            first = server.new("custom")
+            second = server.new("custom", depends_on=[first])
+            await server.status(second, "completed")
+            assert server.desk.task(first)["status"] == "completed"
+
+    play(scene)
+
+
+LIVING = """
+import json, os, subprocess, sys, pathlib
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+pathlib.Path("pids").write_text(f"{os.getpid()} {child.pid}")
+nonce = os.environ["SEGUE_NONCE"]
+log = open("heard", "a")
+def say(*lines):
+    print(*lines, sep="\\n", flush=True)
+for line in sys.stdin:
+    told = json.loads(line)
+    log.write(f"{told['type']} {told.get('answer', '')}\\n"); log.flush()
+    if told["type"] == "prompt" and "Phase 1" in told["text"]:
+        say(f"[USER_QUESTION {nonce}]", "question: Which sea?", "[/USER_QUESTION]")
+    elif told["type"] == "question_answer":
+        pathlib.Path("docs").mkdir(exist_ok=True)
+        pathlib.Path("docs/draft.md").write_text("The " + told["answer"] + " sea")
+        say(f"=== PHASE 1 COMPLETE {nonce} ===")
+    elif told["type"] == "prompt":
+        pathlib.Path("docs/final.md").write_text("Done.")
+        say(f"=== PHASE 2 COMPLETE {nonce} ===")
+"""
+
+
+def state_of(pid: int) -> str:
+    """Of a process: R, S, T, …; empty where it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return ""
+    return stat[stat.rindex(")") + 2]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_living_agent_stands_still_while_people_think(house: House, is_killed: bool) -> None:
+    """Its whole tree is stopped in waits, grandchildren in sessions of their own too; what people
+    say reaches it once, also over a restart of the server; at the end nothing of it is left."""
+    (house.folder / "agent.py").write_text(LIVING)
+    house.add(
+        '[agents.player]\nkind = "command"\ninteractive = true\n'
+        f'command = ["{sys.executable}", "{house.folder}/agent.py"]\n'
+    )
+    pids: list[int] = []
+
+    async def ask() -> str:
+        async with house.open(is_killed=is_killed) as server:
+            id = server.new()
+            await server.pending(id, "question")
+            workspace = Path(server.desk.task(id)["workspace"])
+            pids.extend(map(int, (workspace / "pids").read_text().split()))
+            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+            return id
+
+    async def answer(id: str) -> None:
+        async with house.open(is_killed=is_killed) as server:
+            assert {state_of(pid) for pid in pids} == {"T"}
+            question = await server.pending(id, "question")
+            server.desk.answer(question["id"], "North")
+            await server.pending(id, "review")
+            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+
+    async def approve(id: str) -> None:
+        async with house.open() as server:
+            for _phase in range(2):
+                review = await server.pending(id, "review")
+                server.desk.approve(review["id"])
+            await server.status(id, "completed")
+            await server.until(lambda: {state_of(pid) for pid in pids} == {""})
+            workspace = Path(server.desk.task(id)["workspace"])
+            heard = (workspace / "heard").read_text().split("\n")
+            assert heard == ["prompt ", "question_answer North", "prompt ", ""]
+
+    async def scene() -> None:
+        id = await ask()
+        await answer(id)
+        await approve(id)
+
+    play(scene)
+
+
+def test_pause_and_resume_stop_and_continue_the_tree(house: House) -> None:
+    """By a person; it stays paused over a restart."""
+    house.add('[agents.player]\nkind = "command"\ncommand = ["./agent.sh"]\n')
+    agent = house.folder / "agent.sh"
+    agent.write_text("#!/bin/sh\necho $$ > pid\nsetsid sleep 1000 &\necho $! >> pid\nwait\n")
+    agent.chmod(0o755)
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            workspace = Path((await server.status(id, "in_progress"))["workspace"])
+            pids = await server.until(lambda: _pids(workspace / "pid"))
+            server.desk.pause(id)
+            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+        async with house.open() as server:
+            assert server.desk.agent(id)["status"] == "paused"
+            assert {state_of(pid) for pid in pids} == {"T"}
+            server.desk.resume(id)
+            await server.until(lambda: {state_of(pid) for pid in pids} == {"S"})
+            server.desk.cancel(id)
+            await server.until(lambda: {state_of(pid) for pid in pids} == {""})
+
+    play(scene)
+
+
+def _pids(path: Path) -> list[int] | None:
+    words = path.read_text().split() if path.exists() else []
+    return list(map(int, words)) if len(words) == 2 else None

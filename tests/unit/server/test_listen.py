@@ -1,0 +1,191 @@
+"""Where the server listens, what it takes on a connection, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+
+import pytest
+from front_kit import FakeDesk, Wire, running
+
+from segue.errors import UserError
+from segue.server import listen, protocol
+from segue.server.listen import Tls, bind, hosts, url
+
+
+def go(test: object) -> None:
+    asyncio.run(asyncio.wait_for(test, 60))  # type: ignore[arg-type]
+
+
+def test_a_free_port_is_known_before_anyone_is_told() -> None:
+    """Port 0 takes a free one; whoever comes at once is not turned away."""
+    with bind("127.0.0.1", 0) as sock:
+        port = sock.getsockname()[1]
+        assert url(sock, "127.0.0.1") == f"http://127.0.0.1:{port}"
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_beyond_this_machine_nothing_is_bound_without_tls(host: str) -> None:
+    """The refusal says what to do instead."""
+    with pytest.raises(UserError) as refused:
+        bind(host, 0)
+    assert refused.value.problem.code == "not_loopback"
+    assert refused.value.problem.hint
+
+
+@pytest.mark.parametrize("more", [{"is_exposed": True}, {"tls": Tls(certificate=None)}])  # type: ignore[arg-type]
+def test_beyond_this_machine_by_a_word_or_by_tls(more: dict[str, object]) -> None:
+    """A person may say so."""
+    with bind("0.0.0.0", 0, **more) as sock:  # type: ignore[arg-type]
+        assert url(sock, "0.0.0.0").startswith("http://127.0.0.1:")
+
+
+def test_names_of_this_machine_are_loopback() -> None:
+    """localhost needs no flag."""
+    bind("localhost", 0).close()
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    """By its name, with a cure."""
+    with bind("127.0.0.1", 0) as sock, pytest.raises(UserError) as refused:
+        bind("127.0.0.1", sock.getsockname()[1])
+    assert refused.value.problem.code == "port_in_use"
+
+
+def test_a_host_that_is_not_there_is_told() -> None:
+    """Neither a name nor an address."""
+    with pytest.raises(UserError) as refused:
+        bind("no such host", 0)
+    assert refused.value.problem.code == "unknown_host"
+
+
+def test_it_answers_for_its_own_names() -> None:
+    """Loopback always; the name it is bound to; the names that were given."""
+    assert set(hosts("127.0.0.1", ["segue.example"])) >= {"localhost", "::1", "segue.example"}
+    assert socket.gethostname() in hosts("0.0.0.0")
+    assert "0.0.0.0" not in hosts("0.0.0.0")
+
+
+def test_sigterm_ends_it_in_order(desk: FakeDesk) -> None:
+    """Nothing new is taken, what was begun is finished, and the signal kills nobody."""
+
+    async def test() -> None:
+        async with running(desk) as server:
+            with listen.signals(server.stop):
+                wire = await server.follow()
+                os.kill(os.getpid(), signal.SIGTERM)
+                assert await wire.chunk() == b""
+                await server.done
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+    go(test())
+
+
+def test_a_request_that_was_begun_is_finished(desk: FakeDesk) -> None:
+    """Its body arrives after the end was asked for; it is answered all the same."""
+
+    async def test() -> None:
+        async with running(desk) as server:
+            wire = await server.wire()
+            kind = "Content-Type: application/json"
+            await wire.ask("/api/tasks", kind, "Content-Length: 14", method="POST")
+            wire.writer.write(b'{"title"')
+            await wire.writer.drain()
+            await asyncio.sleep(0.05)
+            server.stop.set()
+            await asyncio.sleep(0.05)
+            wire.writer.write(b': "t"}')
+            status, headers = await wire.head()
+            assert status == 201
+            assert headers["connection"] == "close"
+
+    go(test())
+
+
+def test_an_endless_head_is_cut_off(desk: FakeDesk) -> None:
+    """One header that goes on and on, or many of them: the connection is closed, with 431 if
+    the client looks before it sends more.
+    """
+
+    async def test() -> None:
+        async with running(desk) as server:
+            for filler in (b"x" * 1_000, b"a: b\r\n" * 200):
+                wire = await server.wire()
+                wire.writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+                for _n in range(protocol.HEAD_BYTES_MAX // 1_000 + 1):
+                    wire.writer.write(filler)
+                    await asyncio.sleep(0)
+                with contextlib.suppress(ConnectionError):
+                    assert (await wire.head())[0] == 431
+                    assert await wire.reader.read() == b""
+
+    go(test())
+
+
+def test_many_requests_on_a_connection_are_not_one_long_head(desk: FakeDesk) -> None:
+    """The bound is for each request."""
+
+    async def test() -> None:
+        async with running(desk) as server:
+            wire = await server.wire()
+            for _n in range(150):
+                await wire.ask("/health", "X: " + "x" * 1_000)
+                status, headers = await wire.head()
+                await wire.reader.readexactly(int(headers["content-length"]))
+                assert status == 200
+
+    go(test())
+
+
+def test_who_says_nothing_is_let_go(desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection without a request, or with half of one, is closed after its time."""
+    monkeypatch.setattr(protocol, "HEAD_WAIT_S", 0.1)
+
+    async def test() -> None:
+        async with running(desk) as server:
+            for said in (b"", b"GET /health HTTP/1.1\r\nHost:"):
+                wire = await server.wire()
+                wire.writer.write(said)
+                assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+            streaming = await server.follow()
+            await asyncio.sleep(0.2)
+            desk.happen("task_1")
+            assert len(await streaming.events(1)) == 1
+
+    go(test())
+
+
+def test_a_body_that_never_comes_is_given_up(
+    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """408; nothing was done."""
+    monkeypatch.setattr("segue.server.bounds.BODY_WAIT_S", 0.05)
+
+    async def test() -> None:
+        async with running(desk) as server:
+            wire = await server.wire()
+            kind = "Content-Type: application/json"
+            await wire.ask("/api/tasks", kind, "Content-Length: 100", method="POST")
+            assert (await wire.head())[0] == 408
+            assert desk.calls == 0
+
+    go(test())
+
+
+def test_noise_is_answered_and_forgotten(desk: FakeDesk) -> None:
+    """What is no HTTP gets 400; the next client is served."""
+
+    async def test() -> None:
+        async with running(desk) as server:
+            noise = await server.wire()
+            noise.writer.write(b"\x00\xff\x16\x03 nonsense\r\n\r\n")
+            assert b"400" in await noise.reader.read()
+            wire: Wire = await server.wire()
+            await wire.ask("/health")
+            assert (await wire.head())[0] == 200
+
+    go(test())
