@@ -65,12 +65,12 @@ class Service:
         home = self.environ.get("XDG_CONFIG_HOME") or f"{self.environ.get('HOME', '')}/.config"
         return Path(home) / "systemd" / "user" / self.unit
 
-    def text(self, options: tuple[str, ...]) -> str:
+    def text(self, options: tuple[str, ...], data: Path | None = None) -> str:
         shown = str(self.folder)
         if not shown.isprintable():
             raise UserError("bad_folder", _("systemd cannot name this folder"), file=repr(shown))
         argv = (sys.executable, "-m", "segue", "serve", *options)
-        environment = self.folder / ".segue" / "server" / "environment"
+        environment = (data or self.folder / ".segue") / "server" / "environment"
         return UNIT.format(
             shown=_percent(shown),
             folder=_percent(shown),
@@ -169,9 +169,10 @@ def install(
     as_json: bool,
 ) -> int:
     service = _here(ctx)
-    known = {"--host": host, "--port": port, "--slots": slots, "--data": data and data.resolve()}
-    options = [f"{name}={value}" for name, value in known.items() if value is not None]
-    text = service.text(tuple(options))
+    data = data and data.resolve()
+    known = {"--host": host, "--port": port, "--slots": slots, "--data": data}
+    options = tuple(f"{name}={value}" for name, value in known.items() if value is not None)
+    text = service.text(options, data)
     if is_shown:
         click.echo(text, nl=False)
         return 0

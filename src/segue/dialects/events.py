@@ -239,6 +239,7 @@ class Dialect(Protocol):
 
 
 @runtime_checkable
+@runtime_checkable
 class Unfinished(Protocol):
     """A dialect in which something may stay open. Only its owner has a clock: where nothing more
     came for long, it closes what is open."""

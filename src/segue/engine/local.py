@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from segue.dialects.events import Event
+from segue.dialects.events import Event, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower
@@ -49,6 +49,7 @@ PTY_SIZE = (40, 120)
 LEFT = ("in", "first", "told")  # what a job leaves beside its records
 SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
+BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
 
@@ -70,6 +71,7 @@ class LocalEngine:
         self._wanted_end: set[str] = set()
         self._watched: set[Path] = set()
         self._spares: list[Path] = []
+        self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
         self._timer: asyncio.TimerHandle | None = None
 
     # Jobs
@@ -237,15 +239,27 @@ class LocalEngine:
             heard.append((job.err, job.dialect.feed_err))
         if job.told is not None:
             heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
-        return [
-            Follower(self._watch, path, partial(self._hear, job.id, feed)) for path, feed in heard
-        ]
+        return [Follower(self._watch, path, partial(self._hear, job, feed)) for path, feed in heard]
 
-    def _hear(self, job: str, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
+    def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
         for event in feed(data):
-            self._inbox.put_nowait(Heard(job, event))
+            self._inbox.put_nowait(Heard(job.id, event))
+        if (timer := self._blocks.pop(job.id, None)) is not None:
+            timer.cancel()
+        if isinstance(job.dialect, Unfinished) and job.dialect.has_open_block:
+            loop = asyncio.get_running_loop()
+            self._blocks[job.id] = loop.call_later(BLOCK_S, self._close_blocks, job)
+
+    def _close_blocks(self, job: Job) -> None:
+        """It began to tell something and fell silent: taken as far as it goes."""
+        self._blocks.pop(job.id, None)
+        if isinstance(job.dialect, Unfinished):
+            for event in job.dialect.close_blocks():
+                self._inbox.put_nowait(Heard(job.id, event))
 
     def _finish(self, job: Job, timed_out: bool) -> None:
+        if (timer := self._blocks.pop(job.id, None)) is not None:
+            timer.cancel()
         for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
             for event in dialect.close():
                 self._inbox.put_nowait(Heard(job.id, event))
@@ -351,6 +365,8 @@ class LocalEngine:
 
     async def close(self) -> None:
         self.wake_at(None)
+        for timer in self._blocks.values():
+            timer.cancel()
         for attending in self._attending.values():
             attending.cancel()
         await asyncio.gather(*self._attending.values(), return_exceptions=True)

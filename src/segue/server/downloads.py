@@ -17,7 +17,6 @@ from segue.server.parameters import Limit, Offset
 from segue.server.problems import problem
 
 PIECE_BYTES = 256_000
-BEYOND = 2**62
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 TEXT = "text/plain; charset=utf-8"
 Range = Annotated[str | None, Header(max_length=200)]
@@ -49,7 +48,7 @@ def add(routes: APIRouter, desk: Desk) -> None:
         id: str, offset: Offset = None, limit: Limit = None, range: Range = None
     ) -> Response:
         """The whole log, a part by `offset` and `limit`, or a range of bytes."""
-        _nothing, size = desk.log(id, offset=BEYOND, limit=0)
+        _nothing, size = desk.log(id, offset=0, limit=0)
         headers = {"X-Log-Size": str(size), "Accept-Ranges": "bytes"}
         start = min(offset or 0, size)
         end = size if limit is None else min(start + limit, size)

@@ -40,7 +40,9 @@ from segue.work.worktree import Worktrees
 LINES_KEPT = 200
 TAIL_LINES = 40
 LOG_BYTES_READ = 256 * 1024
-MARKER = re.compile(r"\s*(===.*===|\[/?USER_QUESTION\b.*\])\s*$")  # an old nonce misleads
+MARKER = re.compile(  # an old nonce misleads
+    r"\s*(===.*===|\[/?(?:USER_QUESTION|DEPENDENCY_REQUEST|ERROR)(?:_JSON)?\b.*)\s*$"
+)
 
 
 @dataclass(slots=True)

@@ -100,6 +100,8 @@ def has_finished_well(attempt: Attempt) -> bool:
 def is_well(attempt: Attempt, ended: Ended) -> bool:
     """By its last word where it has one (an exit code of 0 can be a cut-off turn), else by its
     exit code."""
+    if attempt.finished is not None and attempt.finished.is_error:
+        return False
     if attempt.profile.brand is not None:
         return has_finished_well(attempt)
     return ended.code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from segue.core.plan import Task
 from segue.dialects.events import (
@@ -39,6 +40,7 @@ class Attempt:
     used: Used | None = None
     finished: Finished | None = None
     lost: ConversationLost | None = None
+    permission: dict[str, Any] = field(default_factory=dict)  # what it asks leave for
     is_ending: bool = False
     is_paused: bool = False
 

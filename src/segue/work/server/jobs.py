@@ -14,6 +14,7 @@ from segue.dialects.told import Told
 from segue.engine.port import Channel, Job
 from segue.errors import AgentError
 from segue.i18n import _
+from segue.store.conversations import ConversationHolder, Conversations
 from segue.work.agents import Facts, Profile, Wanted, environment
 from segue.work.project import Project
 from segue.work.server.attempt import Attempt
@@ -30,6 +31,7 @@ class Jobs:
     base: Mapping[str, str]  # what every agent gets of it
     profile: Callable[[str], Profile]
     given: Callable[[str], Mapping[str, str]]
+    conversations: Conversations
 
     def log(self, run: str) -> Path:
         return self.project.logs / f"{run}.log"
@@ -49,6 +51,24 @@ class Jobs:
         if run.purpose == "check":
             return attempt, self._check(task, run, profile, workspace, given)
         return attempt, self._agent(attempt, given, is_adopted=is_adopted)
+
+    # One process on one conversation
+
+    def is_conversation_taken(self, attempt: Attempt, conversation: str | None = None) -> bool:
+        """Whether somebody else is at work in it; else it is ours from now on."""
+        conversation = conversation or attempt.run.resume_id
+        if attempt.profile.brand is None or conversation is None:
+            return False
+        run = attempt.run
+        claim = self.project.runs / f"{run.id}.claim"
+        holder = ConversationHolder(run.id, str(claim), str(self.project.root), run.task)
+        kind = attempt.profile.settings.kind
+        return self.conversations.take(kind, conversation, holder) is not None
+
+    def leave_conversation(self, attempt: Attempt) -> None:
+        if attempt.profile.brand is not None and attempt.run.resume_id is not None:
+            kind = attempt.profile.settings.kind
+            self.conversations.release(kind, attempt.run.resume_id, attempt.run.id)
 
     def claims(self) -> Iterator[str]:
         """The runs that a process was begun for and whose end nobody took in."""

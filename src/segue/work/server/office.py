@@ -12,9 +12,12 @@ from pathlib import Path
 from segue.core.limits import Waits
 from segue.drivers.launcher import Launcher
 from segue.drivers.processes import become_subreaper
+from segue.drivers.runs import is_under_way
 from segue.engine.clock import Clock
 from segue.engine.local import LocalEngine
 from segue.store.changes import stamp
+from segue.store.conversations import Conversations
+from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock
 from segue.store.secrets import Secrets
 from segue.store.sqlite import Store
@@ -90,7 +93,10 @@ def _office(
     data = project.memory / "server"
     data.mkdir(mode=0o700, exist_ok=True)
     saving = Saving(records, clock, data, Secrets(data, environ), waiting(settings))
-    jobs = Jobs(project, environ, agents.passed_on(environ), cast.profile, saving.given)
+    held = Conversations(
+        conversations_folder(environ, project.memory / "conversations"), is_under_way
+    )
+    jobs = Jobs(project, environ, agents.passed_on(environ), cast.profile, saving.given, held)
     recovery = settings.recovery
     supervisor = Supervisor(
         records=records,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segue.core.limits import holds_account, needs_person, wakes_at
 from segue.core.machines import RunState, Trigger
@@ -159,7 +160,7 @@ def _act(
         case DependencyAsked():
             _needs(office, task, agent, told, also)
         case Asked():
-            _asks(office, task, agent, told, also)
+            _asks(office, task, agent, told, also, attempt.permission)
         case _:  # of a phase that is not the current one
             office.commit(*also)
             if not is_alive:
@@ -179,7 +180,12 @@ def _error(
 
 
 def _asks(
-    office: Supervisor, task: TaskRow, agent: AgentRow, asked: Asked, also: list[Change]
+    office: Supervisor,
+    task: TaskRow,
+    agent: AgentRow,
+    asked: Asked,
+    also: list[Change],
+    about: Mapping[str, Any] | None = None,
 ) -> None:
     now = office.clock.now()
     deadline = None
@@ -190,6 +196,7 @@ def _asks(
         run=None, phase=task.phase, category=asked.category, text=asked.question,
         options=moves.as_json(asked.options), preset=asked.preset,
         is_required=int(asked.is_required), priority=asked.priority,
+        about=moves.as_json(about or {}),
         deadline=stamp(deadline) if deadline else None,
     )  # fmt: skip
     changes = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ class Saving:
         phase = task.now_at
         items = deliverables.collect(here.path, phase.deliverables if phase else ())
         commit = here.snapshot(f"{kind} {task.phase or ''}".strip())
-        kept = [item.to_json() for item in items]
+        kept = [asdict(item) for item in items]
         return checkpoints.write(self.data, {**content, "commit": commit, "deliverables": kept})
 
     def _pruned(self, id: str, newest: Mapping[str, Any]) -> list[Change]:
@@ -165,8 +165,8 @@ class Saving:
     ) -> list[dict[str, Any]]:
         """A copy of what is to be reviewed: the next round is compared with it."""
         found = deliverables.collect(folder, patterns)
-        deliverables.keep_round(self._round(task.id, task.phase, number), folder, found)
-        return [item.to_json() for item in found]
+        deliverables.keep_round(folder, self._round(task.id, task.phase, number), found)
+        return [asdict(item) for item in found]
 
     def shown(self, gate: GateRow, records: Records) -> list[dict[str, Any]]:
         """A review's deliverables with their text, and what changed since the round before."""
@@ -175,9 +175,9 @@ class Saving:
         shown = []
         for item in gate.about.get("deliverables", []):
             path = str(item["path"])
-            text = deliverables.text_of(here, path, TEXT_BYTES_MAX)
-            diff = deliverables.diff(before, here, path) if gate.round > 1 else None
-            shown.append({**item, "text": text, "diff": diff})
+            new = _bytes(here / path)
+            diff = deliverables.diff(_bytes(before / path), new, path) if gate.round > 1 else None
+            shown.append({**item, "text": _text(new), "diff": diff})
         return shown
 
     def zipped(self, task: TaskRow) -> Path:
@@ -197,3 +197,17 @@ class Saving:
         for folder in ("rounds", "checkpoints"):
             shutil.rmtree(self.data / folder / task.id, ignore_errors=True)
         (self.data / "zips" / f"{task.id}.zip").unlink(missing_ok=True)
+
+
+def _bytes(path: Path) -> bytes:
+    """What was kept of a deliverable; nothing where there was none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(TEXT_BYTES_MAX)
+    except OSError:
+        return b""
+
+
+def _text(data: bytes) -> str | None:
+    """As text, where it is text."""
+    return None if b"\0" in data else data.decode("utf-8", "replace")

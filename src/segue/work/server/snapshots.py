@@ -38,7 +38,7 @@ SETTINGS = {
     "core.protectHFS": "false",
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
-    "core.looseCompression": "1",
+    "core.compression": "1",
     "core.bigFileThreshold": "8m",  # larger ones are streamed, not read into memory
     "core.fsync": "none",  # once for all of them, at the end: `_sync`
     "core.hooksPath": os.devnull,
@@ -180,8 +180,8 @@ class Snapshots:
 
     def _keep(self, commit: str) -> None:
         """By a name, so that it stays; then it is the last one."""
-        _sync(self.folder)
         self._git("update-ref", f"refs/snapshots/{commit}", commit)
+        _sync(self.folder)
         files.replace(self.folder / "latest", commit.encode())
 
     def _make(self) -> None:

@@ -23,6 +23,7 @@ from segue.dialects.events import (
     Finished,
     LimitHit,
     Opened,
+    PermissionAsked,
     PhaseDone,
     Said,
     TaskDone,
@@ -44,7 +45,7 @@ from segue.engine.port import (
 from segue.errors import AgentError, UserError
 from segue.store.changes import Change, Note, instant
 from segue.work.accounts import Accounts
-from segue.work.server import moves, outcomes, timers
+from segue.work.server import moves, outcomes, permissions, timers
 from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import GoingOn, takes_lines
 from segue.work.server.jobs import Jobs
@@ -52,6 +53,7 @@ from segue.work.server.records import Records
 from segue.work.server.rows import RunRow, TaskRow
 from segue.work.server.saving import Saving
 
+BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
 AGEING = timedelta(minutes=10)  # a task that has waited so long counts as one priority higher
 
 
@@ -195,6 +197,10 @@ class Supervisor:
     def _begin(self, task: TaskRow, run: RunRow) -> None:
         try:
             attempt, job = self.jobs.make(task, run)
+            if self.jobs.is_conversation_taken(attempt):
+                at = self.clock.now() + BUSY
+                self.commit(moves.timer("look", task.id, at))
+                return
         except (UserError, AgentError, OSError) as error:
             outcomes.could_not_begin(self, task, run, str(error))
             return
@@ -255,6 +261,8 @@ class Supervisor:
                 self.engine.end_input(attempt.run.id)
             case ConversationLost():
                 attempt.lost = event
+            case PermissionAsked():
+                permissions.asked(self, attempt, event)
             case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
                 self._told(attempt, event)
             case _:
@@ -285,6 +293,9 @@ class Supervisor:
     def _opened(self, attempt: Attempt, conversation: str) -> None:
         if attempt.run.resume_id == conversation:
             return
+        if self.jobs.is_conversation_taken(attempt, conversation):
+            self.end(attempt)  # somebody else is at work in it
+            return
         changes: list[Change] = [Note("server_run", attempt.run.id, {"resume_id": conversation})]
         if attempt.run.purpose == "work":
             changes.append(Note("server_agent", attempt.run.task, {"resume_id": conversation}))
@@ -295,6 +306,7 @@ class Supervisor:
         attempt = self.attempts.pop(ended.job, None)
         if attempt is None:
             return
+        self.jobs.leave_conversation(attempt)
         run = self.records.run(ended.job)
         if run is not None and run.state in (RunState.INTENDED, RunState.RUNNING):
             if run.state is RunState.INTENDED:  # it ended before it was seen to start

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from segue.core.serving import AgentState, Asking, Cause
 from segue.i18n import _
 from segue.store.changes import Change, Drop
+from segue.work.answers import ALLOW, ALLOW_TOOL, PERMISSION
+from segue.work.prompts import permission
 from segue.work.server import moves
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
 
@@ -36,6 +38,9 @@ def fire(office: Supervisor) -> None:
                 office.commit(again)
                 if agent.state is AgentState.RUNNING:
                     office.saving.save(task.id, "timer")
+            case "look":
+                office.commit(gone)
+                office.reconcile(task.id)
             case "deadline":
                 _deadline(office, task, timer, gone)
             case kind:
@@ -80,12 +85,16 @@ def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: li
     """What a person (or the default) said goes to the agent."""
     agent = office.records.agent(task.id)
     assert agent is not None
+    said = text
+    if gate.category == PERMISSION and gate.about:
+        is_given = text in (ALLOW, ALLOW_TOOL)
+        said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
     changes = [
         *also,
         *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=text),
         moves.move_agent(agent, Cause.ANSWER, data={"question": gate.id}),
         *office.going_on.tell(
-            task, agent, text + "\n", "question_answer", questionId=gate.id, answer=text
+            task, agent, said + "\n", "question_answer", questionId=gate.id, answer=text
         ),
     ]
     is_ours = office.commit(*changes)

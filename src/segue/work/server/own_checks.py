@@ -1,0 +1,105 @@
+"""What Segue checks of a phase's deliverables itself, before anybody else looks at them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.server.matching import fits
+from segue.work.server.types import Phase
+from segue.work.server.workspace import open_inside
+
+TEXT_BYTES_MAX = 4 * 2**20
+REASONS_MAX = 20
+SHOWN_CHARS = 80
+DOCUMENTS = frozenset({"", ".md", ".markdown", ".txt", ".rst", ".adoc", ".html", ".htm", ".tex"})
+
+# A TODO in capitals is left to be done, unless it names what the work is about (a TODO list); in
+# small letters it is a word, unless it stands alone, in brackets, or has a colon.
+_SUBJECTS = "apps?|lists?|items?|tasks?|manager|api|service|mvc|앱|리스트|목록|항목|서비스"
+_LATER = "written|added|filled in|completed|determined|decided"
+_PLACEHOLDER = re.compile(
+    "|".join(
+        (
+            rf"\bTODO\b(?!\s*[-_]?\s*(?:{_SUBJECTS})\b)",
+            r"(?i:^[\s#>*|+_.()\[\]\d-]*(?:todo|tba|wip)[\s*_.!|…:)\]]*$)",
+            r"(?i:\btodo(?:\([^)]*\))?:)",
+            r"(?i:\b(?:tbd|fixme)\b)",
+            r"(?i:[\[<({]\s*(?:todo|tba|placeholder)\b[^\])>}]*[\])>}])",
+            r"(?i:\blorem ipsum\b)",
+            r"(?i:(?:…|\.\.\.)\s*to be written)",
+            rf"(?i:\b(?:to|will) be (?:{_LATER})\s*(?:later|here|soon|…|[.)\]*_]*\s*$))",
+            r"(?i:[\[<]\s*(?:insert|your|add|write|fill in)\b[^\]>]{0,60}\bhere\s*[\]>])",
+            r"(?:추후|나중에)\s*(?:작성|추가|보완|기입)",
+            r"(?:작성|추가|기입)\s*예정",
+            r"여기에\s*(?:작성|입력)",
+        )
+    )
+)
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_QUOTED = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+def shortcomings(phase: Phase, sizes: Mapping[str, int], workspace: Path) -> list[str]:
+    """Everything that is wanting, in words for the agent and for people; `sizes` by path."""
+    texts = {path: _text(workspace, path, size) for path, size in sizes.items()}
+    reasons = []
+    for pattern in phase.deliverables:
+        paths = [path for path in sizes if fits(pattern, path)]
+        if not paths:
+            reasons.append(_("{path} is not there").format(path=pattern))
+        elif not any(sizes[path] for path in paths):
+            reasons.append(_("{path} is empty").format(path=pattern))
+        else:
+            reasons += _too_short(pattern, [texts[path] for path in paths], phase.min_chars)
+    for path, text in texts.items():
+        if text is not None and PurePosixPath(path).suffix.lower() in DOCUMENTS:
+            reasons += [
+                _("{path}, line {line}: a placeholder is left: {text}").format(
+                    path=path, line=line, text=shown
+                )
+                for line, shown in placeholders(text)
+            ]
+    return reasons[:REASONS_MAX]
+
+
+def _too_short(pattern: str, texts: list[str | None], chars_min: int) -> list[str]:
+    """Of several files that one glob names all count together; what is not text is not counted."""
+    if None in texts:
+        return []
+    length = sum(len(text.strip()) for text in texts if text is not None)
+    if length >= max(1, chars_min):
+        return []
+    if not length:
+        return [_("{path} is empty").format(path=pattern)]
+    text = _("{path} is too short: {n} characters, at least {least} are wanted")
+    return [text.format(path=pattern, n=length, least=chars_min)]
+
+
+def placeholders(text: str) -> list[tuple[int, str]]:
+    """Lines that were left to be written, by number; code in a document is not looked at."""
+    found = []
+    fence = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = _FENCE.match(line)
+        if mark and (not fence or (mark[1].startswith(fence) and not line.strip(" `~"))):
+            fence = "" if fence else mark[1]
+        elif not fence and _PLACEHOLDER.search(_QUOTED.sub("`…`", line)):
+            found.append((number, line.strip()[:SHOWN_CHARS]))
+    return found
+
+
+def _text(workspace: Path, path: str, size: int) -> str | None:
+    """A file's text; None where it is none, or too large to be read for this."""
+    if size > TEXT_BYTES_MAX:
+        return None
+    try:
+        with os.fdopen(open_inside(workspace, path), "rb") as file:
+            data = file.read(TEXT_BYTES_MAX + 1)
+        return None if b"\0" in data else data.decode("utf-8-sig")
+    except (OSError, UserError, UnicodeDecodeError):
+        return None
