@@ -217,7 +217,11 @@ def test_the_stream_tells_every_transition_over_a_restart(house: House) -> None:
         async with served(house) as talk:
             review = await talk.waiting("review", id)
             following = asyncio.create_task(
-                talk.events(f"/tasks/{id}/events", lambda e: e["to"] == "completed", last)
+                talk.events(
+                    f"/tasks/{id}/events",
+                    lambda e: (e["entity"], e["to"]) == ("task", "completed"),
+                    last,
+                )
             )
             await talk.post(f"/reviews/{review['id']}/approve")
             review = await talk.waiting("review", id)

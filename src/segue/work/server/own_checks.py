@@ -16,6 +16,7 @@ from segue.work.server.workspace import open_inside
 TEXT_BYTES_MAX = 4 * 2**20
 REASONS_MAX = 20
 SHOWN_CHARS = 80
+LINE_CHARS_MAX = 2000  # to look through a longer one could take any time
 DOCUMENTS = frozenset({"", ".md", ".markdown", ".txt", ".rst", ".adoc", ".html", ".htm", ".tex"})
 
 # A TODO in capitals is left to be done, unless it names what the work is about (a TODO list); in
@@ -88,7 +89,7 @@ def placeholders(text: str) -> list[tuple[int, str]]:
         mark = _FENCE.match(line)
         if mark and (not fence or (mark[1].startswith(fence) and not line.strip(" `~"))):
             fence = "" if fence else mark[1]
-        elif not fence and _PLACEHOLDER.search(_QUOTED.sub("`…`", line)):
+        elif not fence and _PLACEHOLDER.search(_QUOTED.sub("`…`", line[:LINE_CHARS_MAX])):
             found.append((number, line.strip()[:SHOWN_CHARS]))
     return found
 
