@@ -16,11 +16,15 @@ from typing import Any, TypeVar
 
 import pytest
 
+from segue.dialects.events import Event, Said
 from segue.drivers import launcher as launcher_module
 from segue.drivers import processes
 from segue.drivers.follow import Follower
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.launcher import End, Launcher, Live, Lost, Order, Revoked, read_end, recover
+from segue.engine.clock import SystemClock
+from segue.engine.local import LocalEngine
+from segue.engine.port import Channel, Ended, Heard, Job
 from segue.errors import AgentError
 
 T = TypeVar("T")
@@ -979,3 +983,60 @@ def test_masked_output_over_the_limit_is_drained(bench: Bench) -> None:
     """The limit is of the log: what masking makes longer does not go beyond it."""
     end, log = bench.run(bench.shell("printf abcdabc; echo d", masks=("abcd",), log_bytes_max=10))
     assert (log, end.log_bytes, end.lost_bytes) == (MASK.encode()[:10], 10, 3)
+
+
+class Lines:
+    """A dialect for tests: every line is said."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        yield from (Said(line.decode()) for line in lines)
+
+    feed_err = feed
+
+    def close(self) -> Iterator[Event]:
+        yield from ()
+
+
+def test_the_engine_hears_no_secret(tmp_path: Path) -> None:
+    """Neither in what an agent prints nor in what it tells by tool call; what it reads is its
+    owner's alone."""
+    (tmp_path / "runs").mkdir()
+    told = tmp_path / "runs" / "job.told"
+    job = Job(
+        "job",
+        (
+            "/bin/sh",
+            "-c",
+            f"stat -c %a {tmp_path}/runs/job.in; echo out $KEY; echo told $KEY > {told}",
+        ),
+        {"PATH": os.environ["PATH"], "SEGUE_RUN": "job", "KEY": SECRET},
+        tmp_path,
+        tmp_path / "job.log",
+        Lines(),
+        told=Channel(told, Lines()),
+        stdin=b"prompt",
+        masks=(SECRET,),
+    )
+    assert SECRET not in repr(job)
+
+    async def play() -> list[str]:
+        engine = LocalEngine(tmp_path / "runs", SystemClock(), Launcher())
+        said: list[str] = []
+        try:
+            engine.begin(job)
+            async with asyncio.timeout(WAIT_S):
+                while True:
+                    for happening in await engine.next():
+                        if isinstance(happening, Heard) and isinstance(happening.event, Said):
+                            said.append(happening.event.text)
+                        if isinstance(happening, Ended):
+                            assert happening.code == 0
+                            return said
+        finally:
+            await engine.close()
+
+    assert sorted(asyncio.run(play())) == ["600", f"out {MASK}", f"told {MASK}"]

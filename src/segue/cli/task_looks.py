@@ -17,6 +17,7 @@ from segue.i18n import _
 
 FOLLOW_S = 0.5
 PIECE_BYTES = 1_000_000
+LINE_BYTES_MAX = 1_000_000
 OVER = {"completed": 0, "failed": 1}
 
 
@@ -104,7 +105,7 @@ def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
         is_over = not follow or client.task(task)["status"] in OVER  # before what it reads
         while piece := client.log(task, offset=offset, limit=PIECE_BYTES):
             offset += len(piece)
-            rest = _print(piece, raw) if raw else _print_lines(rest + piece, as_json)
+            rest = _print_raw(piece) if raw else _print_lines(rest + piece, as_json)
         if is_over:
             if rest:
                 _print_lines(rest + b"\n", as_json)
@@ -112,7 +113,7 @@ def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
         time.sleep(FOLLOW_S)
 
 
-def _print(piece: bytes, _raw: bool) -> bytes:
+def _print_raw(piece: bytes) -> bytes:
     sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
     return b""
@@ -120,10 +121,10 @@ def _print(piece: bytes, _raw: bool) -> bytes:
 
 def _print_lines(text: bytes, as_json: bool) -> bytes:
     """Whole lines, harmless; what is left of the last one. An endless line is cut."""
-    whole, _newline, rest = text.rpartition(b"\n")
-    if len(rest) > PIECE_BYTES:
-        whole, rest = text, b""
-    for each in whole.split(b"\n") if whole or not rest else ():
+    *lines, rest = text.split(b"\n")
+    if len(rest) > LINE_BYTES_MAX:
+        lines, rest = [*lines, rest], b""
+    for each in lines:
         shown = plain(each)
         if as_json:
             output.print_line({"line": shown})

@@ -20,8 +20,8 @@ from segue.work.server.refused import Refused
 
 MEDIA_TYPE = "application/problem+json"
 ERRORS_MAX = 50
-# What the disk does to us, as statuses.
-STATUS_OF = {"disk_full": 507, "read_only": 507, "database_busy": 503}
+# What the disk does to us, and others to it, as statuses.
+STATUS_OF = {"disk_full": 507, "read_only": 507, "database_busy": 503, "workspace_gone": 409}
 
 logger = logging.getLogger("segue.server")
 
@@ -93,8 +93,10 @@ def install(app: FastAPI) -> None:
 
     async def disk(_request: Request, error: Exception) -> Response:
         assert isinstance(error, UserError)
-        logger.error("%s: %s", error.problem.code, error)
-        return of_user_error(error)
+        response = of_user_error(error)
+        if response.status_code >= 500:
+            logger.error("%s: %s", error.problem.code, error)
+        return response
 
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -337,6 +337,11 @@ def _known_agents(reader: _Reader, config: Config, values: Mapping[str, Any]) ->
     """Agents that are named must exist."""
     named = [("", "agent", config.agent if "agent" in values else None)]
     named += [(f"agents.{a.name}", "fallback", a.fallback) for a in config.agents.values()]
+    named += [
+        (f"types.{kind.name}.phases", "reviewer", phase.reviewer)
+        for kind in config.types.values()
+        for phase in kind.phases
+    ]
     for table, key, name in named:
         if name is not None and name not in config.agents:
             message = _("there is no agent `{name}`").format(name=name)

@@ -151,6 +151,7 @@ BAD = {
         "mcp": ['"yes"', "1", "0"],
         "silence_after": ['"soon"', "0", "-1", "true", '""', "[1]", "nan", "inf"],
         "silence_max": ["0", "false", '"-1m"', "1e9"],
+        "interactive": ["1", '"yes"'],
     },
     "leash": {
         "max_windows": ["-1", "1.5", '"5"', "true"],
@@ -169,6 +170,12 @@ BAD = {
         "wake_margin_s": ["-1", "3601"],
         "silence_after": ['"soon"', "0", "-1", "true", '"10"'],
         "silence_max": ["0", "false"],
+    },
+    "reviews": {
+        "remind_after": ["0", '"soon"'],
+        "urgent_after": ["true"],
+        "escalate_after": ["[]"],
+        "notify": ['"desktop"', "[1]"],
     },
 }
 
@@ -206,6 +213,7 @@ def test_every_setting_has_its_bad_values_here() -> None:
     assert set(BAD["agents.mine"]) == set(config.AGENT_KEYS)
     assert set(BAD["leash"]) == set(config.LEASH_KEYS)
     assert set(BAD["recovery"]) == set(config.RECOVERY_KEYS)
+    assert set(BAD["reviews"]) == set(config.REVIEW_KEYS)
 
 
 @pytest.mark.parametrize(
@@ -417,3 +425,44 @@ def test_there_are_not_more_patterns_than_anybody_needs() -> None:
     table = "[[limits.patterns]]\npattern = 'x'\nkind = 'billing'\n"
     assert len(parse(table * 100, FILE, built_in()).limit_patterns) == 100
     assert "more than 100" in only(table * 101).message
+
+
+TYPES = """
+[types.report]
+[[types.report.phases]]
+name = "draft"
+deliverables = ["docs/draft.md"]
+min_chars = 200
+verify = "test -s docs/draft.md"
+reviewer = "codex"
+[[types.report.phases]]
+name = "final"
+"""
+
+
+def test_types_of_tasks_are_read() -> None:
+    """A list of phases in their order; what is not said has its default."""
+    found = config.parse(TYPES, Path("segue.toml"), config.built_in()).types["report"]
+    first, second = found.phases
+    assert (first.name, first.deliverables, first.min_chars) == ("draft", ("docs/draft.md",), 200)
+    assert (first.verify, first.reviewer) == ("test -s docs/draft.md", "codex")
+    assert (second.name, second.deliverables, second.verify) == ("final", (), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("types = 3\n", "bad_value"),
+        ("[types.report]\n", "bad_value"),
+        ("[types]\nreport = 3\n", "bad_value"),
+        ("[[types.report.phases]]\nmin_chars = 3\n", "bad_value"),
+        ('[[types.report.phases]]\nname = "a"\nmin_chars = "3"\n', "bad_value"),
+        ('[[types.report.phases]]\nname = "a"\nverfy = "x"\n', "unknown_key"),
+        ('[types.report]\nphase = 3\n[[types.report.phases]]\nname = "a"\n', "unknown_key"),
+    ],
+)
+def test_types_that_cannot_be_are_told(text: str, code: str) -> None:
+    """With their line."""
+    problem = only(text)
+    assert problem.code == code
+    assert problem.line is not None

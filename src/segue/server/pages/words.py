@@ -41,7 +41,7 @@ TYPES = {
     "create_app": N_("New application"),
     "modify_app": N_("Change of an application"),
     "workflow": N_("Workflow"),
-    "custom": N_("Anything else"),
+    "custom": N_("Custom"),
 }
 GATES = {"review": N_("Review"), "question": N_("Question"), "dependency": N_("Dependency")}
 NEEDED = {

@@ -23,7 +23,7 @@ def fits(pattern: str, path: str) -> bool:
     """Whether a glob names this path; one without wildcards names all below a folder, too."""
     names, parts = _parts(path), _parts(pattern)
     if not any(_is_wild(part) for part in parts):
-        return names[: len(parts)] == parts
+        return bool(parts) and names[: len(parts)] == parts
     return _fit(names, parts)
 
 

@@ -21,12 +21,12 @@ DOCUMENTS = frozenset({"", ".md", ".markdown", ".txt", ".rst", ".adoc", ".html",
 
 # A TODO in capitals is left to be done, unless it names what the work is about (a TODO list); in
 # small letters it is a word, unless it stands alone, in brackets, or has a colon.
-_SUBJECTS = "apps?|lists?|items?|tasks?|manager|api|service|mvc|앱|리스트|목록|항목|서비스"
+_SUBJECTS = r"(?:apps?|lists?|items?|tasks?|manager|api|service|mvc)\b|앱|리스트|목록|항목|서비스"
 _LATER = "written|added|filled in|completed|determined|decided"
 _PLACEHOLDER = re.compile(
     "|".join(
         (
-            rf"\bTODO\b(?!\s*[-_]?\s*(?:{_SUBJECTS})\b)",
+            rf"\bTODO\b(?!\s*[-_]?\s*(?i:{_SUBJECTS}))",
             r"(?i:^[\s#>*|+_.()\[\]\d-]*(?:todo|tba|wip)[\s*_.!|…:)\]]*$)",
             r"(?i:\btodo(?:\([^)]*\))?:)",
             r"(?i:\b(?:tbd|fixme)\b)",

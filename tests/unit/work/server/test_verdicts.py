@@ -1,0 +1,37 @@
+"""The verdict of a reviewer, in whatever it says around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from segue import i18n
+from segue.work.server.verdicts import verdict_in
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pass", "reasons"),
+    [
+        ('{"verdict": "pass", "reasons": []}', True, ()),
+        ('I read it.\n```json\n{"verdict": "fail",\n "reasons": ["no tests", "short"]}\n```', False,
+         ("no tests", "short")),
+        ('{"verdict": "fail", "reasons": []}\nNo, wait.\n{"verdict": "pass"}', True, ()),
+        ("All good.\nVERDICT: PASS", True, ()),
+        ("verdict: fail - it lies", False, ("it lies",)),
+        ('VERDICT: PASS\n{"verdict": "fail", "reasons": ["x"]}', False, ("x",)),
+        ('{"verdict": "maybe"}\nVERDICT: PASS', True, ()),
+        ('{"a": {"verdict": "pass"}}', True, ()),
+    ],
+)  # fmt: skip
+def test_the_last_verdict_counts(text: str, is_pass: bool, reasons: tuple[str, ...]) -> None:
+    """As a JSON object, also in a fence or over several lines, else as a line."""
+    found = verdict_in(text.split("\n"))
+    assert (found.is_pass, found.reasons) == (is_pass, reasons)
+
+
+@pytest.mark.parametrize("text", ["", "It is fine.", '{"verdict": pass}', "{" * 5000])
+def test_no_verdict_does_not_pass(text: str) -> None:
+    """A judge that says nothing has not judged."""
+    i18n.use("en")
+    found = verdict_in([text])
+    assert not found.is_pass
+    assert found.reasons == ("the reviewer gave no verdict",)
