@@ -34,7 +34,10 @@ def refused(server: Server, task: str, *allowed: str) -> None:
     if "delete" not in before["allowedActions"]:
         server.ask("DELETE", f"/tasks/{task}").problem(409)
     after = server.task(task)
-    assert (after["status"], after["allowedActions"]) == (before["status"], before["allowedActions"])
+    assert (after["status"], after["allowedActions"]) == (
+        before["status"],
+        before["allowedActions"],
+    )
 
 
 def test_a_task_goes_from_draft_to_completed(house: House) -> None:
@@ -214,7 +217,7 @@ def test_unknown_and_circular_dependencies_are_refused(house: House) -> None:
 
 def test_priority_decides_who_is_next(house: House) -> None:
     """With one slot the waiting task with the highest priority starts first; else the older one."""
-    house.hand("a", f'echo $SEGUE_TASK >> {house.out}/order\nhold go\n' + GOOD)
+    house.hand("a", f"echo $SEGUE_TASK >> {house.out}/order\nhold go\n" + GOOD)
     server = house.serve("--slots", "1")
     first = server.new()
     server.agent_is(first, "running")
@@ -295,6 +298,16 @@ def test_archive_and_delete(house: House) -> None:
     server.get(f"/tasks/{gone}").problem(404)
     server.post(f"/tasks/{gone}/submit").problem(404)
     until(lambda: not workspace.exists(), "its workspace is gone")
+
+
+def test_a_draft_is_deleted(house: House) -> None:
+    """A draft that never ran has nothing but its row; it goes without a word."""
+    house.hand("a", GOOD)
+    server = house.serve()
+    task = server.new(submit=False)
+    assert server.ask("DELETE", f"/tasks/{task}").status in (200, 204)
+    server.get(f"/tasks/{task}").problem(404)
+    assert server.items("/tasks") == []
 
 
 def test_a_task_that_others_wait_for_is_not_deleted_under_them(house: House) -> None:

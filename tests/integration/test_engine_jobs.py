@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from segue.dialects.events import Event, Garbled, Said
+from segue.dialects.events import Event, Garbled, Said, StepDone
 from segue.drivers import processes
 from segue.drivers.launcher import Launcher
 from segue.engine.clock import SystemClock
-from segue.engine.local import LocalEngine
+from segue.engine.local import SAID_MAX, LocalEngine
 from segue.engine.port import (
     Alive,
     Channel,
@@ -56,6 +56,8 @@ class Spoken:
         *lines, self._rest[name] = (self._rest[name] + data).split(b"\n")
         for line in lines:
             yield Said(f"{name}: {line.decode()}")
+            if line.endswith(b"000"):
+                yield StepDone(int(line))
 
     def close(self) -> Iterator[Event]:
         for name, rest in self._rest.items():
@@ -249,16 +251,24 @@ def test_everything_is_heard_before_the_end(bench: Bench) -> None:
     assert len(closed) == 2, "each dialect is closed once"
 
 
-def test_much_on_all_channels_is_heard_whole(bench: Bench) -> None:
-    """None of them waits for another, and no byte is lost or doubled."""
+def test_of_very_much_the_end_is_heard_in_order(bench: Bench) -> None:
+    """None of them waits for another, no line is doubled; of many at once the last ones are told,
+    and of what counts nothing is left out."""
     told, err = bench.runs / "told", bench.folder / "err.log"
     count = 20_000
     script = f"seq {count} & seq {count} >&2 & seq {count} > {told} & wait"
     job = bench.shell(script, err=err, told=Channel(told, Spoken("told")))
     assert bench.ends(job).code == 0
     for name in ("out", "err", "told"):
-        found = [line for line in bench.said(job) if line.startswith(f"{name}: ")]
-        assert found == [f"{name}: {n}" for n in range(1, count + 1)]
+        found = [
+            int(line.removeprefix(f"{name}: "))
+            for line in bench.said(job)
+            if line.startswith(f"{name}: ")
+        ]
+        assert found == sorted(set(found)), "in order, each once"
+        assert found[-SAID_MAX:] == list(range(count - SAID_MAX + 1, count + 1))
+    steps = [h for h in bench.of(job) if isinstance(h, Heard) and isinstance(h.event, StepDone)]
+    assert len(steps) == 3 * count // 1_000
 
 
 # --- its input --------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def test_a_question_waits_and_its_answer_goes_on(house: House) -> None:
 
 def test_a_dependency_comes_by_the_environment_and_is_never_shown(house: House) -> None:
     """Encrypted in the tables; the agent has it; nothing that is shown has it."""
-    secret = "sk-very-secret-4711"  # noqa: S105 - made up
+    secret = "sk-very-secret-4711"
     house.add(
         house.script("depend api_key SEA_KEY for the sea\nenv docs/key.txt SEA_KEY\n" + TWO_PHASES)
     )

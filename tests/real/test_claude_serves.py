@@ -16,7 +16,7 @@ from typing import Any
 from .stage import FULL, Stage
 
 SEGUE = Path(sys.executable).with_name("segue")
-TOKEN = "a-token-for-tests"  # noqa: S105 - made up
+TOKEN = "a-token-for-tests"
 TYPE = """
 [types.note]
 [[types.note.phases]]
@@ -34,8 +34,8 @@ class Server:
     def ask(self, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.url}/api{path}", data, headers)  # noqa: S310
-        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+        request = urllib.request.Request(f"{self.url}/api{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
             return json.load(answer)
 
     def until(self, path: str, is_so: Any, within_s: float = 60.0) -> Any:

@@ -155,6 +155,7 @@ def _here(ctx: click.Context) -> Service:
 @click.option("--port", type=click.IntRange(0, 65535), help=_("for segue serve"))
 @click.option("--slots", type=click.IntRange(1), help=_("for segue serve"))
 @click.option("--data", type=click.Path(path_type=Path), help=_("for segue serve"))
+@click.option("--insecure", is_flag=True, help=_("for segue serve"))
 @click.option("--print", "is_shown", is_flag=True, help=_("show the unit and change nothing"))
 @output.json_option()
 @output.lang_option()
@@ -165,14 +166,15 @@ def install(
     port: int | None,
     slots: int | None,
     data: Path | None,
+    insecure: bool,
     is_shown: bool,
     as_json: bool,
 ) -> int:
     service = _here(ctx)
     data = data and data.resolve()
     known = {"--host": host, "--port": port, "--slots": slots, "--data": data}
-    options = tuple(f"{name}={value}" for name, value in known.items() if value is not None)
-    text = service.text(options, data)
+    options = [f"{name}={value}" for name, value in known.items() if value is not None]
+    text = service.text((*options, *(["--insecure"] if insecure else [])), data)
     if is_shown:
         click.echo(text, nl=False)
         return 0

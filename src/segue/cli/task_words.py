@@ -74,7 +74,7 @@ def agent_name(status: str) -> str:
 
 def short(task: Json) -> str:
     """A task on one line."""
-    at = f" {task['currentPhase']}/{task['totalPhases']}" if task["totalPhases"] else ""
+    at = f" {task['currentPhase']}/{task['totalPhases']}" if task["currentPhase"] else ""
     sign = SIGNS.get(task["status"], "?")
     state = status_name(task["status"]) + at
     if task["status"] == "in_progress" and task["agentStatus"] != "running":

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from segue.dialects.events import Event, Unfinished
+from segue.dialects.events import Event, Said, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower
@@ -49,6 +49,8 @@ PTY_SIZE = (40, 120)
 LEFT = ("in", "first", "told")  # what a job leaves beside its records
 SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
+SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
+INBOX_FULL = 5_000
 BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
@@ -242,13 +244,28 @@ class LocalEngine:
         return [Follower(self._watch, path, partial(self._hear, job, feed)) for path, feed in heard]
 
     def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
-        for event in feed(data):
+        for event in self._worth_telling(list(feed(data))):
             self._inbox.put_nowait(Heard(job.id, event))
         if (timer := self._blocks.pop(job.id, None)) is not None:
             timer.cancel()
         if isinstance(job.dialect, Unfinished) and job.dialect.has_open_block:
             loop = asyncio.get_running_loop()
             self._blocks[job.id] = loop.call_later(BLOCK_S, self._close_blocks, job)
+
+    def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
+        """Of very many lines at once only the last ones: nobody can follow, the log has them all,
+        and whoever is behind must not fall further behind."""
+        room = SAID_MAX if self._inbox.qsize() < INBOX_FULL else SAID_LEAST
+        if len(events) <= room:
+            return events
+        excess = sum(isinstance(event, Said) for event in events) - room
+        kept = []
+        for event in events:
+            if excess > 0 and isinstance(event, Said):
+                excess -= 1
+            else:
+                kept.append(event)
+        return kept
 
     def _close_blocks(self, job: Job) -> None:
         """It began to tell something and fell silent: taken as far as it goes."""

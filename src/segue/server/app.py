@@ -66,7 +66,7 @@ def make_app(
     desk.on_commit(shelf.clear)
     tasks.add(app.router, desk, once, shelf)
     downloads.add(app.router, desk)
-    gates.add(app.router, desk, once)
+    gates.add(app.router, desk, once, shelf)
     events.add(app.router, desk, hub)
     system.add(app.router, desk, hub, requests)
     login.add(app.router, entrance, failures)

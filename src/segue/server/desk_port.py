@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from segue.work.server.desk import NewTask
 
+__all__ = ["Desk", "EventDesk", "GateDesk", "Json", "NewTask", "SystemDesk", "TaskDesk"]
+
 Json = dict[str, Any]
 
 

@@ -11,17 +11,17 @@ from segue.server import answers, bodies
 from segue.server.desk_port import Desk
 from segue.server.documenting import changing, reading
 from segue.server.parameters import Key, Page, PageSize
-from segue.server.rendering import rendered
+from segue.server.rendering import Shelf, rendered
 from segue.server.replies import Once
 
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
-def add(routes: APIRouter, desk: Desk, once: Once) -> None:
+def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
     @routes.get("/api/inbox", response_model=answers.Items, responses=reading())
     async def show_inbox() -> Response:
         """Everything that waits for a person, the most urgent and the oldest first."""
-        return rendered(desk.inbox())
+        return shelf.get("inbox", desk.inbox)
 
     _add_reviews(routes, desk, once)
     _add_questions(routes, desk, once)

@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from segue.errors import UserError
 from segue.i18n import _
@@ -20,6 +21,7 @@ from segue.work.server.refused import Refused
 
 MEDIA_TYPE = "application/problem+json"
 ERRORS_MAX = 50
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 # What the disk does to us, and others to it, as statuses.
 STATUS_OF = {"disk_full": 507, "read_only": 507, "database_busy": 503, "workspace_gone": 409}
 
@@ -140,12 +142,12 @@ def _by_status(app: FastAPI, request: Request, error: HTTPException) -> Response
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
     """All methods of a path: each has a route of its own."""
-    found: set[str] = set()
-    for route in app.routes:
-        regex = getattr(route, "path_regex", None)
-        if regex is not None and regex.match(request.url.path):
-            found |= getattr(route, "methods", None) or set()
-    return sorted(found)
+    scopes = {method: {**request.scope, "method": method} for method in METHODS}
+    return [
+        method
+        for method, scope in scopes.items()
+        if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
+    ]
 
 
 def _phrase(status: int) -> str:

@@ -10,12 +10,11 @@ from starlette.responses import Response
 
 from segue.core.serving import Stage
 from segue.server import answers, bodies
-from segue.server.desk_port import Desk, Json
+from segue.server.desk_port import Desk, Json, NewTask
 from segue.server.documenting import changing, reading
 from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import Shelf, rendered
 from segue.server.replies import Once
-from segue.work.server.desk import NewTask
 
 Status = Annotated[Stage | None, Query()]
 _PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}

@@ -88,6 +88,7 @@ def test_overlapping_secrets_leave_nothing_of_either() -> None:
     """Two secrets that share characters become one mask; those that touch, too."""
     assert mask("<abcdef>", "abcd", "cdef") == b"<" + MASK + b">"
     assert mask("<aaaaaaa>", "aaaa") == b"<" + MASK + b">"
+    assert mask("<aabaaabaa>", "aabaa") == b"<" + MASK + b">"  # by one letter, and not by two
     assert mask("<abcdabcd>", "abcd") == b"<" + MASK + b">"
     assert mask("<abcd abcd>", "abcd") == b"<" + MASK + b" " + MASK + b">"
     assert mask("<hunter2000>", "hunter2", "hunter2000") == b"<" + MASK + b">"

@@ -70,6 +70,8 @@ def test_a_review_can_be_looked_at_and_the_inbox_has_it(front: Front, desk: Fake
     id = desk.open("review", front.task()["id"])
     assert front.api.get(f"/api/reviews/{id}").json()["id"] == id
     assert [item["id"] for item in front.api.get("/api/inbox").json()["items"]] == [id]
+    front.api.post(f"/api/reviews/{id}/approve")
+    assert front.api.get("/api/inbox").json()["items"] == []
 
 
 def test_a_provided_value_comes_back_nowhere(front: Front, desk: FakeDesk) -> None:

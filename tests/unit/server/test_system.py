@@ -87,6 +87,8 @@ def test_figures_for_prometheus(front: Front, desk: FakeDesk, path: str) -> None
     """Tasks by state, requests by route, in its text format."""
     id = front.task()["id"]
     desk.put(id, Stage.REVIEW)
+    desk.open("question", id)
+    desk.open("question", id, status="answered")
     front.api.get(f"/api/tasks/{id}")
     front.api.get("/api/tasks/none")
     answer = front.api.get(path)
@@ -94,6 +96,7 @@ def test_figures_for_prometheus(front: Front, desk: FakeDesk, path: str) -> None
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'segue_tasks{status="review"} 1' in lines
     assert 'segue_tasks{status="draft"} 0' in lines
+    assert "segue_questions_pending 1" in lines
     counted = 'segue_http_requests_total{method="GET",route="/api/tasks/{id}",status="%s"} 1'
     assert counted % 200 in lines
     assert counted % 404 in lines

@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const PACE_MS = 400;
+  const QUIET_MS = 1500;
   const AGAIN_MS = 3000;
   const main = document.getElementById("main");
   const connection = document.getElementById("connection");
@@ -112,9 +113,16 @@
     if (event.detail.xhr.status === 401) location.reload();
   });
 
-  // Events: many at once lead to one look.
+  // Events: many at once lead to one look, and to another when it is quiet again: some of what
+  // follows from an event (a checkpoint, the end of an output) has no event of its own.
   let due = 0;
   let looked = 0;
+  let last = 0;
+  const changed = () => {
+    clearTimeout(last);
+    last = setTimeout(look, QUIET_MS);
+    look();
+  };
   const look = () => {
     if (due || document.hidden) return;
     due = setTimeout(() => {
@@ -134,15 +142,14 @@
     stream?.close();
     stream = null;
   };
-  const join = (isFirst) => {
+  const join = () => {
     if (stream || document.hidden || !main) return;
     stream = new EventSource("/api/events");
     stream.addEventListener("open", () => {
       say(true);
-      if (!isFirst) look();
-      isFirst = false;
+      changed(); // between the making of the page and now something may have happened
     });
-    stream.addEventListener("state_transition", look);
+    stream.addEventListener("state_transition", changed);
     stream.addEventListener("error", () => {
       say(false);
       if (stream?.readyState !== EventSource.CLOSED) return;
@@ -151,9 +158,9 @@
     });
   };
   // A browser keeps few connections for each server: a page that nobody sees holds none.
-  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : join(false)));
+  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : join()));
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", (event) => event.persisted && join(false));
+  addEventListener("pageshow", (event) => event.persisted && join());
 
   // Instants in the time of the person.
   const language = document.documentElement.lang;
@@ -240,5 +247,5 @@
   unhide(document);
   localise(document);
   follow(document, true, 0);
-  join(true);
+  join();
 })();

@@ -46,6 +46,8 @@ CREATE TABLE server_agents (
     updated_at   TEXT NOT NULL
 );
 
+CREATE INDEX server_agents_by_state ON server_agents (state);
+
 CREATE TABLE server_runs (
     id            TEXT PRIMARY KEY,
     task          TEXT NOT NULL REFERENCES server_tasks (id) ON DELETE CASCADE,

@@ -23,7 +23,7 @@ from segue.work.server.matching import matching
 from segue.work.server.types import Phase
 from segue.work.server.workspace import open_inside
 
-FILES_MAX = 2000
+FILES_MAX = 10_000
 BYTES_MAX = 512 * 2**20  # of all together
 CHUNK_BYTES = 1 << 20
 DIFF_BYTES_MAX = 512 * 1024  # of each side
@@ -65,20 +65,27 @@ def collect(workspace: Path, patterns: Sequence[str]) -> list[Deliverable]:
 
 def check(phase: Phase, found: Sequence[Deliverable], workspace: Path) -> list[str]:
     """What is wanting of a phase's deliverables, in words; empty: nothing is."""
+    if reasons := too_much(found):
+        return reasons
+    return own_checks.shortcomings(phase, {item.path: item.size for item in found}, workspace)
+
+
+def too_much(found: Sequence[Deliverable]) -> list[str]:
+    """What cannot be kept of it, in words."""
     if len(found) > FILES_MAX:
         return [_("more than {n} files are delivered").format(n=FILES_MAX)]
-    too_large = _("{path} is too large: all files together may have {n} MB")
-    reasons = [
-        too_large.format(path=item.path, n=BYTES_MAX // 2**20) for item in found if not item.sha256
-    ]
-    sizes = {item.path: item.size for item in found}
-    return [*reasons, *own_checks.shortcomings(phase, sizes, workspace)]
+    text = _("{path} is too large: all files together may have {n} MB")
+    return [text.format(path=item.path, n=BYTES_MAX // 2**20) for item in found if not item.sha256]
 
 
 def keep_round(workspace: Path, folder: Path, deliverables: Sequence[Deliverable]) -> None:
-    """Copies of what a person is shown, to compare the next round with; whole or not at all."""
+    """Copies of what a person is shown, to compare the next round with; whole or not at all.
+
+    AgentError: they are too much, or were changed since they were collected.
+    """
     if folder.exists():
         return  # by a supervisor that was killed behind it
+    _check_bounds(deliverables)
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for leftover in folder.parent.glob(f".{folder.name}.segue-*"):
@@ -123,7 +130,11 @@ def _text_lines(side: bytes) -> list[str] | None:
 
 
 def write_zip(path: Path, workspace: Path, deliverables: Sequence[Deliverable]) -> None:
-    """All deliverables in one file; the same ones give the same bytes."""
+    """All deliverables in one file; the same ones give the same bytes.
+
+    AgentError: they are too much, or were changed since they were collected.
+    """
+    _check_bounds(deliverables)
     temporary = path.with_name(f".{path.name}.segue-{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -141,6 +152,11 @@ def write_zip(path: Path, workspace: Path, deliverables: Sequence[Deliverable]) 
         raise files.in_words(error, path) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_bounds(found: Sequence[Deliverable]) -> None:
+    if reasons := too_much(found):
+        raise AgentError(reasons[0])
 
 
 def _add(packed: zipfile.ZipFile, workspace: Path, item: Deliverable) -> None:

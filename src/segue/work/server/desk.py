@@ -106,10 +106,23 @@ class Desk(Reading):
             "depends_on": task.depends_on,
             "priority": task.priority,
         }
+        self._check_circle(id, changes.get("depends_on", ()))
         _id, add = self._new(NewTask(**{**known, **changes}))
         self._commit(Note("server_task", id, dict(add.row)))
         self.office.kick()
         return self.task(id)
+
+    def _check_circle(self, id: str, wanted: Sequence[str]) -> None:
+        """A task that waits for itself, whatever is in between, would wait for ever."""
+        seen, todo = set[str](), list(wanted)
+        while todo:
+            other = todo.pop()
+            if other == id:
+                text = _("the task would wait for itself")
+                raise Refused(422, "circular", text, {"field": "dependsOn"})
+            found = self.office.records.task(other) if other not in seen else None
+            seen.add(other)
+            todo += found.depends_on if found else ()
 
     def delete_task(self, id: str) -> None:
         task, agent = self._both(id)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from segue.core.serving import AgentState, Stage
-from segue.store.changes import stamp
+from segue.store.changes import instant, stamp
 from segue.store.sqlite import Store
 from segue.work.server.rows import (
     AgentRow,
@@ -67,10 +67,16 @@ class Records:
         row = self.store.one(f"{sql} ORDER BY created_at DESC, rowid DESC LIMIT 1", task)
         return run_row(row) if row else None
 
-    def tasks_in(self, *stages: Stage) -> list[TaskRow]:
-        marks = ", ".join("?" * len(stages))
-        sql = f"SELECT * FROM server_tasks WHERE state IN ({marks}) ORDER BY created_at"  # noqa: S608
-        return [task_row(row) for row in self.store.all(sql, *stages)]
+    def queue(self) -> list[tuple[str, int, datetime]]:
+        """The tasks that wait for a slot: id, priority, since when."""
+        sql = "SELECT id, priority, coalesce(submitted_at, created_at) FROM server_tasks"
+        rows = self.store.all(f"{sql} WHERE state = ?", Stage.PENDING)
+        return [(id, priority, instant(since)) for id, priority, since in rows]
+
+    def at_work(self) -> list[str]:
+        """The tasks whose agents should be running; there are never more than slots, nearly."""
+        sql = "SELECT id FROM server_agents WHERE state = ?"
+        return [row["id"] for row in self.store.all(sql, AgentState.RUNNING)]
 
     def working(self) -> int:
         """How many agents are at work: each needs a slot."""

@@ -193,7 +193,8 @@ class Saving:
 
     def delete(self, task: TaskRow) -> None:
         """All that was kept for a task that is gone."""
-        Workspace(self.data, task.id).remove()
+        if task.workspace:
+            Workspace(self.data, task.id).remove()
         for folder in ("rounds", "checkpoints"):
             shutil.rmtree(self.data / folder / task.id, ignore_errors=True)
         (self.data / "zips" / f"{task.id}.zip").unlink(missing_ok=True)

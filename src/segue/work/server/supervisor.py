@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 
 from segue.core.limits import Waits
 from segue.core.machines import RunState, Trigger
@@ -73,6 +73,7 @@ class Supervisor:
     tell_output: Callable[[str, str], None] = lambda task, text: None
     attempts: dict[str, Attempt] = field(default_factory=dict)
     is_stopping: bool = False
+    _may_start: bool = True
     _committed: list[Callable[[], None]] = field(default_factory=list)
 
     # Committing
@@ -81,6 +82,7 @@ class Supervisor:
         """All of it or nothing; whoever listens is told."""
         if not self.records.store.move(*changes, at=self.clock.now()):
             return False
+        self._may_start = True
         for listener in self._committed:
             listener()
         return True
@@ -93,7 +95,9 @@ class Supervisor:
     async def loop(self) -> None:
         while not self.is_stopping:
             timers.fire(self)
-            self.assign()
+            if self._may_start:
+                self._may_start = False
+                self.assign()
             at = self.records.next_due()
             self.engine.wake_at(instant(at) if at else None)
             for happening in await self.engine.next():
@@ -106,6 +110,7 @@ class Supervisor:
 
     def kick(self) -> None:
         """Let the loop look again: something may start now."""
+        self._may_start = True
         self.engine.tell(Due())
 
     def assign(self) -> None:
@@ -113,17 +118,17 @@ class Supervisor:
         free = self.slots() - self.records.working()
         if free <= 0 or self.is_stopping:
             return
-        for task in sorted(self.records.tasks_in(Stage.PENDING), key=self._rank):
-            if free <= 0:
+        now = self.clock.now()
+        queue = self.records.queue()
+        ranked = sorted((-(p + (now - since) / AGEING), since, id) for id, p, since in queue)
+        for _rank, _since, id in ranked:
+            task = self.records.task(id)
+            if free <= 0 or task is None:
                 return
             if self.records.unfinished(task.depends_on) or not self._may_use(task):
                 continue
-            if self._assign(task):
+            if outcomes.assigned(self, task):
                 free -= 1
-
-    def _rank(self, task: TaskRow) -> tuple[float, datetime]:
-        since = task.submitted_at or task.created_at
-        return -(task.priority + (self.clock.now() - since) / AGEING), since
 
     def _may_use(self, task: TaskRow) -> bool:
         """Nothing starts on an account that is at its limit."""
@@ -131,9 +136,6 @@ class Supervisor:
             return not self.accounts.is_parked(self.going_on.profile(task.agent).account)
         except UserError:
             return True  # it fails at once, and says why
-
-    def _assign(self, task: TaskRow) -> bool:
-        return outcomes.assigned(self, task)
 
     # Processes follow the tables
 
@@ -331,11 +333,11 @@ class Supervisor:
             if task is None or agent is None:
                 continue
             self._recover(task, agent.state, run)
-        for task in self.records.tasks_in(Stage.IN_PROGRESS):
-            agent = self.records.agent(task.id)
-            if agent and agent.state is AgentState.RUNNING and not self.records.open_runs(task.id):
+        for id in self.records.at_work():
+            task = self.records.task(id)
+            if task is not None and not self.records.open_runs(id):
                 outcomes.cut_off(self, task, None)
-            self.reconcile(task.id)
+            self.reconcile(id)
 
     def _recover(self, task: TaskRow, state: AgentState, run: RunRow) -> None:
         try:

@@ -121,6 +121,12 @@ def test_too_many_and_too_large_are_told(tmp_path: Path, monkeypatch: pytest.Mon
     put(tmp_path, **{f"f{n}": "x" for n in range(9)})
     assert len(collect(tmp_path, ["*"])) == 4
     assert wanting(tmp_path, "*") == ["more than 3 files are delivered"]
+    for act in (
+        lambda: keep_round(tmp_path, tmp_path / "round", collect(tmp_path, ["*"])),
+        lambda: write_zip(tmp_path / "x.zip", tmp_path, collect(tmp_path, ["*"])),
+    ):
+        with pytest.raises(AgentError, match="more than 3 files"):
+            act()
     monkeypatch.setattr(deliverables, "FILES_MAX", 100)
     monkeypatch.setattr(deliverables, "BYTES_MAX", 2**20)
     with (tmp_path / "huge").open("wb") as file:
