@@ -33,8 +33,9 @@ class Jobs:
     given: Callable[[str], Mapping[str, str]]
     conversations: Conversations
 
-    def log(self, run: str) -> Path:
-        return self.project.logs / f"{run}.log"
+    def log(self, run: str, purpose: str = "work") -> Path:
+        folder = self.project.evidence if purpose == "check" else self.project.logs
+        return folder / f"{run}.log"
 
     def make(self, task: TaskRow, run: RunRow, *, is_adopted: bool = False) -> tuple[Attempt, Job]:
         """A run's process, to be started or (`is_adopted`) to be taken up again."""
@@ -118,7 +119,7 @@ class Jobs:
             argv=("/bin/sh", "-c", run.prompt or (task.now_at.verify if task.now_at else "") or ""),
             env={**env, **given},
             cwd=workspace,
-            log=self.project.evidence / f"{run.id}.log",
+            log=self.log(run.id, run.purpose),
             dialect=Text(run.nonce),
             masks=tuple(given.values()),
         )

@@ -102,7 +102,7 @@ def told(office: Supervisor, attempt: Attempt) -> None:
     if foremost is None:
         return
     heard = Note("server_run", attempt.run.id, {"heard": attempt.heard})
-    _act(office, attempt, foremost, [heard], is_alive=True)
+    _act(office, attempt, foremost, [heard])
     office.reconcile(attempt.run.task)
 
 
@@ -127,7 +127,7 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
         if isinstance(foremost, Asked | DependencyAsked):
             to, cause = RunState.ASKED, Trigger.ASK
         end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
-        _act(office, attempt, foremost, [end], is_alive=False)
+        _act(office, attempt, foremost, [end])
         return
     limit = attempt.limit or _limit_in_words(office, attempt, ended)
     if limit is not None:
@@ -146,25 +146,19 @@ def _act(
     attempt: Attempt,
     told: ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked,
     also: list[Change],
-    *,
-    is_alive: bool,
 ) -> None:
     task, agent = _rows(office, attempt.run.task)
     match told:
         case ErrorTold():
             _error(office, task, agent, told, also)
-        case PhaseDone(phase) if task.phases and phase in (None, task.phase):
+        case PhaseDone():
             checking.begin(office, task, agent, also)
-        case TaskDone() if not task.phases:
+        case TaskDone():
             complete(office, task, agent, also)
         case DependencyAsked():
             _needs(office, task, agent, told, also)
         case Asked():
             _asks(office, task, agent, told, also, attempt.permission)
-        case _:  # of a phase that is not the current one
-            office.commit(*also)
-            if not is_alive:
-                _again_or_fail(office, attempt, _("it reported a phase that is not under way"))
 
 
 def _error(

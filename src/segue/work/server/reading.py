@@ -234,8 +234,9 @@ class Reading:
     def log(self, id: str, *, offset: int = 0, limit: int = 1_000_000) -> tuple[bytes, int]:
         """A piece of what the agents of a task printed, run after run; and how long it all is."""
         self._both(id)
-        sql = "SELECT id FROM server_runs WHERE task = ? AND purpose = 'work' ORDER BY created_at"
-        paths = [self.office.jobs.log(row["id"]) for row in self.office.records.store.all(sql, id)]
+        sql = "SELECT id, purpose FROM server_runs WHERE task = ? ORDER BY created_at, rowid"
+        rows = self.office.records.store.all(sql, id)
+        paths = [self.office.jobs.log(row["id"], row["purpose"]) for row in rows]
         return _read_on(paths, offset, limit)
 
     def deliverables(self, id: str) -> Path:

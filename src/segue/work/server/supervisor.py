@@ -278,11 +278,22 @@ class Supervisor:
         attempt.heard += 1
         if attempt.run.purpose != "work" or attempt.heard <= attempt.run.heard:
             return
+        if not self._is_meant(attempt, event):
+            return  # of a phase that is not the current one: in the log, and nothing more
         attempt.told.append(event)
         if takes_lines(attempt.profile):
             outcomes.told(self, attempt)
         elif attempt.profile.brand is None:
             self.end(attempt)
+
+    def _is_meant(self, attempt: Attempt, event: Event) -> bool:
+        task = self.records.task(attempt.run.task)
+        match event:
+            case PhaseDone(phase):
+                return task is not None and bool(task.phases) and phase in (None, task.phase)
+            case TaskDone():
+                return task is not None and not task.phases
+        return True
 
     def _at_work(self, attempt: Attempt) -> None:
         """The first words of a canary: its account's limit is over."""

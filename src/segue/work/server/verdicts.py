@@ -11,6 +11,7 @@ from segue.i18n import _
 
 _LINE = re.compile(r"\s*VERDICT:\s*(PASS|FAIL)\b\s*[:.–-]?\s*(.*)", re.IGNORECASE)
 REASONS_MAX = 50
+LINES_ABOVE = 30
 REASON_CHARS_MAX = 2_000
 
 
@@ -25,16 +26,18 @@ def verdict_in(lines: Iterable[str]) -> Verdict:
     text = "\n".join(lines)
     found = _in_json(text)
     if found is None:
-        found = next((v for line in reversed(text.splitlines()) if (v := _in_line(line))), None)
+        found = _by_line(text.splitlines())
     return found or Verdict(False, (_("the reviewer gave no verdict"),))
 
 
-def _in_line(line: str) -> Verdict | None:
-    match = _LINE.fullmatch(line)
-    if match is None:
-        return None
-    reason = match[2].strip()
-    return Verdict(match[1].upper() == "PASS", (reason,) if reason else ())
+def _by_line(lines: list[str]) -> Verdict | None:
+    """A line says it; why, it says itself, or what stands above it."""
+    for at in range(len(lines) - 1, -1, -1):
+        if match := _LINE.fullmatch(lines[at]):
+            told = [line.strip() for line in lines[max(0, at - LINES_ABOVE) : at] if line.strip()]
+            reason = match[2].strip() or "\n".join(told)[-REASON_CHARS_MAX:]
+            return Verdict(match[1].upper() == "PASS", (reason,) if reason else ())
+    return None
 
 
 def _in_json(text: str) -> Verdict | None:

@@ -15,10 +15,11 @@ from segue.work.server.verdicts import verdict_in
         ('I read it.\n```json\n{"verdict": "fail",\n "reasons": ["no tests", "short"]}\n```', False,
          ("no tests", "short")),
         ('{"verdict": "fail", "reasons": []}\nNo, wait.\n{"verdict": "pass"}', True, ()),
-        ("All good.\nVERDICT: PASS", True, ()),
+        ("All good.\nVERDICT: PASS", True, ("All good.",)),
+        ("The sum is wrong.\n\nMend it.\nVERDICT: FAIL", False, ("The sum is wrong.\nMend it.",)),
         ("verdict: fail - it lies", False, ("it lies",)),
         ('VERDICT: PASS\n{"verdict": "fail", "reasons": ["x"]}', False, ("x",)),
-        ('{"verdict": "maybe"}\nVERDICT: PASS', True, ()),
+        ('{"verdict": "maybe"}\nVERDICT: PASS', True, ('{"verdict": "maybe"}',)),
         ('{"a": {"verdict": "pass"}}', True, ()),
     ],
 )  # fmt: skip
