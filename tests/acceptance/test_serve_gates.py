@@ -352,12 +352,13 @@ def test_a_refused_dependency_is_told_and_the_agent_goes_on(house: House) -> Non
 
 
 def test_providing_is_checked_and_taken_once(house: House) -> None:
-    """No value, an empty one or one with a zero byte is 422; a second value is 409."""
+    """What cannot be in an environment is 422 (nothing, a zero byte, 180 kB); a second value is 409."""
     house.hand("a", WANTS)
     server = house.serve()
     task = server.new()
     where = f"/dependencies/{server.waiting('dependencies', task)['id']}/provide"
-    for wrong in ({}, {"value": ""}, {"value": None}, {"value": 7}, {"value": "a\0b"}):
+    for wrong in ({}, {"value": ""}, {"value": None}, {"value": 7}, {"value": "a\0b"},
+                  {"value": "가" * 60_000}):  # fmt: skip
         assert server.post(where, wrong).status == 422, wrong
     assert server.agent(task)["status"] == "waiting_dependency"
     server.post(where, {"value": "first"}).ok

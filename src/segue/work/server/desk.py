@@ -7,6 +7,7 @@ says what the state is and what is allowed in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from typing import Any
 from segue.core.machine import IllegalMove
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import AGENT, AgentState, Asking, Cause, Stage, allowed_actions
+from segue.dialects.blocks import is_variable
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Change, Note, Put, Remove, Value, stamp
@@ -26,6 +28,7 @@ from segue.work.server.shapes import Json
 from segue.work.server.types import to_text
 
 SLOTS_MAX = 64
+VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,13 +377,18 @@ class Desk(Reading):
         gate, task, agent = self._gate(dependency, "dependency")
         if not value:
             raise Refused(422, "bad_value", _("a value is needed"), {"field": "value"})
+        if "\0" in value or len(value.encode("utf-8", "replace")) > VALUE_BYTES_MAX:
+            text = _("a value is text of at most {n} bytes, without NUL").format(n=VALUE_BYTES_MAX)
+            raise Refused(422, "bad_value", text, {"field": "value"})
         now = self.office.clock.now()
+        name = variable(gate.name)
         secret = Put(
             "server_secrets",
-            {"task": task.id, "name": gate.name, "value": self.seal(value),
-             "created_at": stamp(now)},
-        )  # fmt: skip
-        self._go_on_after(gate, task, agent, Cause.PROVIDE, prompts.provided(gate.name), [secret])
+            {"task": task.id, "name": name, "value": self.seal(value), "created_at": stamp(now)},
+        )
+        self._go_on_after(
+            gate, task, agent, Cause.PROVIDE, prompts.provided(gate.name, name), [secret]
+        )
         return shapes.dependency(self._again(gate.id))
 
     def reject(self, dependency: str, reason: str) -> Json:
@@ -465,3 +473,11 @@ class Desk(Reading):
         facts = {"status": task.state, "agentStatus": agent.state if agent else None,
                  "allowedActions": list(allowed)}  # fmt: skip
         raise Refused(409, "not_allowed", message, facts)
+
+
+def variable(name: str) -> str:
+    """The environment variable for something that is asked for by this name."""
+    if is_variable(name):
+        return name
+    made = re.sub(r"\W+", "_", name.upper(), flags=re.ASCII).strip("_") or "VALUE"
+    return f"PROVIDED_{made}" if made[0].isdigit() or made.startswith("SEGUE") else made

@@ -59,9 +59,9 @@ def reminder(why: str, phase: int | None, nonce: str | None, *, has_tools: bool)
     return f"{text.format(why=why)}\n\n{how_to_report(phase, nonce, has_tools)}\n"
 
 
-def provided(name: str) -> str:
-    text = _("{name} is provided now, in the environment variable of this name. Go on.")
-    return text.format(name=name) + "\n"
+def provided(name: str, variable: str) -> str:
+    text = _("{name} is provided now, in the environment variable {variable}. Go on.")
+    return text.format(name=name, variable=variable) + "\n"
 
 
 def rejected(name: str, reason: str) -> str:
