@@ -23,6 +23,7 @@ import move
 import panes
 import parks
 import parse
+import serve
 import startup
 import tasks
 from measure import CACHE, ROOT, Figure, Unmeasured
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "detect": detect,
     "parks": parks,
     "panes": panes,
+    "serve": serve,
 }
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 

@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "segue"
 LOCALES = SOURCE / "locale"
+METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 NOT_SHOWN = ("shell_completion",)  # parts of click that Segue has no use for
 
@@ -28,7 +29,7 @@ def collect() -> Catalog:
     """Every text that can reach a person."""
     template = Catalog(project="segue", charset="utf-8")
     for folder in (SOURCE, Path(click.__file__).parent):
-        found = extract_from_dir(str(folder), [("**.py", "python")], keywords=KEYWORDS)
+        found = extract_from_dir(str(folder), METHODS, keywords=KEYWORDS)
         for name, _line, message, _comments, context in found:
             if folder is SOURCE or Path(name).stem not in NOT_SHOWN:
                 template.add(message, context=context, locations=[(Path(name).as_posix(), 0)])

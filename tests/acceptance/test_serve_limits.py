@@ -36,7 +36,8 @@ def error(message: str, kind: str = "recoverable", recovery: str = "pause_and_re
 
 def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
     """`[ERROR]` with pause_and_retry: paused, checkpoint, and at its time the same conversation."""
-    house.hand("a", f"date +%s.%N >> \"$out/at\"\n" + BUSY.format(first=error("429, try again in 3 seconds"), good=GOOD))  # noqa: F541
+    first = error("429, try again in 3 seconds")
+    house.hand("a", 'date +%s.%N >> "$out/at"\n' + BUSY.format(first=first, good=GOOD))
     server = house.serve()
     task = server.new()
     paused = server.agent_is(task, "paused")
@@ -56,9 +57,7 @@ def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
 
 def test_a_command_that_ends_with_a_banner_is_parked(house: House) -> None:
     """A non-zero end below a real banner: parked until the banner's time, then resumed once."""
-    now = datetime.now(UTC)
-    reset = (now + timedelta(seconds=4)).replace(microsecond=0)
-    banner = f"Error: rate limit exceeded, please try again in {4} seconds"
+    banner = "Error: rate limit exceeded, please try again in 4 seconds"
     house.hand("a", 'date +%s.%N >> "$out/at"\n' + BUSY.format(first=f'echo "{banner}"; exit 1', good=GOOD))
     server = house.serve()
     task = server.new()
@@ -66,7 +65,8 @@ def test_a_command_that_ends_with_a_banner_is_parked(house: House) -> None:
     assert agent["status"] == "paused"
     server.reaches(task, "review")
     assert house.starts(task) == 2
-    assert float(house.lines(task, "at")[1]) >= reset.timestamp() - 1
+    first, second = (float(at) for at in house.lines(task, "at"))
+    assert 4 <= second - first < 12
 
 
 def test_a_session_limit_banner_with_a_clock_time(house: House) -> None:
@@ -86,9 +86,16 @@ def test_a_session_limit_banner_with_a_clock_time(house: House) -> None:
     assert task not in str(server.get("/limits").ok["parks"]), "a cancelled task is not woken"
 
 
-def test_a_limit_parks_the_whole_account(house: House) -> None:
+LIMITS = {
+    "error": error("429, try again in 4 seconds"),
+    "banner": 'echo "Error: rate limit exceeded, please try again in 4 seconds"; exit 1',
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_parks_the_whole_account(house: House, limit: str) -> None:
     """Others of the same account do not start into the limit; another account works on."""
-    house.hand("a", BUSY.format(first=error("429, try again in 4 seconds"), good=GOOD), 'account = "x"')
+    house.hand("a", BUSY.format(first=LIMITS[limit], good=GOOD), 'account = "x"')
     house.hand("b", f'date +%s.%N >> "$out/at"\n{GOOD}', 'account = "x"')
     house.hand("c", GOOD, 'account = "y"')
     server = house.serve()

@@ -98,7 +98,8 @@ class Talk:
     async def events(self, path: str, is_last: Callable[[Json], bool], seen: int = 0) -> list[Json]:
         found: list[Json] = []
         headers = {"Last-Event-ID": str(seen)}
-        async with self.http.stream("GET", f"/api{path}", headers=headers) as answer:
+        stream = self.http.stream("GET", f"/api{path}", headers=headers)
+        async with asyncio.timeout(30), stream as answer:
             async for line in answer.aiter_lines():
                 if line.startswith("data: "):
                     found.append(json.loads(line.removeprefix("data: ")))

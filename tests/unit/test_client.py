@@ -424,6 +424,21 @@ def test_a_cut_off_event_is_none_and_comes_again(odd: Callable[[Act], Odd]) -> N
     assert asked == ["0", "1", "1"]
 
 
+def test_a_line_that_is_too_long_is_not_read_as_two(
+    odd: Callable[[Act], Odd], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream is given up there, and opened again."""
+    monkeypatch.setattr(module, "LINE_BYTES_MAX", 30)
+
+    def act(request: BaseHTTPRequestHandler, n: int) -> None:
+        request.send_response(200)
+        request.end_headers()
+        long = b'id: 1\ndata: {"n": "' + b"x" * 100 + b'"}\n\n'
+        request.wfile.write(long if n == 1 else b"id: 2\ndata: {}\n\n")
+
+    assert next(odd(act).client.events(after=0)) == Event(2, "", {})
+
+
 def test_a_stream_that_is_refused_is_an_error(client: Client, server: Running) -> None:
     """At once: an unknown task, a wrong token, a server that is not there."""
     with pytest.raises(ClientError) as caught:

@@ -176,6 +176,20 @@ def test_a_body_that_never_comes_is_given_up(
     go(test())
 
 
+def test_a_body_that_says_it_is_too_large_is_not_waited_for(desk: FakeDesk) -> None:
+    """413 from its head alone."""
+
+    async def test() -> None:
+        async with running(desk, body_bytes_max=1_000) as server:
+            wire = await server.wire()
+            kind = "Content-Type: application/json"
+            await wire.ask("/api/tasks", kind, "Content-Length: 1001", method="POST")
+            status, headers = await asyncio.wait_for(wire.head(), 10)
+            assert (status, headers["connection"]) == (413, "close")
+
+    go(test())
+
+
 def test_noise_is_answered_and_forgotten(desk: FakeDesk) -> None:
     """What is no HTTP gets 400; the next client is served."""
 

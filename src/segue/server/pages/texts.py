@@ -87,6 +87,8 @@ def _make() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     made.validateLink = _is_link  # type: ignore[method-assign]
     made.add_render_rule("link_open", _open_link)
+    for name in ("heading_open", "heading_close"):
+        made.add_render_rule(name, _heading)
     return made
 
 
@@ -98,6 +100,14 @@ def _open_link(
     renderer: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
     tokens[at].attrSet("rel", "noopener noreferrer nofollow")
+    return renderer.renderToken(tokens, at, options, env)
+
+
+def _heading(
+    renderer: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    """Below the headings of our own page."""
+    tokens[at].tag = f"h{min(6, int(tokens[at].tag[1:]) + 3)}"
     return renderer.renderToken(tokens, at, options, env)
 
 

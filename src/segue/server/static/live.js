@@ -171,7 +171,7 @@
   const ago = (at) => {
     const seconds = Math.round((at - Date.now()) / 1000);
     const size = Math.abs(seconds);
-    if (size < 60) return relative.format(0, "minute");
+    if (size < 60) return relative.format(0, "second");
     if (size < 3600) return relative.format(Math.trunc(seconds / 60), "minute");
     if (size < 86400) return relative.format(Math.trunc(seconds / 3600), "hour");
     return relative.format(Math.trunc(seconds / 86400), "day");

@@ -150,11 +150,11 @@ class Outbox:
 
     async def _send(self, row: dict[str, Any]) -> None:
         notice = self._notice(row)
-        sent = json.loads(row["sent"])
-        left = [way for way in self.ways if way.name not in sent]
-        if notice is None or not left:
+        if notice is None:
             self._keep(row, next_at=None)
             return
+        sent = json.loads(row["sent"])
+        left = [way for way in self.ways if way.name not in sent]
         done = await _together(self._by(way, notice, row) for way in left)
         if all(done):
             self._keep(row, next_at=None)

@@ -165,12 +165,19 @@ def _error(
     office: Supervisor, task: TaskRow, agent: AgentRow, told: ErrorTold, also: list[Change]
 ) -> None:
     if told.is_pause:
-        _limited(office, task, agent, LimitHit(UNKNOWN_LIMIT, text=told.message), also)
-    elif told.is_fatal:
-        fail(office, task, told.message, also)
+        _limited(office, task, agent, _limit_told(office, task, told.message), also)
     else:
-        question = Asked(told.message, category="clarification")
-        _asks(office, task, agent, question, also)
+        fail(office, task, told.message, also)
+
+
+def _limit_told(office: Supervisor, task: TaskRow, message: str) -> LimitHit:
+    """What an agent reports as a reason to wait; until when, if its words say so."""
+    from segue.dialects.limits import read_limit  # noqa: PLC0415 - many patterns, needed by few runs
+
+    found = read_limit(message, task.agent, office.clock.now(), office.tz)
+    if found is None:
+        return LimitHit(UNKNOWN_LIMIT, text=message)
+    return LimitHit(found.kind, found.resets_at, text=message)
 
 
 def _asks(

@@ -289,6 +289,10 @@ class Supervisor:
     def _is_meant(self, attempt: Attempt, event: Event) -> bool:
         task = self.records.task(attempt.run.task)
         match event:
+            case ErrorTold() if not (event.is_fatal or event.is_pause):
+                now = self.clock.now()  # people are told, and it goes on
+                self.commit(moves.notice(attempt.run.task, "trouble", event.message, now))
+                return False
             case PhaseDone(phase):
                 return task is not None and bool(task.phases) and phase in (None, task.phase)
             case TaskDone():

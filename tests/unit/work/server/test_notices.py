@@ -301,6 +301,22 @@ def test_a_full_disk_neither_ends_the_pump_nor_repeats_what_went_out(
     asyncio.run(main())
 
 
+def test_one_that_fails_lets_the_others_end_first() -> None:
+    """Else they would be sent again while they are still under way."""
+    ended: list[str] = []
+
+    async def slow() -> None:
+        await asyncio.sleep(0.01)
+        ended.append("slow")
+
+    async def fails() -> None:
+        raise UserError("disk_full", "the disk is full")
+
+    with pytest.raises(UserError):
+        asyncio.run(notices._together([fails(), slow()]))
+    assert ended == ["slow"]
+
+
 PUMPING = """
 import asyncio, sys
 from pathlib import Path

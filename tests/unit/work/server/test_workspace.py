@@ -346,13 +346,15 @@ def test_settings_of_the_user_do_not_matter(
     put(home / "ignore", "*\n")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "objects"))
     fill(space, **{"a": "1\r\n", ".gitattributes": "* filter=x\n"})
     commit = space.snapshot("one")
     fill(space, a="2")
     space.restore(commit)
     assert (space.path / "a").read_bytes() == b"1\r\n"
-    assert not (tmp_path / "index").exists()
+    assert not (tmp_path / "objects").exists()
+    put(home / ".gitconfig", "[broken")
+    space.snapshot("two")
 
 
 def test_an_old_snapshot_and_a_new_one(space: Workspace) -> None:
@@ -518,6 +520,7 @@ def test_death_at_any_step_leaves_the_old_or_the_new(space: Workspace, what: str
             break
         deaths += 1
     assert deaths > 4
+    assert list(space.snapshots.folder.glob("index-*")) == []
     left = names(space.data / "workspaces") + names(space.data / "snapshots")
     assert left == [TASK, f"{TASK}.git"]
 
@@ -540,6 +543,31 @@ def test_a_restoration_that_was_cut_off_is_ended_first(
                 space.restore(commit)
         act()
         assert picture(space.path) == {"a": "- b'old'"}
+
+
+def test_a_workspace_deleted_in_the_midst_of_a_restoration(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is made anew as it was to become, and that is the end of the restoration."""
+    fill(space, a="old")
+    old = space.snapshot("old")
+    fill(space, a="new")
+    space.snapshot("new")
+
+    def die(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshots_module, "clear", die)
+        with pytest.raises(KeyboardInterrupt):
+            space.restore(old)
+    shutil.rmtree(space.path)
+    assert space.remake() == old
+    assert picture(space.path) == {"a": "- b'old'"}
+    fill(space, a="worked")
+    space.make()
+    assert picture(space.path) == {"a": "- b'worked'"}
+    assert space.snapshots.latest() == old
 
 
 def test_without_git_it_is_said_what_to_install(
