@@ -3,7 +3,13 @@
 set -eu
 missing=""
 for name in "$@"; do
-  command -v "$name" >/dev/null 2>&1 || missing="$missing $name"
+  others=""
+  [ "$name" != chromium ] || others="chromium-browser google-chrome"
+  found=""
+  for each in $name $others; do
+    if command -v "$each" >/dev/null 2>&1; then found="$each"; fi
+  done
+  [ -n "$found" ] || missing="$missing $name"
 done
 [ -n "$missing" ] || exit 0
 echo "Installing$missing …"

@@ -271,7 +271,9 @@ def test_while_a_reviewer_judges(house: House, death: Death) -> None:
 
 def test_a_live_agent_is_found_again_where_it_was_stopped(house: House) -> None:
     """Stopped at its question, the server dies: it is still the same process that gets the answer."""
-    house.live("a", f"{TREE}case $n in 1) {QUESTION} listen; {GOOD} listen ;; *) {GOOD} listen ;; esac\n")
+    house.live(
+        "a", f"{TREE}case $n in 1) {QUESTION} listen; {GOOD} listen ;; *) {GOOD} listen ;; esac\n"
+    )
     server = house.serve()
     task = server.new()
     server.waiting("questions", task)
@@ -412,7 +414,7 @@ echo '~~~'; echo '~~~'
 
 
 def test_many_deaths_in_one_life(house: House) -> None:
-    """Killed at eight random moments of a two-phase task: completed once, each phase done once."""
+    """Killed at seven moments of a two-phase task: completed once, each part done once."""
     house.hand("a", f"""sleep 0.3
 case $n in 1) note one; {QUESTION} ;; 2) note two; write one.md "The first part, whole."; phase 1 ;;
 *) note three; write two.md "The second part, whole."; phase 2 ;; esac

@@ -72,7 +72,9 @@ def test_a_question_waits_for_its_answer(house: House) -> None:
 
 def test_an_agent_that_does_not_stop_at_its_question_is_stopped(house: House) -> None:
     """One-shot: it is ended at the gate and cannot go on by itself."""
-    house.hand("a", f"case $n in 1) {QUESTION} sleep 1; note went on; hold never ;; *) {GOOD} ;; esac\n")
+    house.hand(
+        "a", f"case $n in 1) {QUESTION} sleep 1; note went on; hold never ;; *) {GOOD} ;; esac\n"
+    )
     server = house.serve()
     task = server.new()
     server.agent_is(task, "waiting_question")
@@ -236,7 +238,10 @@ def test_a_live_agent_is_stopped_and_continued(house: House) -> None:
 
 def test_a_live_agent_is_restarted_for_a_dependency(house: House) -> None:
     """What comes by the environment needs a new process: the old one is gone, the new one has it."""
-    house.live("a", f'note "${{STRIPE_KEY:-none}}"\ncase $n in 1) {NEEDS} hold never ;; *) {GOOD} listen ;; esac\n')
+    house.live(
+        "a",
+        f'note "${{STRIPE_KEY:-none}}"\ncase $n in 1) {NEEDS} hold never ;; *) {GOOD} listen ;; esac\n',
+    )
     server = house.serve()
     task = server.new()
     server.agent_is(task, "waiting_dependency")
@@ -314,7 +319,9 @@ def test_a_secret_is_at_rest_under_a_key_that_only_its_owner_reads(house: House)
     server.agent_is(task, "waiting_dependency")
     server.provide(task, SECRET).ok
     server.reaches(task, "review")
-    keys = [p for p in (house.root / ".segue").rglob("*") if p.is_file() and "key" in p.name.lower()]
+    keys = [
+        p for p in (house.root / ".segue").rglob("*") if p.is_file() and "key" in p.name.lower()
+    ]
     assert keys, "a key file"
     for path in keys:
         assert path.stat().st_mode & 0o777 == 0o600, path

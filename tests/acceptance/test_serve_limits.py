@@ -58,7 +58,9 @@ def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
 def test_a_command_that_ends_with_a_banner_is_parked(house: House) -> None:
     """A non-zero end below a real banner: parked until the banner's time, then resumed once."""
     banner = "Error: rate limit exceeded, please try again in 4 seconds"
-    house.hand("a", 'date +%s.%N >> "$out/at"\n' + BUSY.format(first=f'echo "{banner}"; exit 1', good=GOOD))
+    house.hand(
+        "a", 'date +%s.%N >> "$out/at"\n' + BUSY.format(first=f'echo "{banner}"; exit 1', good=GOOD)
+    )
     server = house.serve()
     task = server.new()
     agent = server.agent_is(task, "paused")
@@ -214,7 +216,9 @@ def test_the_tree_is_gone_when_a_one_shot_agent_leaves_children(house: House) ->
     task = server.new()
     pids = house.tree(task)
     server.reaches(task, "review")
-    until(lambda: all(process_state(pid) in ("", "Z", "X", "T", "t") for pid in pids), "none works on")
+    until(
+        lambda: all(process_state(pid) in ("", "Z", "X", "T", "t") for pid in pids), "none works on"
+    )
     server.approve(task).ok
     server.reaches(task, "completed")
     until(lambda: all_gone(pids), "no child survives")

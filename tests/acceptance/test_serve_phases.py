@@ -85,7 +85,9 @@ def test_the_reviewing_run_is_another_conversation(house: House) -> None:
 
 def test_a_type_of_the_users_own(house: House) -> None:
     """Names, deliverables, min_chars and verify of segue.toml are shown and used."""
-    house.hand("a", 'echo "$PWD" > "$out/where"\nwrite docs/draft.md "Long enough, surely."\nphase 1\n')
+    house.hand(
+        "a", 'echo "$PWD" > "$out/where"\nwrite docs/draft.md "Long enough, surely."\nphase 1\n'
+    )
     house.tables.append(
         '[types.report]\n[[types.report.phases]]\nname = "draft"\ndeliverables = ["docs/draft.md"]\n'
         'min_chars = 10\nverify = "test -s docs/draft.md && echo ran >> verified"\n'
@@ -126,7 +128,9 @@ def test_three_reworks_and_then_it_has_failed(house: House, fault: str) -> None:
     assert failed["failedAt"] and failed["error"]
     for number in (2, 3, 4):
         told = house.heard(task, number)
-        assert ("it is bad" if fault == "verify" else "one.md") in told, "the report says what is wrong"
+        assert ("it is bad" if fault == "verify" else "one.md") in told, (
+            "the report says what is wrong"
+        )
     assert server.items(f"/tasks/{task}/reviews") == [], "no person is asked to look at it"
     assert server.path(task)[-1] == "failed"
 
@@ -164,7 +168,10 @@ esac
 
 
 VERDICTS = {
-    "json": ('{"verdict": "fail", "reasons": ["the sum is wrong"]}', '{"verdict": "pass", "reasons": []}'),
+    "json": (
+        '{"verdict": "fail", "reasons": ["the sum is wrong"]}',
+        '{"verdict": "pass", "reasons": []}',
+    ),
     "line": ("the sum is wrong\\nVERDICT: FAIL", "VERDICT: PASS"),
 }
 
@@ -377,7 +384,9 @@ def test_each_run_has_a_nonce_that_cannot_be_guessed_from_another(house: House) 
 
 def test_an_end_without_a_marker_is_reminded_once(house: House) -> None:
     """Resumed once with a reminder of the protocol; then it is good."""
-    house.hand("a", "case $n in 1) echo all done ;; *) " + GOOD.replace("\n", "; ") + " true ;; esac\n")
+    house.hand(
+        "a", "case $n in 1) echo all done ;; *) " + GOOD.replace("\n", "; ") + " true ;; esac\n"
+    )
     server = house.serve()
     task = server.new()
     server.reaches(task, "review")
@@ -398,7 +407,10 @@ def test_an_end_without_a_marker_twice_is_a_failure(house: House) -> None:
 
 def test_a_fatal_error_ends_the_task(house: House) -> None:
     """`[ERROR]` with type fatal: failed with its message, a final checkpoint, nothing started again."""
-    house.hand("a", 'printf "type: fatal\\nmessage: the disk is on fire\\nrecovery: checkpoint_and_fail\\n" | block ERROR\nhold never\n')
+    house.hand(
+        "a",
+        'printf "type: fatal\\nmessage: the disk is on fire\\nrecovery: checkpoint_and_fail\\n" | block ERROR\nhold never\n',
+    )
     server = house.serve()
     task = server.new()
     failed = server.reaches(task, "failed")

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.core.machine import IllegalMove
-from segue.core.machines import MACHINES, Trigger
+from segue.core.machines import MACHINES, Trigger, WorkerState
 from segue.core.plan import TaskState
+
+SEEN = (WorkerState.IDLE, WorkerState.BUSY, WorkerState.BLOCKED, WorkerState.DONE)
 
 
 @given(st.sampled_from(sorted(MACHINES)), st.lists(st.sampled_from(Trigger)), st.data())
@@ -21,10 +23,11 @@ def test_a_walk_takes_legal_moves_alone(
     state = machine.initial
     for trigger in triggers:
         mark = data.draw(st.sampled_from(TaskState))
+        seen = data.draw(st.sampled_from(SEEN))
         try:
-            to = machine.target(state, trigger, mark=mark)
+            to = machine.target(state, trigger, mark=mark, seen=seen)
         except IllegalMove as refused:
-            assert trigger not in machine.allowed(state) or mark == state
+            assert trigger not in machine.allowed(state) or state in (mark, seen)
             assert refused.allowed == machine.allowed(state)
         else:
             assert trigger in machine.allowed(state)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
 
 from page_kit import TOKEN, WAIT_S, Server, Watcher, browsing
+
+expect.set_options(timeout=WAIT_S * 1000)
 
 # What the agents of these tests do, by name.
 AGENTS = {

@@ -37,20 +37,32 @@ def harmless(page: Page) -> None:
     assert page.title().endswith("Segue")
     assert "\u202e" not in page.content()
     assert "\x1b" not in page.content()
-    assert page.locator("main script, main img, main iframe, main [onerror], main [onfocus]").count() == 0
+    assert (
+        page.locator("main script, main img, main iframe, main [onerror], main [onfocus]").count()
+        == 0
+    )
     assert page.locator("a[href^='javascript']").count() == 0
 
 
 @pytest.mark.parametrize("agents", [HOSTILE])
 def test_nothing_an_agent_says_does_anything(page: Page, server: Server) -> None:
     """Titles, output, deliverables, diffs, questions, options, dependencies, errors: only text."""
-    report = server.task(f"{BOMB}{JINJA}{REVERSED}", agent="evil-writer", type="report", description=HTMX)
+    report = server.task(
+        f"{BOMB}{JINJA}{REVERSED}", agent="evil-writer", type="report", description=HTMX
+    )
     review = server.waits(report, "review")
     asked = server.waits(server.task(HTMX, agent="evil-asker"), "question")
     needed = server.waits(server.task("needs", agent="evil-needy"), "dependency")
     failed = server.task("fails", agent="evil-failing")
     server.reaches(failed, "failed")
-    for place in ("/", "/inbox", "/new", f"/tasks/{report}", f"/tasks/{failed}", f"/reviews/{review['id']}"):
+    for place in (
+        "/",
+        "/inbox",
+        "/new",
+        f"/tasks/{report}",
+        f"/tasks/{failed}",
+        f"/reviews/{review['id']}",
+    ):
         page.goto(place)
         harmless(page)
     page.goto(f"/tasks/{report}")

@@ -45,7 +45,9 @@ SMALL = """() => [...document.querySelectorAll("button, .button, nav a, .choice,
 def full(server: Server) -> list[str]:
     """Something of everything, and all pages there are."""
     server.api("PATCH", "/settings", {"slots": 9})
-    report = server.task("A report with a title that is long enough to be broken", agent="writer", type="report")
+    report = server.task(
+        "A report with a title that is long enough to be broken", agent="writer", type="report"
+    )
     first = server.waits(report, "review")
     server.api("POST", f"/reviews/{first['id']}/request-changes", {"feedback": "More."})
     review = server.waits(report, "review")
@@ -221,7 +223,11 @@ def test_it_can_be_read(open_page, full: list[str], scheme: str) -> None:  # typ
     texts = "p, h1, h2, h3, a, button, summary, label, .facts, .stage, .standing, .count, dt, dd, pre span"
     for place in full:
         page.goto(place)
-        pale = [(text, ratio) for text, ratio in page.evaluate(CONTRAST, [texts]) if text and ratio < 4.5]
+        pale = [
+            (text, ratio)
+            for text, ratio in page.evaluate(CONTRAST, [texts])
+            if text and ratio < 4.5
+        ]
         assert pale == [], place
 
 

@@ -35,6 +35,9 @@ class Lines:
         """Each line without its end, and whether it is whole."""
         *ended, begun = data.split(b"\n")
         for part in ended:
+            if not self._rest and not self._in_long_line and len(part) <= self._bytes_max:
+                yield part, True  # nearly all are like this
+                continue
             yield from self._grow(part)
             yield self._line()
         yield from self._grow(begun)
@@ -76,7 +79,10 @@ def plain(line: bytes) -> str:
 
     A carriage return rewrites the line on a terminal: what came last is what people saw.
     """
-    text = _ESCAPES.sub("", line.decode("utf-8", "replace")).rstrip("\r")
+    text = line.decode("utf-8", "replace")
+    if text.isprintable():
+        return text
+    text = _ESCAPES.sub("", text).rstrip("\r")
     return _CONTROLS.sub("", text.rsplit("\r", 1)[-1])
 
 

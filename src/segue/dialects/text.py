@@ -35,6 +35,7 @@ __all__ = ["BLOCK_CHARS_MAX", "CATEGORIES", "FIELD_CHARS_MAX", "Text"]
 
 INDENT_OF_CODE = 4
 
+MARKS = "=[`~"  # what a marker or a fence begins with
 _STEP = re.compile(r"===\s*STEP\s+([0-9]{1,4})\s+DONE(?:\s+(\w+))?\s*===")
 _DONE = re.compile(
     r"===\s*(?:PHASE\s+([1-9][0-9]{0,3})|CUSTOM\s+TASK)\s+COMPLETE(?:\s+(\w+))?\s*==="
@@ -98,7 +99,14 @@ class Text:
 
     def feed(self, data: bytes) -> Iterator[Event]:
         for line, is_whole in self._lines.feed(data):
-            yield from self._line(plain(line), is_whole)
+            text = plain(line)
+            if is_whole and self._block is None:
+                head = text.lstrip()[:1]
+                if not head or head not in MARKS:  # nearly all, and some agents print very much
+                    if head:
+                        yield Said(text)
+                    continue
+            yield from self._line(text, is_whole)
 
     def feed_err(self, data: bytes) -> Iterator[Event]:
         """What comes on either stream is read alike."""

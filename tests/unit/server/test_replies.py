@@ -68,6 +68,14 @@ def test_the_key_of_another_request_is_refused(
     assert desk.calls == calls
 
 
+def test_the_key_of_another_action_is_refused(kept: Front, desk: FakeDesk) -> None:
+    """The same body to another place is another request."""
+    id = kept.task()["id"]
+    assert kept.api.post(f"/api/tasks/{id}/submit", json={}, headers=KEY).status_code == 200
+    other = kept.api.post(f"/api/tasks/{id}/cancel", json={}, headers=KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "key_reused")
+
+
 def test_a_refusal_is_not_kept(kept: Front, desk: FakeDesk) -> None:
     """Nothing took effect, so the same request may succeed later."""
     id = kept.task()["id"]
@@ -104,7 +112,8 @@ def test_a_task_that_was_made_by_a_server_that_died_is_found(
 
 
 def test_a_claim_of_which_nothing_came_is_free_again(desk: FakeDesk, book: ReplyBook) -> None:
-    """The server died before it made the task: it is made now."""
+    """The server died before it made the task: what else happened is none; it is made now."""
+    desk.happen("task_old", **{"from": "draft", "to": "pending"})
     at = datetime(2026, 11, 16, tzinfo=UTC)
     book.keep(Reply("k-1", "whatever", CLAIMED, '{"seq": 0}', at))
     front = Front(desk, replies=book)

@@ -1,33 +1,29 @@
-"""What browsers see: pages made on the server, alive by the event stream, usable without scripts."""
+"""What browsers see: pages made on the server, live, and usable without scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from fastapi import FastAPI
 
 from segue.server.desk_port import Desk
-from segue.server.pages import acts, assets, gate_acts, looks
+from segue.server.pages.acts import router as acts
+from segue.server.pages.assets import Assets
+from segue.server.pages.assets import router as assets
+from segue.server.pages.gate_acts import router as gate_acts
+from segue.server.pages.looks import router as looks
 from segue.server.pages.site import Site
 
 __all__ = ["pages"]
 
 
-def pages(
-    desk: Desk, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> Callable[[FastAPI], None]:
+def pages(desk: Desk) -> Callable[[FastAPI], None]:
     """For `make_app(…, pages=pages(desk))`."""
 
     def add(app: FastAPI) -> None:
-        shelf = assets.Assets()
-        site = Site(desk, now, shelf)
-        for routes in (
-            assets.router(shelf),
-            looks.router(site),
-            acts.router(site),
-            gate_acts.router(site),
-        ):
+        shelf = Assets()
+        site = Site(desk, shelf)
+        for routes in (assets(shelf), looks(site), acts(site), gate_acts(site)):
             app.include_router(routes)
 
     return add

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from segue.i18n import N_
 from segue.server import bodies
-from segue.server.desk_port import Desk
+from segue.server.desk_port import Desk, Json
 from segue.server.pages import views
 from segue.server.pages.forms import Form, checked, sent
 from segue.server.pages.site import Site, go
@@ -83,7 +83,7 @@ def _answer(desk: Desk, id: str, form: Form) -> None:
 
 def _option(desk: Desk, id: str, form: Form, number: str) -> str:
     asked = desk.questions(form.one("task"), page_size=views.ROUNDS_MAX)["items"]
-    options = next((gate["options"] for gate in asked if gate["id"] == id), [])
+    options: list[str] = next((gate["options"] for gate in asked if gate["id"] == id), [])
     is_there = number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(options)
     return str(options[int(number) - 1]) if is_there else ""
 
@@ -111,14 +111,14 @@ def _again(site: Site, request: Request, id: str, form: Form, refused: Refused) 
     typed: dict[str, Any] = {name: form.one(name) for name in KEPT}
     typed["gate"] = id
     place = _place(form)
-    if place == "/inbox":
-        template, view = "inbox.html", lambda: views.inbox(site.desk)
-    else:
-        task = place.rpartition("/")[2]
-        template, view = "task.html", lambda: views.task(site.desk, task)
+    is_inbox = place == "/inbox"
+
+    def view() -> Json:
+        return views.inbox(site.desk) if is_inbox else views.task(site.desk, form.one("task"))
+
     return site.show(
         request,
-        template,
+        "inbox.html" if is_inbox else "task.html",
         lambda: {**view(), "typed": typed},
         place=place,
         status=refused.status,

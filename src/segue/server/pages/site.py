@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,8 @@ _PLACE = re.compile(r"/(?:[\w-]+(?:/[\w-]+)*)?")
 
 
 class Site:
-    """`now` is the instant that countdowns are told from."""
-
-    def __init__(self, desk: Desk, now: Callable[[], datetime], assets: Assets) -> None:
-        self.desk, self.now = desk, now
+    def __init__(self, desk: Desk, assets: Assets) -> None:
+        self.desk = desk
         self._waiting: tuple[int, int] = (-1, 0)
         self._templates = _environment(assets)
 

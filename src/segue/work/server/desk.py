@@ -265,6 +265,9 @@ class Desk(Reading):
         """The newest one that is whole, or the one that is named."""
         sql = "SELECT * FROM server_checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
         rows = self.office.records.store.all(sql, id)
+        if not rows:
+            task, _agent = self._both(id)
+            self._not_allowed(task, "fork")
         if checkpoint is not None:
             rows = [row for row in rows if row["id"] == checkpoint]
         for row in rows:
