@@ -241,7 +241,8 @@ def test_reviews_are_decided(segue: Shell, server: Running) -> None:
     gate(server, "review", task, "rev_00000000dddd")
     code, out, _err = segue("approve", "0000dddd"[-4:], "--comment", "good")
     assert code == 2, "the beginning of an id, not its end"
-    code, out, _err = segue("approve", "rev_", "--comment", "good")
+    code, out, err = segue("approve", "rev_", "--comment", "good")
+    assert err == ""
     assert (code, out) == (0, "✔ rev_00000000dddd  approved\n")
     assert server.desk.gates["rev_00000000dddd"]["feedback"] == "good"
     code, _out, err = segue("changes", "x", "y", "--comment", "no colon")

@@ -33,6 +33,11 @@ FOLLOWERS_MAX = 3
 
 # The message took the place of the summary that was to go on with.
 _SUMMARY = re.compile(r"\blimit reached\|\d{10}")
+# A file's name is no advice, whatever words are in it; what is done to files is work.
+_PATH = re.compile(r"(?<![:/\w])[\w.-]*\w/[\w./-]+|\b[\w-]+\.(?:[a-z]{1,4}|toml|json|yaml)\b")
+_WORK = re.compile(
+    r"\bTraceback \(most recent|^\s*(?:Wrote|Created|Updated|Edited|Reading|Ran|Running|Going on)\b"
+)
 # What a message may be followed by, in a paragraph of its own.
 _ADVICE = re.compile(
     r"\b(?:you|your|please|upgrade|visit|contact|request[ -]?id|try|retry|wait|see|learn"
@@ -232,7 +237,9 @@ def _may_follow(block: Block, followers: Sequence[Block]) -> bool:
         return True
     if block.place not in (layout.PLAIN, layout.NOTICE) or len(followers) >= FOLLOWERS_MAX:
         return False
-    return len(block.text) <= 400 and _ADVICE.search(block.text) is not None
+    if len(block.text) > 400 or _WORK.search(block.text):
+        return False
+    return _ADVICE.search(_PATH.sub(" ", block.text)) is not None
 
 
 def _judged(block: Block, look: _Look) -> Detection | None:

@@ -28,6 +28,11 @@ def seen(text: str, tool: str | None = "claude") -> Detection:
         (f"⏺ Done.\n\n✻ Mulling… (84s · ↑ 3.4k tokens · esc to interrupt){INPUT}", "busy"),
         ("✦ Done.\n\n⠏ Weighing (esc to cancel, 17s)\n\n> ", "busy"),
         ("Just some text", "unknown"),
+        (
+            "You've hit your usage limit. Try again in 2 hours.\n\nGoing on with the small model.\n"
+            "Wrote src/limits.py\nTraceback (most recent call last):\nValueError: boom",
+            "unknown",
+        ),
         ("", "unknown"),
         ("Bash command\n  rm -r build\nDo you want to proceed?\n❯ 1. Yes\n  2. No", "asks"),
         ("Continue? [y/N]", "asks"),
