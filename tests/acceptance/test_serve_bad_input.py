@@ -262,7 +262,7 @@ def test_bad_options_are_told(house: House, words: list[str]) -> None:
     """Exit 2 and words; no traceback, nothing made."""
     house.hand("a", GOOD)
     house.config("\n".join(house.tables))
-    said = house.segue("serve", *words)
+    said = house.segue("serve", *words, wait_s=20)
     assert said.code == 2 and said.said.strip(), said
 
 

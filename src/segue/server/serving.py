@@ -12,15 +12,18 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
+from segue.drivers.notify import Way
 from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
 from segue.server import listen
 from segue.server.app import make_app
+from segue.server.pages import pages
 from segue.server.replies import StoredReplies
 from segue.store import files
 from segue.work import config
 from segue.work.project import Project
+from segue.work.server import notices
 from segue.work.server.office import Office, open_office
 
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
@@ -73,13 +76,20 @@ async def serve(
                 token=token,
                 replies=StoredReplies(office.desk.office.records.store),
                 hosts=listen.hosts(host),
+                pages=pages(office.desk),
             )
+            ways = notices.read_ways(settings.reviews.notify, environ, clock, folder)
             office.supervisor.recover()
             stop = asyncio.Event()
             with listen.signals(stop):
                 sock.listen(listen.BACKLOG)
                 on_listening(Listening(url, str(folder / TOKEN_FILE), login))
-                await _work(office, listen.serve(app, sock, stop), stop)
+                telling = asyncio.create_task(_tell(office, clock, ways, url))
+                try:
+                    await _work(office, listen.serve(app, sock, stop), stop)
+                finally:
+                    telling.cancel()
+                    await asyncio.wait([telling])
             (folder / PLACE_FILE).unlink(missing_ok=True)
     finally:
         sock.close()
@@ -97,6 +107,13 @@ async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asynci
     await office.supervisor.saving.settle()
     for task in (work, front):
         task.result()
+
+
+async def _tell(office: Office, clock: Clock, ways: Sequence[Way], url: str) -> None:
+    """Notices go out as soon as they are written."""
+    wake = asyncio.Event()
+    office.supervisor.on_commit(wake.set)
+    await notices.pump(office.supervisor.records, clock, ways, url=url, wake=wake)
 
 
 def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:

@@ -204,6 +204,7 @@ def test_a_client_that_reads_nothing_slows_nobody(
                 for _each in range(10):
                     desk.happen("task_1", metadata=big)
                 assert numbers(await quick.events(10)) == list(range(n + 1, n + 11))
+            assert len(server.hub._joined) < 10  # what was handed over is not kept
             held = [each.position for each in server.hub._clients]
             assert min(held) < 200 == max(held)
             assert numbers(await slow.events(200)) == list(range(1, 201))

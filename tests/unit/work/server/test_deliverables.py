@@ -146,7 +146,10 @@ def test_what_is_there_and_good_lacks_nothing(tmp_path: Path) -> None:
     """Several files, one of them not text."""
     put(tmp_path, **{"docs__a.md": GOOD, "docs__b.md": GOOD})
     (tmp_path / "docs" / "picture.png").write_bytes(b"\x89PNG\0\xff TODO")
-    assert wanting(tmp_path, "docs/a.md", "docs/*.md", "docs/picture.png", min_chars=50) == []
+    (tmp_path / "docs" / "data.txt").write_bytes(b"\0 TODO")
+    assert (
+        wanting(tmp_path, "docs/a.md", "docs/*.md", "docs/*.png", "docs/*.txt", min_chars=50) == []
+    )
 
 
 def test_what_is_wanting_is_named(tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ def test_a_snapshot_restores_everything(space: Workspace) -> None:
     shutil.rmtree(space.path / "sub" / "deep")
     (space.path / "new empty").mkdir()
     os.mkfifo(space.path / "pipe")
+    (space.path / "new link").symlink_to("sub")
     space.restore(commit)
     assert picture(space.path) == before
 
