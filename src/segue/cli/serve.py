@@ -15,6 +15,7 @@ from segue.errors import UserError
 from segue.i18n import _
 
 PORT = 8765
+SLOTS_MAX = 64
 
 
 @click.command(
@@ -23,13 +24,25 @@ PORT = 8765
     epilog=output.example("segue serve --port 0"),
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help=_("where to listen"))
-@click.option("--port", default=PORT, show_default=True, help=_("0 takes a free one"))
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help=_("0 takes a free one"),
+)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
     help=_("the folder of its memory, if not .segue"),
 )
-@click.option("--slots", default=3, show_default=True, help=_("how many agents work at once"))
+@click.option(
+    "--slots",
+    type=click.IntRange(1, SLOTS_MAX),
+    default=3,
+    show_default=True,
+    help=_("how many agents work at once"),
+)
 @click.option("--insecure", is_flag=True, help=_("listen beyond this machine without TLS"))
 @output.json_option()
 @output.lang_option()

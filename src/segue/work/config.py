@@ -197,6 +197,16 @@ def _texts(value: Any) -> tuple[str, ...] | None:
     return None
 
 
+def _inside(value: Any) -> tuple[str, ...] | None:
+    """Paths or globs that do not lead out of the folder they are taken from."""
+    found = _texts(value)
+    if found is None or any(
+        path.startswith(("/", "~")) or ".." in path.split("/") for path in found
+    ):
+        return None
+    return found
+
+
 def _rules(value: Any) -> tuple[str, ...] | None:
     """Rules of permission; none at all is a list too. One that cannot be read is no rule."""
     if value == []:
@@ -289,7 +299,7 @@ REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 TABLES = ("agent", "jobs", "agents", "leash", "recovery", "limits", "reviews", "types")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "name": (_text, "name", '"draft"'),
-    "deliverables": (_texts, "deliverables", '["docs/draft.md"]'),
+    "deliverables": (_inside, "deliverables", '["docs/draft.md"], inside the workspace'),
     "min_chars": (_whole(0, 10_000_000), "min_chars", "200"),
     "verify": (_text, "verify", '"test -s docs/draft.md"'),
     "reviewer": (_text, "reviewer", '"the name of an agent"'),

@@ -108,9 +108,10 @@
     if (title) document.title = new DOMParser().parseFromString(title[1], "text/html").body.textContent;
   });
 
-  // A login that has ended: the server sends whoever looks again to the login page.
+  // A login that has ended, a task that is gone: whoever looks again is told.
   document.body.addEventListener("htmx:responseError", (event) => {
-    if (event.detail.xhr.status === 401) location.reload();
+    const status = event.detail.xhr.status;
+    if (status === 401 || (status === 404 && event.detail.elt === main)) location.assign(main.getAttribute("hx-get"));
   });
 
   // Events: many at once lead to one look, and to another when it is quiet again: some of what
