@@ -79,7 +79,6 @@ class Answer:
     def json(self) -> Any:
         return json.loads(self.body)
 
-    @property
     def ok(self) -> Any:
         """The JSON of a success."""
         assert 200 <= self.status < 300, (self.status, self.body)
@@ -107,10 +106,10 @@ class Server:
         parts = urlsplit(self.url)
         self.host, self.port = str(parts.hostname), int(parts.port or 80)
 
-    def _listening(self) -> Json | None:
+    def _listening(self) -> Json:
         assert self.going.process.poll() is None, self.going.result
         lines = [e for e in self.going.result.events if e.get("event") == "listening"]
-        return lines[0] if lines else None
+        return lines[0] if lines else {}
 
     # --- HTTP
 
@@ -151,7 +150,7 @@ class Server:
         page = 1
         while True:
             mark = "&" if "?" in path else "?"
-            got = self.get(f"{path}{mark}page={page}&pageSize=200").ok
+            got = self.get(f"{path}{mark}page={page}&pageSize=200").ok()
             found += got["items"]
             if len(found) >= got["total"] or not got["items"]:
                 return found
@@ -186,36 +185,36 @@ class Server:
         return str(answer.json["id"])
 
     def task(self, task: str) -> Json:
-        return self.get(f"/tasks/{task}").ok  # type: ignore[no-any-return]
+        return self.get(f"/tasks/{task}").ok()  # type: ignore[no-any-return]
 
     def agent(self, task: str) -> Json:
-        return self.get(f"/tasks/{task}/agent").ok  # type: ignore[no-any-return]
+        return self.get(f"/tasks/{task}/agent").ok()  # type: ignore[no-any-return]
 
     def do(self, task: str, action: str, body: object = None) -> Json:
-        return self.post(f"/tasks/{task}/{action}", body).ok  # type: ignore[no-any-return]
+        return self.post(f"/tasks/{task}/{action}", body).ok()  # type: ignore[no-any-return]
 
     def reaches(self, task: str, state: str, wait_s: float = WAIT_S) -> Json:
         """Wait until a task is in this state; an end in another one fails at once."""
 
-        def there() -> Json | None:
+        def there() -> Json:
             now = self.task(task)
             if now["status"] == state:
                 return now
             ends = ENDED | ({"review"} if state == "failed" else set())
             assert now["status"] not in ends, (f"not {state}", now, self.log(task)[-3000:])
-            return None
+            return {}
 
         return until(there, f"{task} {state}", wait_s)
 
     def agent_is(self, task: str, state: str, wait_s: float = WAIT_S) -> Json:
         """Wait until the agent of a task is in this state."""
 
-        def there() -> Json | None:
+        def there() -> Json:
             now = self.agent(task)
             if now["status"] == state:
                 return now
             assert now["status"] not in ENDED, (f"not {state}", now, self.task(task)["error"])
-            return None
+            return {}
 
         return until(there, f"agent of {task} {state}", wait_s)
 
@@ -234,12 +233,12 @@ class Server:
     def waiting(self, kind: str, task: str, wait_s: float = WAIT_S) -> Json:
         """Wait for what waits for a person: `reviews`, `questions`, `dependencies`."""
 
-        def there() -> Json | None:
+        def there() -> Json:
             open_ones = [g for g in self.items(f"/tasks/{task}/{kind}") if g["status"] == "pending"]
             if not open_ones:
                 now = self.task(task)
                 assert now["status"] not in ENDED, (f"no {kind}", now, self.log(task)[-3000:])
-            return open_ones[-1] if open_ones else None
+            return open_ones[-1] if open_ones else {}
 
         return until(there, f"{kind} of {task}", wait_s)
 

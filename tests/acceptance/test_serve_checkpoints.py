@@ -23,9 +23,9 @@ def house(tmp_path: Path) -> Iterator[House]:
 def checkpoints(server: Server, task: str, at_least: int = 1) -> list[Json]:
     """Those of a task, the oldest first."""
 
-    def enough() -> list[Json] | None:
+    def enough() -> list[Json]:
         found = server.items(f"/tasks/{task}/checkpoints")
-        return found if len(found) >= at_least else None
+        return found if len(found) >= at_least else []
 
     return sorted(until(enough, f"{at_least} checkpoints"), key=lambda c: str(c["createdAt"]))
 
@@ -40,14 +40,14 @@ def test_one_at_every_wait_and_phase_and_at_the_end(house: House) -> None:
     task = server.new(kind="two")
     server.agent_is(task, "waiting_question")
     checkpoints(server, task, 1)
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     checkpoints(server, task, 2)
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
     server.reaches(task, "review")
     checkpoints(server, task, 3)
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     found = checkpoints(server, task, 4)
     assert {c["phase"] for c in found} == {1, 2}
@@ -61,19 +61,19 @@ def test_the_newest_ten_are_kept_and_one_for_each_phase(house: House) -> None:
     task = server.new(kind="two")
     server.reaches(task, "review")
     first = checkpoints(server, task)[0]["id"]
-    server.approve(task).ok
+    server.approve(task).ok()
     last = ""
     for _number in range(14):
         gate = server.waiting("questions", task)
         until(lambda old=last: server.agent(task)["checkpoint"]["lastSaved"] != old, "a checkpoint")
         last = server.agent(task)["checkpoint"]["lastSaved"]
-        server.post(f"/questions/{gate['id']}/answer", {"answer": "this"}).ok
+        server.post(f"/questions/{gate['id']}/answer", {"answer": "this"}).ok()
     server.waiting("questions", task)
     until(lambda: server.agent(task)["checkpoint"]["lastSaved"] != last, "the last one")
     found = checkpoints(server, task, 10)
     assert first in [c["id"] for c in found], "that of the phase stays"
     assert 10 <= len(found) <= 11
-    assert server.get(f"/tasks/{task}/checkpoints").ok["total"] == len(found)
+    assert server.get(f"/tasks/{task}/checkpoints").ok()["total"] == len(found)
 
 
 def test_a_fork_goes_on_from_a_checkpoint_in_a_place_of_its_own(house: House) -> None:
@@ -86,7 +86,7 @@ case $n in 1) write one.md "As it was at first."; {QUESTION} ;; *) write one.md 
     task = server.new()
     server.agent_is(task, "waiting_question")
     checkpoint = checkpoints(server, task)[0]["id"]
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     forked = server.post(f"/tasks/{task}/fork", {"checkpointId": checkpoint})
     assert forked.status == 201, forked
@@ -94,11 +94,11 @@ case $n in 1) write one.md "As it was at first."; {QUESTION} ;; *) write one.md 
     assert new != task and task in str(forked.json["forkedFrom"])
     workspace = Path(until(lambda: server.task(new)["workspace"], "its workspace"))
     assert workspace != Path(server.task(task)["workspace"])
-    until(lambda: (workspace / "one.md").exists(), "its files")
+    until((workspace / "one.md").exists, "its files")
     if server.task(new)["status"] == "draft":
         server.do(new, "submit")
     if server.agent(new)["status"] == "waiting_question":
-        server.answer(new, "PostgreSQL").ok
+        server.answer(new, "PostgreSQL").ok()
     noted = until(lambda: house.lines(new, "notes"), "its agent")
     assert noted[0] == "found As it was at first."
     assert (Path(server.task(task)["workspace"]) / "one.md").read_text() == f"Written by {task}.\n"
@@ -133,7 +133,7 @@ case $n in
     task = server.new()
     server.agent_is(task, "waiting_question")
     checkpoint = checkpoints(server, task)[0]["id"]
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     review = server.review(task)
     server.post(f"/tasks/{task}/rewind", {"checkpointId": "cp_nothing"}).problem(404, 422)
     server.do(task, "rewind", {"checkpointId": checkpoint})
@@ -141,7 +141,7 @@ case $n in
     agent = until(lambda: (a := server.agent(task)) and a["status"] in ("waiting_question", "running",
                   "waiting_review") and a, "it goes on")  # fmt: skip
     if agent["status"] == "waiting_question":
-        server.answer(task, "SQLite").ok
+        server.answer(task, "SQLite").ok()
     second = server.review(task)
     assert second != review
     assert house.starts(task) == 3
@@ -157,7 +157,7 @@ def test_a_failed_task_can_be_rewound(house: House) -> None:
     task = server.new()
     server.agent_is(task, "waiting_question")
     checkpoint = checkpoints(server, task)[0]["id"]
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     until(lambda: house.starts(task) == 2, "it works")
     server.post(f"/tasks/{task}/rewind", {"checkpointId": checkpoint}).problem(409)
     server.do(task, "cancel")
@@ -165,7 +165,7 @@ def test_a_failed_task_can_be_rewound(house: House) -> None:
     server.do(task, "rewind", {"checkpointId": checkpoint})
     agent = until(lambda: (a := server.agent(task)) and a["status"] != "failed" and a, "it goes on")
     if agent["status"] == "waiting_question":
-        server.answer(task, "SQLite").ok
+        server.answer(task, "SQLite").ok()
     done = server.reaches(task, "review")
     assert done["failedAt"] is None and done["error"] is None
 
@@ -187,11 +187,11 @@ def two_waits(house: House) -> tuple[Server, str]:
 """)  # fmt: skip
     server = house.serve()
     task = server.new(kind="two")
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     checkpoints(server, task, 2)
-    server.approve(task).ok
-    until(lambda: (house.out / "up").exists(), "phase 2")
+    server.approve(task).ok()
+    until((house.out / "up").exists, "phase 2")
     return server, task
 
 

@@ -58,7 +58,7 @@ deaths = pytest.mark.parametrize("death", [killed, power_cut, ended])
 
 def finish(house: House, server: Server, task: str, starts: int) -> None:
     """Approve what is reviewed; completed, with so many starts in all, and nothing left."""
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     assert house.starts(task) == starts
     assert server.path(task).count("completed") == 1
@@ -75,7 +75,7 @@ def test_in_a_review(house: House, death: Death) -> None:
     server = death(house, server)
     assert server.review(task) == review
     assert server.agent(task)["status"] == "waiting_review"
-    server.post(f"/reviews/{review}/approve").ok
+    server.post(f"/reviews/{review}/approve").ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
     finish(house, server, task, 2)
 
@@ -90,7 +90,7 @@ def test_in_a_question(house: House, death: Death) -> None:
     server = death(house, server)
     assert server.waiting("questions", task)["id"] == gate
     stays(lambda: house.starts(task) == 1, "it waits")
-    server.answer(task, "PostgreSQL").ok
+    server.answer(task, "PostgreSQL").ok()
     finish(house, server, task, 2)
     assert "PostgreSQL" in house.heard(task, 2)
 
@@ -104,7 +104,7 @@ def test_in_a_dependency(house: House, death: Death) -> None:
     gate = server.waiting("dependencies", task)["id"]
     server = death(house, server)
     assert server.waiting("dependencies", task)["id"] == gate
-    server.provide(task, "the-key").ok
+    server.provide(task, "the-key").ok()
     finish(house, server, task, 2)
     assert house.lines(task, "notes") == ["none", "the-key"]
 
@@ -123,7 +123,7 @@ def test_in_a_pause_by_hand(house: House, death: Death) -> None:
     assert server.agent(task)["status"] == "paused"
     stays(lambda: house.lines(task, "notes") == [], "it stays paused")
     server.do(task, "resume")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     assert house.lines(task, "notes") == ["worked"]
 
@@ -217,7 +217,7 @@ def test_a_question_asked_meanwhile_is_taken_in(house: House) -> None:
     house.release("go")
     until(lambda: not house.agents(), "it ended alone")
     server = house.serve()
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     finish(house, server, task, 2)
 
 
@@ -227,7 +227,7 @@ def test_a_running_agent_goes_on_after_a_reboot(house: House, death: Death) -> N
     house.hand("a", f"case $n in 1) touch {house.out}/up; hold never ;; *) {GOOD} ;; esac\n")
     server = house.serve()
     task = server.new()
-    until(lambda: (house.out / "up").exists(), "its start")
+    until((house.out / "up").exists, "its start")
     server = death(house, server)
     if death is ended and house.starts(task) == 1 and server.agent(task)["status"] == "running":
         house.release("never")  # it was left for the next start, and lives
@@ -246,7 +246,7 @@ def test_while_verifying(house: House, death: Death) -> None:
     house.hand("a", GOOD)
     server = house.serve()
     task = server.new(kind="checked")
-    until(lambda: (house.out / "verifying").exists(), "the verification")
+    until((house.out / "verifying").exists, "the verification")
     server = death(house, server)
     house.release("go")
     finish(house, server, task, 1)
@@ -260,10 +260,10 @@ def test_while_a_reviewer_judges(house: House, death: Death) -> None:
     house.hand("judge", f'touch {house.out}/judging; hold go; echo "VERDICT: PASS"\n')
     server = house.serve()
     task = server.new(kind="judged")
-    until(lambda: (house.out / "judging").exists(), "the reviewer")
+    until((house.out / "judging").exists, "the reviewer")
     server = death(house, server)
     house.release("go")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     assert house.notes("worked") == ["x"]
     until(lambda: not house.agents(), "no process is left")
@@ -282,11 +282,11 @@ def test_a_live_agent_is_found_again_where_it_was_stopped(house: House) -> None:
     server.kill()
     stays(lambda: all_stopped(pids), "they stay stopped without a server")
     server = house.serve()
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     heard = house.heard(task)
     assert heard.count('"question_answer"') <= 1 and heard.count("SQLite") >= 1
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     until(lambda: all_gone(pids) and not house.agents(), "no child survives")
     assert house.starts(task) in (1, 2)
@@ -298,7 +298,7 @@ def test_an_answer_and_then_death_at_once(house: House) -> None:
     server = house.serve()
     task = server.new()
     gate = server.waiting("questions", task)["id"]
-    server.post(f"/questions/{gate}/answer", {"answer": "SQLite"}).ok
+    server.post(f"/questions/{gate}/answer", {"answer": "SQLite"}).ok()
     server.kill()
     server = house.serve()
     server.post(f"/questions/{gate}/answer", {"answer": "PostgreSQL"}).problem(409)
@@ -316,7 +316,7 @@ def test_what_was_answered_with_success_is_kept(house: House, act: str) -> None:
     server = house.serve()
     task = server.new(kind="two")
     if act == "approve":
-        server.approve(task).ok
+        server.approve(task).ok()
     elif act == "cancel":
         server.agent_is(task, "running")
         server.do(task, "cancel")
@@ -324,7 +324,7 @@ def test_what_was_answered_with_success_is_kept(house: House, act: str) -> None:
     server = house.serve()
     if act == "approve":
         until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
-        server.approve(task).ok
+        server.approve(task).ok()
         server.reaches(task, "completed")
         assert house.starts(task) == 2
     elif act == "cancel":
@@ -425,12 +425,12 @@ case $n in 1) note one; {QUESTION} ;; 2) note two; write one.md "The first part,
         time.sleep(pause_s)
         server.kill()
         server = house.serve()
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     for pause_s in (0.02, 0.3):
         time.sleep(pause_s)
         server.kill()
         server = house.serve()
-    server.approve(task).ok
+    server.approve(task).ok()
     for pause_s in (0.02, 0.3):
         time.sleep(pause_s)
         server.kill()

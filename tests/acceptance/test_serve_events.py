@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -47,13 +48,13 @@ def lived(house: House) -> tuple[Server, str]:
 """)  # fmt: skip
     server = house.serve()
     task = server.new(kind="two")
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     review = server.review(task)
-    server.post(f"/reviews/{review}/request-changes", {"feedback": "More."}).ok
+    server.post(f"/reviews/{review}/request-changes", {"feedback": "More."}).ok()
     until(lambda: house.starts(task) == 3, "rework")
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     return server, task
 
@@ -70,7 +71,7 @@ def test_the_journal_has_every_transition(house: House) -> None:
     assert [r["timestamp"] for r in rows] == sorted(r["timestamp"] for r in rows)
     for entity in ("task", "agent"):
         chain = [row for row in rows if row["entity"] == entity]
-        for before, after in zip(chain, chain[1:], strict=False):
+        for before, after in itertools.pairwise(chain):
             assert before["to"] == after["from"], "nothing is missing between"
     steps = {(row["from"], row["to"]) for row in rows if row["entity"] == "task"}
     assert steps <= TASK_TABLE
@@ -137,7 +138,7 @@ def test_numbers_go_on_over_a_restart(house: House) -> None:
     server.reaches(task, "review")
     server.kill()
     server = house.serve()
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
     server.reaches(task, "review")
     with server.stream(after=before[-1]["id"]) as stream:
@@ -197,7 +198,7 @@ def test_clients_that_do_not_read_slow_nobody(house: House) -> None:
 
 def made(server: Server, key: str, **more: object) -> Json:
     body = {"title": "T", "description": "D", "type": "one", "agent": "a", **more}
-    return server.ask("POST", "/tasks", body, {"Idempotency-Key": key}).ok  # type: ignore[no-any-return]
+    return server.ask("POST", "/tasks", body, {"Idempotency-Key": key}).ok()  # type: ignore[no-any-return]
 
 
 def test_the_same_key_makes_one_task(house: House) -> None:
@@ -213,7 +214,7 @@ def test_the_same_key_makes_one_task(house: House) -> None:
     server.kill()
     server = house.serve()
     assert made(server, "key-1")["id"] == first["id"]
-    assert server.get("/tasks").ok["total"] == 3
+    assert server.get("/tasks").ok()["total"] == 3
 
 
 def test_a_key_is_bound_to_its_request(house: House) -> None:
@@ -223,7 +224,7 @@ def test_a_key_is_bound_to_its_request(house: House) -> None:
     made(server, "key-1")
     body = {"title": "Other", "description": "D", "type": "one", "agent": "a"}
     server.ask("POST", "/tasks", body, {"Idempotency-Key": "key-1"}).problem(409, 422)
-    assert server.get("/tasks").ok["total"] == 1
+    assert server.get("/tasks").ok()["total"] == 1
 
 
 def test_an_approval_that_is_sent_again_with_its_key_succeeds(house: House) -> None:
@@ -268,7 +269,7 @@ def test_the_api_documents_itself(house: House) -> None:
     """OpenAPI 3 at `/api/openapi.json` with every path of the specification."""
     house.hand("a", GOOD)
     server = house.serve()
-    document = server.get("/openapi.json").ok
+    document = server.get("/openapi.json").ok()
     assert document["openapi"].startswith("3.")
     base = "" if any(path.startswith("/api/") for path in document["paths"]) else "/api"
     paths = {
@@ -297,7 +298,7 @@ def test_settings_are_shown_and_changed(house: House) -> None:
     one, two = server.new(), server.new()
     server.agent_is(one, "running")
     assert server.task(two)["status"] == "pending"
-    assert server.get("/settings").ok["slots"] == 1
+    assert server.get("/settings").ok()["slots"] == 1
     for wrong in (
         {"slots": 0},
         {"slots": "many"},
@@ -307,6 +308,6 @@ def test_settings_are_shown_and_changed(house: House) -> None:
     ):
         answer = server.ask("PATCH", "/settings", wrong)
         assert answer.status == 422, (wrong, answer)
-    assert server.ask("PATCH", "/settings", {"slots": 2}).ok["slots"] == 2
+    assert server.ask("PATCH", "/settings", {"slots": 2}).ok()["slots"] == 2
     server.agent_is(two, "running")
     assert json.loads(server.get("/workers").body)["items"][0]["slots"] == 2

@@ -59,14 +59,14 @@ def test_a_question_waits_for_its_answer(house: House) -> None:
     assert [q["id"] for q in server.items("/questions?status=pending")] == [shown["id"]]
     until(lambda: server.items(f"/tasks/{task}/checkpoints"), "a checkpoint at the wait")
     until(lambda: not house.agents(), "it is not started while it waits")
-    answered = server.post(f"/questions/{shown['id']}/answer", {"answer": "PostgreSQL"}).ok
+    answered = server.post(f"/questions/{shown['id']}/answer", {"answer": "PostgreSQL"}).ok()
     assert "PostgreSQL" in json.dumps(answered)
     server.reaches(task, "review")
     assert house.starts(task) == 2
     assert "PostgreSQL" in house.heard(task, 2)
     first, second = (line.split() for line in house.lines(task, "started"))
     assert (second[0], second[1]) == ("1", first[1]), "resumed in its conversation"
-    assert server.get("/questions?status=pending").ok["total"] == 0
+    assert server.get("/questions?status=pending").ok()["total"] == 0
     assert server.path(task, "agent")[1:4] == ["running", "waiting_question", "running"]
 
 
@@ -79,7 +79,7 @@ def test_an_agent_that_does_not_stop_at_its_question_is_stopped(house: House) ->
     task = server.new()
     server.agent_is(task, "waiting_question")
     until(lambda: not house.agents(), "it is gone")
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     assert house.lines(task, "notes") == []
 
@@ -97,7 +97,7 @@ def test_answers_are_checked(house: House) -> None:
     for wrong in ({}, {"answer": ""}, {"answer": None}, {"answer": 3}, {"answer": ["SQLite"]}):
         server.post(where, wrong).problem(422)
     assert server.agent(task)["status"] == "waiting_question", "nothing was taken"
-    server.post(where, {"answer": "postgresql"}).ok
+    server.post(where, {"answer": "postgresql"}).ok()
     server.reaches(task, "review")
     assert "PostgreSQL" in house.heard(task, 2), "in the option's own spelling"
 
@@ -108,7 +108,7 @@ def test_answering_twice_is_refused(house: House) -> None:
     server = house.serve()
     task = server.new()
     where = f"/questions/{server.waiting('questions', task)['id']}/answer"
-    server.post(where, {"answer": "SQLite"}).ok
+    server.post(where, {"answer": "SQLite"}).ok()
     server.post(where, {"answer": "PostgreSQL"}).problem(409)
     server.reaches(task, "review")
     assert house.starts(task) == 2
@@ -119,7 +119,7 @@ def test_a_free_answer_is_taken_as_it_is(house: House) -> None:
     """A question without options takes any text: Korean, lines, braces."""
     server, task = asking(house, "category: clarification\nquestion: What is its name?")
     said = '가나다 "quoted" $HOME `id`\nand {a} second line'
-    server.answer(task, said).ok
+    server.answer(task, said).ok()
     server.reaches(task, "review")
     assert said in house.heard(task, 2)
 
@@ -146,7 +146,7 @@ def test_a_required_question_stays(house: House) -> None:
     )
     server.agent_is(task, "waiting_question")
     stays(lambda: server.agent(task)["status"] == "waiting_question", "it stays", 2.0)
-    server.answer(task, "red").ok
+    server.answer(task, "red").ok()
     server.reaches(task, "review")
 
 
@@ -161,7 +161,7 @@ def test_a_question_by_json_block(house: House) -> None:
     task = server.new()
     shown = server.waiting("questions", task)
     assert (shown["question"], shown["options"]) == ("Which one?", ["x", "y"])
-    server.answer(task, "x").ok
+    server.answer(task, "x").ok()
     server.reaches(task, "review")
 
 
@@ -186,10 +186,10 @@ def test_several_questions_one_after_the_other(house: House) -> None:
 """)  # fmt: skip
     server = house.serve()
     task = server.new()
-    server.answer(task, "answer-one").ok
+    server.answer(task, "answer-one").ok()
     until(lambda: house.starts(task) == 2, "the second start")
     until(lambda: len(server.items(f"/tasks/{task}/questions")) == 2, "the second question")
-    server.answer(task, "answer-two").ok
+    server.answer(task, "answer-two").ok()
     server.reaches(task, "review")
     told = house.heard(task, 2) + house.heard(task, 3)
     assert told.count("answer-one") == 1 and told.count("answer-two") == 1
@@ -220,13 +220,13 @@ def test_a_live_agent_is_stopped_and_continued(house: House) -> None:
     gate = server.waiting("questions", task)
     pids = [int(pid) for pid in until(lambda: house.lines(task, "pids"), "its pids")]
     until(lambda: all_stopped(pids), "all of it is stopped")
-    server.answer(task, "SQLite").ok
+    server.answer(task, "SQLite").ok()
     server.reaches(task, "review")
     until(lambda: all_stopped(pids), "stopped in the review, too")
     review = server.review(task)
-    server.post(f"/reviews/{review}/request-changes", {"feedback": "Again, please."}).ok
+    server.post(f"/reviews/{review}/request-changes", {"feedback": "Again, please."}).ok()
     until(lambda: len(server.items(f"/tasks/{task}/reviews")) == 2, "the second round")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     until(lambda: not house.agents(), "ended")
     told = [json.loads(line) for line in house.heard(task).splitlines()]
@@ -245,7 +245,7 @@ def test_a_live_agent_is_restarted_for_a_dependency(house: House) -> None:
     server = house.serve()
     task = server.new()
     server.agent_is(task, "waiting_dependency")
-    server.provide(task, SECRET).ok
+    server.provide(task, SECRET).ok()
     server.reaches(task, "review")
     assert house.lines(task, "notes") == ["none", SECRET]
     assert [line.split()[0] for line in house.lines(task, "started")] == ["0", "1"]
@@ -267,9 +267,9 @@ def test_a_dependency_comes_by_the_environment(house: House) -> None:
     shown = server.waiting("dependencies", task)
     assert (shown["type"], shown["name"]) == ("api_key", "STRIPE_KEY")
     assert shown["description"] == "for payments" and shown["required"] is True
-    server.post(f"/dependencies/{shown['id']}/provide", {"value": SECRET}).ok
+    server.post(f"/dependencies/{shown['id']}/provide", {"value": SECRET}).ok()
     server.reaches(task, "review")
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: house.starts(task) >= 3, "the next phase")
     until(lambda: len(house.lines(task, "notes")) >= 3, "its note")
     assert house.lines(task, "notes")[:3] == ["none", SECRET, SECRET], "also in the next phase"
@@ -297,7 +297,7 @@ def test_a_secret_is_shown_nowhere(house: House) -> None:
     page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
     for path in ("/", f"/tasks/{task}"):
         seen.append(server.raw("GET", path, None, page).body)
-    last = server.journal(task)[-1]["seq"] if "seq" in server.journal(task)[-1] else 1
+    last = server.journal(task)[-1].get("seq", 1)
     with server.stream(f"/tasks/{task}/events", after=0) as stream:
         got = stream.until(lambda e: (e["id"] or 0) >= last)
         seen += [json.dumps(event).encode() for event in got]
@@ -317,7 +317,7 @@ def test_a_secret_is_at_rest_under_a_key_that_only_its_owner_reads(house: House)
     server = house.serve()
     task = server.new()
     server.agent_is(task, "waiting_dependency")
-    server.provide(task, SECRET).ok
+    server.provide(task, SECRET).ok()
     server.reaches(task, "review")
     keys = [
         p for p in (house.root / ".segue").rglob("*") if p.is_file() and "key" in p.name.lower()
@@ -335,11 +335,11 @@ case $n in 1) {NEEDS} ;; 2) {GOOD} ;; *) write two.md "The rest of it."; phase 2
     server = house.serve()
     task = server.new(kind="two")
     server.agent_is(task, "waiting_dependency")
-    server.provide(task, SECRET).ok
+    server.provide(task, SECRET).ok()
     server.reaches(task, "review")
     server.kill()
     server = house.serve()
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: house.starts(task) == 3, "the next phase")
     server.reaches(task, "review")
     assert house.lines(task, "notes") == ["none", SECRET, SECRET]
@@ -351,7 +351,7 @@ def test_a_refused_dependency_is_told_and_the_agent_goes_on(house: House) -> Non
     server = house.serve()
     task = server.new()
     where = f"/dependencies/{server.waiting('dependencies', task)['id']}"
-    server.post(f"{where}/reject", {"reason": "We have no contract."}).ok
+    server.post(f"{where}/reject", {"reason": "We have no contract."}).ok()
     server.reaches(task, "review")
     assert "We have no contract." in house.heard(task, 2) and "STRIPE_KEY" in house.heard(task, 2)
     assert house.lines(task, "notes") == ["none", "none"]
@@ -368,7 +368,7 @@ def test_providing_is_checked_and_taken_once(house: House) -> None:
                   {"value": "가" * 60_000}):  # fmt: skip
         assert server.post(where, wrong).status == 422, wrong
     assert server.agent(task)["status"] == "waiting_dependency"
-    server.post(where, {"value": "first"}).ok
+    server.post(where, {"value": "first"}).ok()
     server.post(where, {"value": "second"}).problem(409)
     server.reaches(task, "review")
     assert house.lines(task, "notes") == ["none", "first"]

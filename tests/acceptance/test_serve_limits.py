@@ -44,7 +44,7 @@ def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
     assert paused["blockedBy"] is None or "limit" in str(paused["blockedBy"])
     assert server.task(task)["status"] == "in_progress"
     until(lambda: server.items(f"/tasks/{task}/checkpoints"), "its checkpoint")
-    assert task in str(server.get("/limits").ok), "the park is shown"
+    assert task in str(server.get("/limits").ok()), "the park is shown"
     server.reaches(task, "review")
     assert house.starts(task) == 2
     first, second = (float(at) for at in house.lines(task, "at"))
@@ -79,13 +79,13 @@ def test_a_session_limit_banner_with_a_clock_time(house: House) -> None:
     server = house.serve(env={"TZ": "UTC"})
     task = server.new()
     server.agent_is(task, "paused")
-    limits = server.get("/limits").ok
+    limits = server.get("/limits").ok()
     assert "session_limit" in str(limits) and task in str(limits)
     assert reset.strftime("%Y-%m-%dT%H:%M") in str(limits), limits
     assert house.starts(task) == 1
     server.do(task, "cancel")
     server.reaches(task, "failed")
-    assert task not in str(server.get("/limits").ok["parks"]), "a cancelled task is not woken"
+    assert task not in str(server.get("/limits").ok()["parks"]), "a cancelled task is not woken"
 
 
 LIMITS = {
@@ -172,7 +172,7 @@ def test_pause_stops_the_whole_tree_and_resume_continues_it(house: House) -> Non
     house.release("go")
     server.reaches(task, "review")
     assert house.starts(task) == 1
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     until(lambda: all_gone(pids), "no child survives")
 
@@ -219,7 +219,7 @@ def test_the_tree_is_gone_when_a_one_shot_agent_leaves_children(house: House) ->
     until(
         lambda: all(process_state(pid) in ("", "Z", "X", "T", "t") for pid in pids), "none works on"
     )
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     until(lambda: all_gone(pids), "no child survives")
 

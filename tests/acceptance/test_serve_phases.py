@@ -59,7 +59,7 @@ def test_a_built_in_type_goes_through_its_four_phases(
         review = server.reaches(task, "review") and server.waiting("reviews", task)
         assert review["phase"] == number
         assert review["deliverables"], "what is to be judged is named"
-        server.post(f"/reviews/{review['id']}/approve").ok
+        server.post(f"/reviews/{review['id']}/approve").ok()
     server.reaches(task, "completed")
     phases = server.items(f"/tasks/{task}/phases")
     assert len(phases) == 4 and all(phase["deliverables"] for phase in phases)
@@ -94,7 +94,7 @@ def test_a_type_of_the_users_own(house: House) -> None:
         '[[types.report.phases]]\nname = "final"\ndeliverables = ["docs/final.md"]\n'
     )
     server = house.serve()
-    assert "report" in str(server.get("/settings").ok)
+    assert "report" in str(server.get("/settings").ok())
     task = server.new(kind="report")
     shown = server.reaches(task, "review")
     assert shown["totalPhases"] == 2
@@ -160,9 +160,9 @@ esac
 """)  # fmt: skip
     server = house.serve()
     task = server.new(kind="two")
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     assert house.starts(task) == 8
 
@@ -230,7 +230,7 @@ def test_changes_are_asked_for_with_comments(house: House) -> None:
         "feedback": "Make it sing.",
         "comments": [{"file": "one.md", "line": 1, "text": "This word is wrong."}],
     }
-    server.post(f"/reviews/{review}/request-changes", body).ok
+    server.post(f"/reviews/{review}/request-changes", body).ok()
     until(lambda: house.starts(task) == 2, "the rework")
     second = server.review(task)
     assert second != review
@@ -241,9 +241,9 @@ def test_changes_are_asked_for_with_comments(house: House) -> None:
     assert [(r["status"], r["round"]) for r in sorted(rounds, key=lambda r: r["round"])] == [
         ("changes_requested", 1), ("pending", 2),
     ]  # fmt: skip
-    shown = server.get(f"/reviews/{second}").ok
+    shown = server.get(f"/reviews/{second}").ok()
     assert "round 2" in json.dumps(shown), "the diff to the previous round is there"
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
 
 
@@ -254,9 +254,9 @@ def test_a_persons_rounds_are_not_bounded_by_reworks(house: House) -> None:
     task = server.new()
     for number in range(1, 6):
         review = server.review(task)
-        server.post(f"/reviews/{review}/request-changes", {"feedback": f"More {number}"}).ok
+        server.post(f"/reviews/{review}/request-changes", {"feedback": f"More {number}"}).ok()
         until(lambda n=number: house.starts(task) == n + 1, "the next round")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
 
 
@@ -266,7 +266,7 @@ def test_a_review_is_decided_once(house: House) -> None:
     server = house.serve()
     task = server.new(kind="two")
     review = server.review(task)
-    server.post(f"/reviews/{review}/approve").ok
+    server.post(f"/reviews/{review}/approve").ok()
     server.post(f"/reviews/{review}/approve").problem(409)
     server.post(f"/reviews/{review}/request-changes", {"feedback": "No."}).problem(409)
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
@@ -299,7 +299,7 @@ write one.md "A description of the site."; write .env "not a deliverable"; phase
     house.kind("site", ["one.md", "site/"])
     server = house.serve()
     task = server.new(kind="site")
-    server.approve(task).ok
+    server.approve(task).ok()
     server.reaches(task, "completed")
     assert server.zip(task) == {
         "one.md": "A description of the site.\n",
@@ -439,12 +439,45 @@ phase 2
 """)  # fmt: skip
     server = house.serve()
     task = server.new("play", "two")
-    server.answer(task, "blue").ok
-    server.provide(task, "sk_live_1234567890").ok
-    server.approve(task).ok
+    server.answer(task, "blue").ok()
+    server.provide(task, "sk_live_1234567890").ok()
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
-    server.approve(task).ok
+    server.approve(task).ok()
     done = server.reaches(task, "completed")
     assert "it was answered" in server.zip(task)["one.md"]
     assert "18" in (Path(done["workspace"]) / "keys").read_text()
     assert len(set(completed_phases(server, task))) == 1
+
+
+def test_the_shell_agent_runs_the_tasks_own_command_once(house: House) -> None:
+    """No key, no model: a fenced block or a `run:` line; exit 0 is done, without any marker."""
+    server = house.serve()
+    fenced = f"Make it:\n```sh\necho ran >> {house.out}/fenced; echo done\n```\n"
+    task = server.new("shell", "custom", description=fenced)
+    server.reaches(task, "completed")
+    assert house.notes("fenced") == ["ran"]
+    line = f"run: echo ran >> {house.out}/line"
+    task = server.new("shell", "custom", description=line)
+    server.reaches(task, "completed")
+    assert house.notes("line") == ["ran"]
+
+
+def test_the_shell_agent_works_in_phases(house: House) -> None:
+    """Its command writes the deliverable: reviewed as any other work, run once."""
+    server = house.serve()
+    text = f"```sh\necho ran >> {house.out}/ran; echo 'A whole sentence.' > one.md\n```\n"
+    task = server.new("shell", "one", description=text)
+    server.approve(task).ok()
+    server.reaches(task, "completed")
+    assert house.notes("ran") == ["ran"]
+
+
+def test_the_shell_agents_failure_is_one(house: House) -> None:
+    """Exit 7: failed, with the code or its words. No command: failed, and the reason says so."""
+    server = house.serve()
+    task = server.new("shell", "custom", description="```sh\necho it broke >&2; exit 7\n```\n")
+    error = str(server.reaches(task, "failed")["error"])
+    assert "it broke" in error or "7" in error
+    task = server.new("shell", "custom", description="Just words.")
+    assert "command" in str(server.reaches(task, "failed")["error"])

@@ -54,9 +54,9 @@ def test_a_task_goes_from_draft_to_completed(house: House) -> None:
     assert (reviewed["currentPhase"], reviewed["completedAt"]) == (1, None)
     assert reviewed["startedAt"] is not None and Path(reviewed["workspace"]).is_dir()
     refused(server, task, "approve", "request_changes")
-    server.approve(task).ok
+    server.approve(task).ok()
     until(lambda: server.task(task)["currentPhase"] == 2, "phase 2")
-    server.approve(task).ok
+    server.approve(task).ok()
     done = server.reaches(task, "completed")
     assert done["progress"] == 100 and done["completedAt"] and not done["failedAt"]
     assert server.agent(task)["status"] == "completed"
@@ -124,7 +124,7 @@ def test_a_draft_is_edited_and_a_task_at_work_is_not_rewritten(house: House) -> 
     server = house.serve()
     task = server.new(submit=False)
     changed = server.ask("PATCH", f"/tasks/{task}", {"title": "Other", "description": "Sing it."})
-    assert changed.ok["title"] == "Other"
+    assert changed.ok()["title"] == "Other"
     server.do(task, "submit")
     server.reaches(task, "review")
     assert "Sing it." in house.heard(task, 1)
@@ -153,16 +153,16 @@ def test_a_pending_task_is_cancelled_into_a_draft(house: House) -> None:
 
 def test_slots_bound_what_runs(house: House) -> None:
     """Two slots: never more than two agents at once, and all tasks come to their turn."""
-    house.hand("a", 'sleep 0.2; ls {0} | grep -c running > /dev/null\n'.format(house.out)
-               + f'touch {house.out}/running.$SEGUE_TASK; ls {house.out} | grep -c "^running" >> {house.out}/most\n'
-               + f'sleep 0.2; rm {house.out}/running.$SEGUE_TASK\n' + GOOD)  # fmt: skip
+    mine = f"{house.out}/running.$SEGUE_TASK"
+    house.hand("a", f'touch {mine}; ls {house.out} | grep -c "^running" >> {house.out}/most\n'
+               f"sleep 0.2; rm {mine}\n" + GOOD)  # fmt: skip
     server = house.serve("--slots", "2")
     tasks = [server.new() for _number in range(5)]
     for task in tasks:
         server.reaches(task, "review")
     counted = [int(n) for n in house.notes("most")]
     assert len(counted) == 5 and max(counted) <= 2
-    assert server.get("/workers").ok["items"][0]["slots"] == 2
+    assert server.get("/workers").ok()["items"][0]["slots"] == 2
 
 
 def test_a_review_takes_no_slot(house: House) -> None:
@@ -183,7 +183,7 @@ def test_dependants_wait_until_all_is_completed(house: House) -> None:
     server.reaches(first, "review")
     stays(lambda: server.task(second)["status"] == "pending", "it waits for the approval")
     assert house.starts(second) == 0
-    server.approve(first).ok
+    server.approve(first).ok()
     server.reaches(second, "review")
     assert server.task(second)["dependsOn"] == [first]
 
@@ -258,7 +258,7 @@ def test_a_cancelled_task_fails_and_its_retry_is_a_new_one(house: House) -> None
     new = again.json
     assert new["id"] != task and new["status"] == "draft"
     assert (new["retryOf"], new["title"], new["type"]) == (task, "The first", "one")
-    at_once = server.post(f"/tasks/{task}/retry", {"submit": True}).ok
+    at_once = server.post(f"/tasks/{task}/retry", {"submit": True}).ok()
     assert at_once["status"] in ("pending", "in_progress", "review")
     assert server.task(task)["status"] == "failed", "the old one stays as it was"
 
@@ -280,7 +280,7 @@ def test_cancel_is_allowed_in_every_wait(house: House, state: str) -> None:
     assert "cancel" in str(failed["error"]).lower()
     for kind in ("reviews", "questions"):
         assert all(gate["status"] != "pending" for gate in server.items(f"/tasks/{task}/{kind}"))
-    assert server.get("/questions?status=pending").ok["total"] == 0
+    assert server.get("/questions?status=pending").ok()["total"] == 0
 
 
 def test_archive_and_delete(house: House) -> None:
@@ -329,12 +329,12 @@ def test_lists_are_paged_and_filtered(house: House) -> None:
     house.hand("a", GOOD)
     server = house.serve()
     made = {server.new(submit=False, title=f"T{number}") for number in range(7)}
-    first = server.get("/tasks").ok
+    first = server.get("/tasks").ok()
     assert (first["total"], first["page"], first["pageSize"]) == (7, 1, 50)
-    pages = [server.get(f"/tasks?page={n}&pageSize=3").ok for n in (1, 2, 3, 4)]
+    pages = [server.get(f"/tasks?page={n}&pageSize=3").ok() for n in (1, 2, 3, 4)]
     assert [len(page["items"]) for page in pages] == [3, 3, 1, 0]
     assert {task["id"] for page in pages for task in page["items"]} == made
-    assert server.get("/tasks?status=pending").ok["total"] == 0
-    assert server.get("/tasks?status=draft").ok["total"] == 7
+    assert server.get("/tasks?status=pending").ok()["total"] == 0
+    assert server.get("/tasks?status=draft").ok()["total"] == 7
     for wrong in ("page=0", "page=x", "pageSize=0", "pageSize=201", "status=nonsense"):
         server.get(f"/tasks?{wrong}").problem(422)

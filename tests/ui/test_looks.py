@@ -103,6 +103,37 @@ def test_a_change_does_not_take_what_is_typed(page: Page, server: Server) -> Non
     assert server.api("GET", f"/reviews/{review['id']}")["feedback"] == "Half a sentence"
 
 
+def test_what_is_written_in_stays_as_it_is(page: Page, server: Server) -> None:
+    """The buttons of a task change with its state, but not while a reason is typed."""
+    id = server.task("Long", agent="busy")
+    server.reaches(id, "in_progress")
+    page.goto(f"/tasks/{id}")
+    page.get_by_text("Cancel…").click()
+    page.get_by_label("Why (optional)").fill("no")
+    server.api("POST", f"/tasks/{id}/pause")
+    expect(page.locator(".head")).to_contain_text("paused")
+    page.get_by_label("Why (optional)").press_sequentially(" more")
+    page.get_by_role("button", name="Cancel the task").click()
+    expect(page.locator(".head .alert")).to_contain_text("no more")
+
+
+def test_what_was_settled_elsewhere_goes_unless_it_is_written_in(
+    page: Page, server: Server
+) -> None:
+    """Somebody else answers: a card goes, but not under the hands of whoever types in it."""
+    written = server.waits(server.task("One", agent="asker"), "question")
+    other = server.waits(server.task("Two", agent="asker"), "question")
+    page.goto("/inbox")
+    page.locator(f"#{written['id']}").get_by_label("Or in your own words").fill("Bo")
+    for asked in (written, other):
+        server.api("POST", f"/questions/{asked['id']}/answer", {"answer": "SQLite"})
+    expect(page.locator(f"#{other['id']}")).to_have_count(0)
+    expect(page.locator("#waiting")).to_be_hidden()
+    page.keyboard.type("th")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Somebody was faster: this was settled before.")
+
+
 @pytest.mark.parametrize("agents", [{"talker": "say one\nwait 1s\nsay two\nwait 300s\ndone\n"}])
 def test_output_comes_as_it_is_printed(page: Page, server: Server) -> None:
     """A task's page shows what the agent prints, while it runs."""

@@ -7,6 +7,7 @@ import errno
 import glob
 import os
 import stat
+from _thread import allocate_lock
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -167,14 +168,16 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 _folders: dict[Path, int] = {}  # the folder synced last, kept open
+_folders_lock = allocate_lock()  # several threads may write
 
 
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder as durable as the texts behind them."""
-    fd = _folders.get(folder)
-    if fd is None or os.fstat(fd).st_ino != folder.stat().st_ino:
-        for old in _folders.values():
-            os.close(old)
-        _folders.clear()
-        fd = _folders[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    os.fsync(fd)
+    with _folders_lock:
+        fd = _folders.get(folder)
+        if fd is None or os.fstat(fd).st_ino != folder.stat().st_ino:
+            for old in _folders.values():
+                os.close(old)
+            _folders.clear()
+            fd = _folders[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        os.fsync(fd)

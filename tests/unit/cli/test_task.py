@@ -136,7 +136,8 @@ def test_an_id_may_be_cut_short_only_if_it_is_one(segue: Shell, server: Running)
     code, _out, err = segue("submit", "task_ffffffffffff")
     assert "there is no task task_ffffffffffff" in err
     server.do(lambda: server.desk.tasks[one["id"]].update(archived=True))
-    assert segue.json("show", one["id"][:-1] + "1")["task"]["id"] == one["id"]
+    server.do(lambda: server.desk.happen(one["id"], "archive"))
+    assert segue.json("show", one["id"].removeprefix("task_"))["task"]["id"] == one["id"]
 
 
 def test_what_is_refused_is_said_with_what_is_possible(segue: Shell, server: Running) -> None:
@@ -173,9 +174,14 @@ def test_tasks_are_listed(segue: Shell, server: Running) -> None:
 
 def test_what_waits_is_shown_with_how_to_give_it(segue: Shell, server: Running) -> None:
     """What agents wrote cannot act on the terminal."""
-    task = segue.json("add", "Shop", "-d", "Line one\n\x1b[2Jline two")["id"]
+    task = segue.json("add", "Shop", "-d", "Line one\n\x1b[2J\x07line two")["id"]
     gate(
-        server, "question", task, "q_00000000aaaa", question="Which\x1b[2J\ndatabase?", default="B"
+        server,
+        "question",
+        task,
+        "q_00000000aaaa",
+        question="Which\x1b[2J\x07\ndatabase?",
+        default="B",
     )
     gate(server, "dependency", task, "dep_00000000bbbb", name="STRIPE_KEY", description="for pay")
     gate(server, "review", task, "rev_00000000cccc", deliverables=[{"path": "docs/plan.md"}])
@@ -195,7 +201,7 @@ def test_what_waits_is_shown_with_how_to_give_it(segue: Shell, server: Running) 
         "newest checkpoint: cp_1 (pause",
     ):
         assert expected in out
-    assert "\x1b" not in out
+    assert not set("\x1b\x07") & set(out)
     assert segue("list", "--waiting")[1] in out.replace("    ", "")
     found = segue.json("show", task)
     assert set(found) == {"task", "agent", "phases", "waiting", "checkpoints"}
@@ -206,7 +212,7 @@ def test_a_review_is_shown_with_what_is_to_be_judged(segue: Shell, server: Runni
     """What changed since the last round, or the whole file."""
     task = segue.json("add", "Shop", "-d", "d")["id"]
     files = [
-        {"path": "a.md", "size": 10, "text": "all of a\x1b[2J", "diff": None},
+        {"path": "a.md", "size": 10, "text": "all of a\x1b[2J\x07", "diff": None},
         {"path": "b.md", "size": 20, "text": "all of b", "diff": "+new in b"},
     ]
     id = gate(server, "review", task, "rev_00000000cccc", deliverables=files,
@@ -254,6 +260,7 @@ def test_a_close_answer_is_not_taken(segue: Shell, server: Running) -> None:
     """What may be meant is shown; a program is not asked back."""
     task = segue.json("add", "Shop", "-d", "d")["id"]
     id = gate(server, "question", task, "q_00000000aaaa")
+    gate(server, "review", task, "rev_00000000cccc")  # of the same task, and not what is meant
     code, _out, err = segue("answer", task, "a")
     assert code == 2
     assert "did you mean `A`?" in err
@@ -340,7 +347,7 @@ def test_the_log_is_printed_harmlessly(
 ) -> None:
     """In pieces of any size; `--raw` gives every byte."""
     task = server.client.create_task("Shop", "d")["id"]
-    text = "첫째\n\x1b[2Jsecond\n\nlast".encode()
+    text = "첫째\n\x1b[2J\x07sec\x08ond\n\nlast".encode()  # click itself strips colours only
     server.do(lambda: setattr(server.desk, "text", text))
     monkeypatch.setattr(task_looks, "PIECE_BYTES", size)
     harmless = "첫째\nsecond\n\nlast\n".encode()

@@ -36,6 +36,12 @@ TOOL = re.compile(
 )
 OK_TOOL = re.compile(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
 SHELL = re.compile(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
+# A command that runs an agent without its screen: what follows are the program's own words.
+AGENT_RUN = re.compile(
+    r"\s*(?:\$|%|#|PS>|❯\$)\s+(?:\w+=\S+ |timeout \S+ )*(?:claude|codex exec|gemini|qwen"
+    r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie|crush run"
+    r"|cn|kimi|grok|aider)\b"
+)
 DIFF = re.compile(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
 TASKS = re.compile(
     r"\s*(?:(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ x~-]\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
@@ -48,9 +54,18 @@ SLASH = re.compile(r"\s*/[a-z][\w:-]*(?:\s+\S{0,30})?\s*$")
 OPTION = re.compile(
     r"\s*(?P<cursor>[❯>›▶→●◉•*⏵]\s*)?(?:[○◯]\s*)?(?P<n>\d{1,2})[.):]\s+(?P<text>\S.*)$"
 )
+# An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`, a shell's.
+LED = re.compile(
+    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%|[\w.-]{1,16})?\s?[!λ]{0,2}\s?[>❯›»]\s*$"
+    r"|[\w.-]+@[\w.-]+[: ]\S{0,60}\s?[$#%]\s*$|\s{0,2}(?:➜\s+\S.{0,60}|[$%])\s*$"
+)
+# A file of the conversation, as listed above the input line.
+FILE = re.compile(r"[\w./-]+\.\w{1,8}(?: \(read only\))?$")
 # What the input line shows while nothing is typed.
 PLACEHOLDER = re.compile(
-    r"(?:Ask Codex to do anything|Explain this codebase|Type your message\b|Try \"|How can I help"
+    r"(?:(?:→ )?(?:Add a follow-up|Plan, search, build anything|Ask anything|Send a message"
+    r"|Type a message|Enter your (?:message|prompt|task)|Message \w+|What (?:would|do) you)\b"
+    r"|Ask Codex to do anything|Explain this codebase|Type your message\b|Try \"|How can I help"
     r"|(?:Write tests for|Improve documentation in|Find and fix a bug in|Implement|Summarize recent"
     r"|Run /review|Use /skills)\b.*(?:@filename|\{feature\}|commits|changes|skills|$))",
     re.IGNORECASE,

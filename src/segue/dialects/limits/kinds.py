@@ -20,18 +20,18 @@ _OWN = (
         Clue(
             "context|token|prompt|上下文|컨텍스트|コンテキスト",
             "上下文|컨텍스트|コンテキスト",
-            r"\bcontext\b|\bsession token limit\b|\bprompt (?:is )?too\b|\btoken count\b"
-            r"|prompt_tokens",
+            r"\bcontext\b|\b(?:session|model(?:'s)?) token limit\b|\bprompt (?:is )?too\b"
+            r"|\btoken count\b|prompt_tokens|\bmax(?:imum)? (?:prompt|input) (?:tokens|length|size)",
             r"(?<!\w )\btoken limit (?:reached|exceeded)",
         ),
     ),
     (
         BILLING,
         Clue(
-            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|크레딧|결제|잔액"
+            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l|크레딧|결제|잔액"
             "|クレジット|余额",
             r"\bspend(?:ing)?\b|\bcredits?\b|\bbudget\b|\bbalance\b|\bfunds\b|\bbilling\b"
-            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\bpremium requests?\b|크레딧|결제|잔액"
+            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bpremium requests?\b|크레딧|결제|잔액"
             r"|クレジット|余额",
         ),
     ),

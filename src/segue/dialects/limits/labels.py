@@ -31,7 +31,7 @@ _BRANDS = (
 _ERRORS = (
     r"errors?|exception|failure|failed|fatal|warning|output|stderr|result|rejected|refused|denied"
     r"|response|status|reason|details?|cause|caused by|message|panic|aborted|stopped|halted|paused"
-    r"|interrupted|unsuccessful|problem|returned"
+    r"|interrupted|unsuccessful|problem|returned|went wrong"
 )
 _KEYS = (
     r"type|errors?|code|message|status|details?|reason|domain|msg|statusCode|status_code|name|data"
@@ -57,8 +57,12 @@ _PREFACE = re.compile(
             rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+|\d{{3}}\s*,)",
             r"(?:[\w./-]+|[\w ]{1,40})\\*[\"']\s*,\s*(?=\\*[\"'])",  # a short value of another key
             r"(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+):\s+",  # RESOURCE_EXHAUSTED: …
+            r"(?-i:[A-Z][a-z]+(?:[A-Z][a-z]+)+):\s+",  # ExceededBudget: …
             r"(?-i:[a-z_]+(?:\.\w+)*\.[A-Z]\w+):\s+",  # litellm.Timeout: …
             r"(?:input|output|total) tokens: .{0,40}?--? ",
+            r"(?:invalid|bad) (?:param\w*|requests?|arguments?)\s*[:,]\s*",
+            r"(?:i'm |i am )?sorry[,.]?(?: but)? i(?:'m| am)? (?:can't|cannot|can not|unable to)"
+            r" [^.:!]{0,60}[.:!]\s*",
             r"(?:sorry|oops|whoops|uh[- ]oh|unfortunately|hey|hmm|note|heads up|attention|hold on"
             r"|it (?:looks|seems) like|looks like)\b[,!:. ]*",
         )
@@ -71,13 +75,13 @@ _LABEL_BEGINS = tuple(
     err warn info debug fatal crit notice trace severe claude codex gemini opencode copilot cursor
     aider goose kimi qwen amp crush kilo roo cline continue ollama openrouter bedrock vertex azure
     openai anthropic groq mistral deepseek grok xai moonshot provider agent llm model api http input
-    output total sorry oops whoops uh unfortunately hey hmm note heads attention hold it looks b'
+    output total sorry i'm oops whoops uh unfortunately hey hmm note heads attention hold it looks b'
     """.split()  # noqa: SIM905 - a table of words
 )
 _LABEL_WORDS = tuple(
     """
     error exception fail fatal output stderr result reject refuse denied response status reason
-    detail cause message panic abort stop halt pause interrupt unsuccess problem returned _ \"
+    detail cause message invalid bad panic abort stop halt pause interrupt unsuccess problem returned wrong budget exceeded _ \"
     """.split()  # noqa: SIM905
 )
 _QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said

@@ -53,7 +53,9 @@ class Layout:
 
 def laid_out(rows: list[str]) -> Layout:
     """Find the input line near the end; what is below it is the program's status."""
-    found = _framed_input(rows) or _bare_input(rows)
+    found = _framed_input(rows)
+    if found is None or any(row.strip() in chrome.PROMPT for row in found.status):
+        found = _bare_input(rows) or found  # between rules stood a whole turn
     if found is None:
         return Layout(rows)
     near = [row for row in found.body[-ASIDE_ROWS:] if not _is_aside(row)]
@@ -75,6 +77,8 @@ def _framed_input(rows: list[str]) -> Layout | None:
             if not (is_rule(rows[start]) or is_top(rows[start])):
                 continue
             inside = [inner for row in rows[start + 1 : end] if (inner := unboxed(row).strip())]
+            if inside and chrome.PLACEHOLDER.match(inside[0]):
+                return Layout(rows[:start], rows[end + 1 :], "")
             if inside and inside[0][0] in chrome.PROMPT and not chrome.OPTION.match(inside[0]):
                 draft = " ".join([inside[0][1:].strip(), *inside[1:]])
                 return Layout(rows[:start], rows[end + 1 :], _typed(draft))
@@ -89,16 +93,26 @@ def _bare_input(rows: list[str]) -> Layout | None:
         mark = rows[at].lstrip()[:1]
         if not mark:
             continue
+        if mark not in chrome.PROMPT and not below and chrome.LED.match(rows[at]):
+            return Layout(rows[:at], [], "")
         if mark in chrome.PROMPT and not chrome.OPTION.match(rows[at]):
             start = at
             while start > 0 and rows[start - 1][:1] == mark == "┃":
                 start -= 1
             draft = " ".join(row.lstrip()[1:].strip() for row in rows[start : at + 1])
-            return Layout(rows[:start], rows[at + 1 :], _typed(draft))
+            return Layout(rows[: _above_files(rows, start)], rows[at + 1 :], _typed(draft))
         below += 1
         if below > 3 or mark in chrome.MARKS:
             return None
     return None
+
+
+def _above_files(rows: list[str], start: int) -> int:
+    """Where the body ends, if files are listed between a rule and the input line."""
+    at = start
+    while at > 0 and chrome.FILE.match(rows[at - 1]):
+        at -= 1
+    return at if 0 < at < start and is_rule(rows[at - 1]) else start
 
 
 def _typed(draft: str) -> str:
@@ -129,6 +143,8 @@ def _is_below_command(rows: list[str], start: int) -> bool:
     while above >= 0 and not rows[above].strip():
         above -= 1
     if above < 0 or above == start - 1 or not chrome.SHELL.match(rows[above]):
+        return False
+    if chrome.AGENT_RUN.match(rows[above]):
         return False
     return above == 0 or not rows[above - 1].strip()
 
@@ -210,6 +226,8 @@ def _begins(row: str, head: str) -> bool:
     """Whether a row is the first of another party's. What hangs from a spinner belongs to it."""
     body = row.lstrip()
     mark = body[:1]
+    if chrome.AGENT_RUN.match(head):
+        return True
     if mark in chrome.ELBOW:
         return body[1:2] in ("", " ") and not doing.is_busy(head)  # else it is a tree's branch
     if len(row) - len(body) > 2 or body[1:2] not in ("", " "):
@@ -227,6 +245,8 @@ def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
         return Block(_hung(above), kept, mark)
     if mark in chrome.SPEECH:
         return Block(TOOL if chrome.TOOL.match(text) else SPEECH, kept, mark)
+    if chrome.AGENT_RUN.match(rows[0]):
+        return Block(PROMPT, kept, "$")
     if chrome.OK_TOOL.match(rows[0]) or chrome.SHELL.match(rows[0]) or chrome.DIFF.match(rows[0]):
         return Block(TOOL, kept)
     if mark in chrome.ALARM:

@@ -34,7 +34,7 @@ _THEN = (
     r"|checks?|branch|scenario)\b)"
 )
 _EXCEEDS = (
-    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|out of room in"
+    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|greater than|out of room in"
     r"|run out of|ran out of|(?:not|n't|no longer) fits? (?:in|into|within)"
     r"|overflow\w*)\b[^.!?\n]{0,60}?"
     r"\b(?:context(?:[ _-](?:window|length|limit|size))?|maximum (?:number of )?(?:input )?tokens"
@@ -123,6 +123,8 @@ USAGE = (
         rf"|project|key|trial|membership|seat|user|service|api)\s+(?:is|has|was)\s+{_IS}(?:{_HIT}"
         rf"|no)\s+"
         rf"<limit>",
+        rf"(?:user|team|customer|organi[sz]ation|org|project|workspace|account|key)(?: [\w=:@.-]+)? "
+        rf"(?:is|has|was)\s+{_IS}(?:{_HIT}|no)\s+<limit>",
     ),
     _p(
         "would-exceed",
@@ -239,6 +241,8 @@ SERVERS = (
         r"|at capacity|having trouble responding)",
         r"(?:repeated )?(?:5\d\d |server |model |api |service )*overloaded\b(?: errors?)?",
         r"(?:due to |experiencing |because of )?(?:unusually |very )?high (?:demand|load|traffic)",
+        r"(?:we(?:'re| are) )?(?:currently )?(?:getting|receiving|seeing|handling) (?:much |far |a lot )?"
+        r"(?:more|too much|unusual\w*|heavy|very high|high|increased) (?:\w+ )?(?:traffic|demand|load|volume)",
         r"service (?:is )?(?:temporarily )?unavailable",
         r"internal (?:server )?error\b",
         r"bad gateway",
@@ -254,7 +258,8 @@ CONTEXT = (
         "too-long",
         "context_limit",
         r"(?:your |the |this |current )*(?:prompt|conversation|context|input|history|chat|message"
-        r"|request|session|thread)(?: (?:history|length|size|window|token count|tokens?))*"
+        r"|request|session|thread|payload)(?: (?:history|length|size|window|token count|tokens?|entity"
+        r"|body))*"
         r"(?: \([^)]{0,40}\))? (?:is |are |was |has become |has grown |got |became )?(?:now "
         r"|still )?"
         r"(?:too (?:long|large|big)|full\b|exhausted|overflow(?:ed)?|overfull)",
@@ -277,7 +282,7 @@ CONTEXT = (
     _p(
         "exceeds-context",
         "context_limit",
-        rf"(?:your |the |this |sending this |total |a |requested |estimated "
+        rf"(?:your |the |this |sending this |total |a |requested |estimated |number of "
         rf"|current )*(?:input|prompt|request|message"
         rf"|conversation"
         rf"|history|tokens?|chat|codex|model|session)\b[^.!?\n]{{0,80}}?{_EXCEEDS}",
@@ -299,6 +304,8 @@ CONTEXT = (
         r"|conversation)\b[\w ]{0,30}\b(?:length|is|reached|exceeded|tokens)",
         r"(?:\w+ )?ran out of (?:context|room)\b",
         r"prompt_too_large\b",
+        r"please (?:reduce|shorten|decrease) (?:the (?:length|size|number) of )?(?:the |your |either )?"
+        r"(?:\w+ )?(?:messages?|prompt|input|conversation|context|tokens)\b",
         r"max_tokens exceeded\b",
     ),
     _p(
@@ -363,7 +370,8 @@ LOGINS = (
         r"|refreshed|meet|unauthori[sz]ed|malformed|incorrect|not found|disabled|validated|verified"
         r"|refresh failed)",
         r"(?:you are |you're |you must be |user (?:is )?)?not (?:logged|signed) in\b",
-        r"(?:\w+ )?(?:token|login|session) (?:refresh )?(?:expired|failed)\b",
+        r"(?:\w+ )?(?:token|login|session|auth|credentials?|sign-in) (?:(?:refresh|renewal|callback|check) )"
+        r"{0,2}(?:expired|failed)\b",
         r"auth(?:entication|orization)?[ _](?:error|failed|failure|required|expired)",
         r"failed to (?:authenticate|log ?in|refresh)\b",
         r"could not authenticate",
@@ -415,6 +423,10 @@ WIRES = (
         r"|api|model)(?: \w+)? "
         r"(?:timed out|timeout(?=\s*(?:$|[.:;,!)·(]))|aborted|was aborted)",
         r"econn\w+|enotfound|etimedout|eai_again|ehostunreach|enetunreach|epipe",
+        r"(?:the |model |api |server )*(?:response|stream|connection|reply|request|transport)"
+        r"(?: \w+)? (?:stalled|dropped|cut off|ended|closed|stopped|broken|interrupted|disconnected"
+        r"|terminated|lost)\b(?: (?:mid|un|pre|before|early|by)\b|[ -](?:mid|unexpect|premature|before))",
+        r"unable to (?:get|verify|find) (?:\w+ ){0,4}certificate",
         r"fetch failed|getaddrinfo|socket hang up|error sending request|premature close",
         r"upstream connect error|request to \S+ failed\b",
         r"no internet|you(?:'re| are| appear to be| seem to be) offline|lost connection",

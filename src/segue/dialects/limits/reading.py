@@ -36,18 +36,21 @@ _IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
 _FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue(
-    'error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
+    '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
     r"\bapi error\b|\\*[\"'](?:error|type)\\*[\"']\s*:\s*(?:\{|\\*[\"']error)",
     r"\\*[\"']code\\*[\"']\s*:\s*[45]\d\d\b|\b[a-z_]+_error\b|RESOURCE_EXHAUSTED",
     r"\b\w*(?:RateLimit|API|Overloaded|Authentication|Quota|Throttling)\w*(?:Error|Exception)\b",
     r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|\berror code: [45]\d\d\b|^\W*[45]\d\d\s*\{"
     r"|\berrorMessage=",
     r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b",
+    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b|^\W{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
 )
 _API_BEGINS = re.compile(
     r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
+    r"|[45]\d\d status code\b|error code: [45]\d\d\b|error from [^:]{1,40}: [45]\d\d\b"
+    r"|(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
 )
@@ -60,15 +63,21 @@ _CLAUSE = re.compile(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
 _ADDRESS = re.compile(
     r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
     r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
-    r"|clear|press|automatically|expected|set|check|ask|available)\b"
-    r"|\b(?:message|reason|details?|error|status|request[ _-]?id): |/\w|https?:",
+    r"|clear|press|automatically|expected|set|check|ask|available|resume|extend)\b"
+    r"|\b(?:current \w+|spend|budget|used|limit|message|reason|details?|error|status|request[ _-]?id): |/\w|https?:",
     re.IGNORECASE,
 )
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
 _LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over", "too-many"})
-_ERROR = re.compile(r"\b(?:error|fatal|failed|failure|\w+Exception)\b", re.IGNORECASE)
+_ERROR = re.compile(
+    r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
+)
+_SAYS_ERROR = re.compile(r"\W*(?:api )?error: ", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!](?=\s)")
+# What else the cause of a 429 may be.
+_CAPACITY = re.compile(r"\b(?:out of|no|over|insufficient) capacity\b|\boverloaded\b|MODEL_CAPACITY")
 _USAGE = re.compile(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 429 says
 _BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
@@ -289,8 +298,10 @@ def _coded(line: str, rest: str, here: Here, is_sure: bool) -> Reading | None:
 
 def _is_message(line: str, found: Found, rest: str) -> bool:
     """Nothing else is said than that there is a limit, until when, and what to do about it."""
-    if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest):
+    if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest[found.start :]):
         return False
+    if _SAYS_ERROR.match(line):  # what it says after that may be for a programmer
+        rest = line = _first(line, found.end)
     if labels.is_code(line) or labels.is_template(line):
         return False
     is_short = len(line.split()) <= _SAID_IN_PASSING.get(found.kind, len(line))
@@ -301,6 +312,12 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
         return False
     is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule.startswith(_FOREIGN)
     return is_brief or _ADDRESS.search(rest[found.start :]) is not None
+
+
+def _first(line: str, at: int) -> str:
+    """The line up to the end of the sentence that goes on here."""
+    end = _SENTENCE.search(line, at)
+    return line[: end.start() + 1] if end else line
 
 
 def _is_report(text: str) -> bool:
@@ -316,6 +333,10 @@ def _kind(
 ) -> tuple[str, bool]:
     if found.kind == kinds.NETWORK and (_RATE.search(rest) or kinds.by_window(rest) == kinds.RATE):
         return kinds.RATE, True
+    if found.kind == kinds.NETWORK and is_api and kinds.by_code(rest) == kinds.RATE:
+        return kinds.RATE, True
+    if found.kind == kinds.RATE and _CAPACITY.search(rest):
+        return kinds.OVERLOADED, True
     if found.kind:
         return found.kind, found.trust == SPEECH
     clause = _CLAUSE.search(line, found.end)
@@ -334,6 +355,6 @@ def _kind(
         return kinds.RATE, True
     is_usage = _USAGE.search(said) is not None
     for told in (kinds.by_window(rest), coded):
-        if told is not None and not (told == kinds.RATE and is_usage):
+        if told is not None and told != kinds.AUTH and not (told == kinds.RATE and is_usage):
             return told, True
     return kinds.by_habit(brand, moment.at if moment else None, here.now), False

@@ -80,8 +80,8 @@
       before = placed;
     }
     for (const part of known.values()) {
-      if (part.dataset.once === undefined && !part.contains(document.activeElement)) part.remove();
-      else if (part.dataset.once === undefined && !isHeld(part)) part.remove();
+      const isWrittenIn = part.contains(document.activeElement) && isHeld(part);
+      if (part.dataset.once === undefined && !isWrittenIn) part.remove();
     }
   };
 

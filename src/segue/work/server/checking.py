@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import Cause
 from segue.engine.port import Ended
-from segue.errors import UserError
+from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note
 from segue.work.attempts import why
@@ -144,7 +144,11 @@ def passed(
     now = office.clock.now()
     workspace = Path(task.workspace or "")
     round_ = len(office.records.rounds(task.id, task.phase or 0)) + 1
-    items = office.saving.keep_round(task, workspace, phase.deliverables, round_)
+    try:
+        items = office.saving.keep_round(task, workspace, phase.deliverables, round_)
+    except AgentError as error:  # they changed while they were read, or are too many
+        _rework(office, task, agent, [str(error)], also)
+        return
     about = {"deliverables": items, "verification": verdict, "reworks": task.reworks}
     gate, add = moves.open_gate(
         task.id, "review", "rev",

@@ -21,6 +21,8 @@ from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import takes_lines
 from segue.work.server.rows import RunRow, TaskRow
 
+SECRET_CHARS_MIN = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
@@ -92,7 +94,12 @@ class Jobs:
         return Job(
             id=run.id,
             argv=start.argv,
-            env={**start.env, **environment(profile, facts, self.environ, self.base), **given},
+            env={
+                **start.env,
+                **environment(profile, facts, self.environ, self.base),
+                "SEGUE_PHASE": str(run.phase),
+                **given,
+            },
             cwd=attempt.workspace,
             log=self.log(run.id),
             dialect=profile.dialect(run.nonce),
@@ -101,7 +108,7 @@ class Jobs:
             stdin=None if is_adopted else stdin,
             is_interactive=start.is_interactive or is_open,
             has_terminal=profile.settings.driver == "pty",
-            masks=tuple(given.values()),
+            masks=secret_values(given),
         )
 
     def _check(
@@ -121,7 +128,7 @@ class Jobs:
             cwd=workspace,
             log=self.log(run.id, run.purpose),
             dialect=Text(run.nonce),
-            masks=tuple(given.values()),
+            masks=secret_values(given),
         )
 
     def _facts(self, run: RunRow) -> Facts:
@@ -134,6 +141,16 @@ class Jobs:
             nonce=run.nonce,
             is_resumed=run.resumes is not None,
         )
+
+
+def secret_values(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Those that are masked wherever they are printed. Words and short numbers are no secrets, and
+    masking them would make the output of agents unreadable."""
+    return tuple(
+        value
+        for value in given.values()
+        if len(value) >= SECRET_CHARS_MIN or not (value.isalpha() or value.isdigit())
+    )
 
 
 def fenced_command(text: str) -> str | None:

@@ -20,6 +20,7 @@ from segue.work.agents import Profile
 from segue.work.attempts import why
 from segue.work.server import checking, moves, prompts
 from segue.work.server.attempt import Attempt
+from segue.work.server.jobs import fenced_command
 from segue.work.server.rows import AgentRow, RunRow, TaskRow
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ def assigned(office: Supervisor, task: TaskRow) -> bool:
     move = moves.move_task(task, Cause.ASSIGN, facts=facts, sets=started, data={"phase": phase})
     try:
         profile = office.going_on.profile(task.agent)
+        if profile.needs_command and fenced_command(task.description) is None:
+            text = _("{agent} runs the task's own command, and the description has none")
+            hint = _("write it into a fenced sh block, or choose another agent")
+            raise UserError("no_command", f"{text.format(agent=task.agent)}; {hint}")
     except UserError as error:
         return _fails_at_once(office, task, str(error))
     mine: dict[str, Value] = {
@@ -121,7 +126,7 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
             "output_tokens": attempt.used.output_tokens,
             "cost_usd": attempt.used.cost_usd,
         }
-    foremost = attempt.foremost()
+    foremost = attempt.foremost() or _by_exit_code(task, attempt, ended)
     if foremost is not None:
         to, cause = RunState.COMPLETED, Trigger.COMPLETE
         if isinstance(foremost, Asked | DependencyAsked):
@@ -139,6 +144,19 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
         office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
     _without_a_word(office, attempt, ended, used)
+
+
+def _by_exit_code(
+    task: TaskRow, attempt: Attempt, ended: Ended
+) -> PhaseDone | TaskDone | ErrorTold | None:
+    """A command of the task's own reports nothing: how it ended is its word."""
+    if not attempt.profile.needs_command or ended.is_ours:
+        return None
+    if ended.code == 0:
+        return PhaseDone(task.phase) if task.phases else TaskDone()
+    last = next((line.strip() for line in reversed(attempt.lines) if line.strip()), "")
+    reason = why(ended, None)
+    return ErrorTold("fatal", f"{reason}: {last}" if last else reason, "checkpoint_and_fail")
 
 
 def _act(
@@ -177,7 +195,7 @@ def _limit_told(office: Supervisor, task: TaskRow, message: str) -> LimitHit:
     found = read_limit(message, task.agent, office.clock.now(), office.tz)
     if found is None:
         return LimitHit(UNKNOWN_LIMIT, text=message)
-    return LimitHit(found.kind, found.resets_at, text=message)
+    return LimitHit(found.kind, found.resets_at, wait_s=found.wait_s, text=message)
 
 
 def _asks(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.engine.clock import Clock
+from segue.errors import AgentError
 from segue.i18n import _
 from segue.store import checkpoints
 from segue.store.changes import Change, Drop, Note, Put, stamp
@@ -111,6 +112,8 @@ class Saving:
             *self._pruned(id, row),
             at=now,
         )
+        rows = self.records.store.all("SELECT path FROM server_checkpoints WHERE task = ?", id)
+        await asyncio.to_thread(checkpoints.sweep, self.data, id, [row["path"] for row in rows])
 
     def _write(self, task: TaskRow, kind: str, content: dict[str, object]) -> tuple[str, str]:
         """The files first, then the row that names them."""
@@ -188,7 +191,10 @@ class Saving:
         target.parent.mkdir(exist_ok=True)
         folder = Path(task.workspace)
         patterns = [path for phase in task.phases for path in phase.deliverables] or ["**/*"]
-        deliverables.write_zip(target, folder, deliverables.collect(folder, patterns))
+        try:
+            deliverables.write_zip(target, folder, deliverables.collect(folder, patterns))
+        except AgentError as error:  # they change while they are read, or are too many
+            raise Refused(409, "deliverables_changed", str(error)) from error
         return target
 
     def delete(self, task: TaskRow) -> None:
