@@ -22,15 +22,16 @@ $(STAMP): $(VENV)/.base
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-# What the tests need besides Python: terminals are real, so are the agents (npm).
+# What the tests need besides Python: terminals are real, so are the agents (npm) and the browser.
 programs:
-	@sh scripts/programs.sh tmux npm git
+	@sh scripts/programs.sh tmux npm git chromium
 
-# The real agent programs are large and get a processor each: theirs is a run of its own. They
+# Most tests wait more than they compute, so there are more of them at once than processors. The
+# real agent programs and the browser are large and get a processor each, in a run of their own. They
 # are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
 test: check programs
-	$(BIN)/pytest -n 4 tests --ignore tests/real
-	$(BIN)/pytest -n 2 tests/real
+	$(BIN)/pytest -n 6 tests --ignore tests/real --ignore tests/ui
+	$(BIN)/pytest -n 2 tests/real tests/ui
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts

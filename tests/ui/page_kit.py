@@ -64,6 +64,10 @@ class Server:
         self.url: str = json.loads(line)["url"]
 
     def stop(self) -> None:
+        """Agents outlive their server, so they are ended first."""
+        for state in ("pending", "in_progress", "review"):
+            for task in self.api("GET", f"/tasks?status={state}")["items"]:
+                self.api("POST", f"/tasks/{task['id']}/cancel")
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()

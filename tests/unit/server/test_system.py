@@ -135,6 +135,15 @@ def test_settings_are_shown_and_changed(front: Front) -> None:
     assert front.api.patch("/api/settings", json=[1]).status_code == 422
 
 
+@pytest.mark.parametrize("value", [b"NaN", b"1e999", b'"\\ud800"', b'[{"x": "\\udfff"}]'])
+def test_settings_that_cannot_be_kept_are_refused(front: Front, value: bytes) -> None:
+    """Numbers without end and halves of characters are no JSON that can be written again."""
+    headers = {"Content-Type": "application/json"}
+    answer = front.api.patch("/api/settings", content=b'{"slots": %s}' % value, headers=headers)
+    assert answer.status_code == 422, answer.text
+    assert front.api.get("/api/settings").json() == {"slots": 3}
+
+
 def test_limits_and_workers_can_be_looked_at(front: Front) -> None:
     """As the desk tells them."""
     assert front.api.get("/api/limits").json() == {"accounts": [], "parks": []}

@@ -28,10 +28,10 @@ _OWN = (
     (
         BILLING,
         Clue(
-            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l|크레딧|결제|잔액"
+            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l|on-demand|크레딧|결제|잔액"
             "|クレジット|余额",
             r"\bspend(?:ing)?\b|\bcredits?\b|\bbudget\b|\bbalance\b|\bfunds\b|\bbilling\b"
-            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bpremium requests?\b|크레딧|결제|잔액"
+            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bon-demand\b|\bpremium requests?\b|크레딧|결제|잔액"
             r"|クレジット|余额",
         ),
     ),
@@ -60,7 +60,7 @@ _WINDOWS = (
         SESSION,
         Clue(
             "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m|세션|시간",
-            r"\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션|시간 (?:사용 )?한도"
+            r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션|시간 (?:사용 )?한도"
             r"|\b\d{1,2}[- ]hours? (?:\w+ )?(?:limit|quota|window)",
         ),
     ),

@@ -131,7 +131,7 @@ USAGE = (
         "",
         r"(?:this |the |your |number of |total |an? )*(?:[\w`-]+ ){0,3}?(?:requests?|tokens?|prompt"
         r"|input|length|count|messages?|account|usage|organi[sz]ation|max_tokens`?|size)\b"
-        r"[^.!?·\n]{0,60}?\b(?:would |will |has |have |to )?exceed(?:s|ed|ing)?\s+<limit>",
+        r"[^.!?·\n]{0,120}?\b(?:would |will |has |have |to )?exceed(?:s|ed|ing)?\s+<limit>",
         needs="exceed",
     ),
     _p(
@@ -242,7 +242,8 @@ SERVERS = (
         r"(?:repeated )?(?:5\d\d |server |model |api |service )*overloaded\b(?: errors?)?",
         r"(?:due to |experiencing |because of )?(?:unusually |very )?high (?:demand|load|traffic)",
         r"(?:we(?:'re| are) )?(?:currently )?(?:getting|receiving|seeing|handling) (?:much |far |a lot )?"
-        r"(?:more|too much|unusual\w*|heavy|very high|high|increased) (?:\w+ )?(?:traffic|demand|load|volume)",
+        r"(?:more|too much|unusual\w*|heavy|very high|high|increased) (?:\w+ )?(?:traffic|demand|load|volume)"
+        r"(?=[^.!?]{0,40}\b(?:right now|at the moment|at this time|can handle)\b)",
         r"service (?:is )?(?:temporarily )?unavailable",
         r"internal (?:server )?error\b",
         r"bad gateway",
@@ -383,9 +384,12 @@ LOGINS = (
         r"|was |been |could not be |cannot be |needs to be )*(?:expired|refreshed|invalid"
         r"|revoked|ended"
         r"|missing|renewed)",
+        r"(?:your|this|the) (?:organi[sz]ation|admin\w*|workspace|team|company|policy)(?:'s \w+)? (?:has |have )?"
+        r"(?:disabled|blocked|restricted|revoked|turned off) (?:[\w'-]+ ){0,4}(?:access|use|usage)\b",
         r"unauthori[sz]ed\b",
         r"access (?:forbidden|terminated|revoked)",
-        r"(?:your |this )?(?:account|organi[sz]ation|api key) (?:has been |is |was )(?:disabled"
+        r"(?:your |this )?(?:account|organi[sz]ation|api key)(?: [\w<>:=@.-]+){0,2} (?:has been |is |was )"
+        r"(?:disabled"
         r"|suspended|deactivated|banned|blocked|not allowed)",
         r"api[_ ]key[_ ](?:is )?(?:invalid|not valid)",
         never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
@@ -426,6 +430,8 @@ WIRES = (
         r"(?:the |model |api |server )*(?:response|stream|connection|reply|request|transport)"
         r"(?: \w+)? (?:stalled|dropped|cut off|ended|closed|stopped|broken|interrupted|disconnected"
         r"|terminated|lost)\b(?: (?:mid|un|pre|before|early|by)\b|[ -](?:mid|unexpect|premature|before))",
+        r"(?:we(?:'re| are) )?(?:having|experiencing) (?:trouble|problems|issues|difficult\w+) (?:connecting|reaching"
+        r"|contacting|communicating)\b",
         r"unable to (?:get|verify|find) (?:\w+ ){0,4}certificate",
         r"fetch failed|getaddrinfo|socket hang up|error sending request|premature close",
         r"upstream connect error|request to \S+ failed\b",

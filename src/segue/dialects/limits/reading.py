@@ -43,13 +43,13 @@ _IS_API = Clue(
     r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|\berror code: [45]\d\d\b|^\W*[45]\d\d\s*\{"
     r"|\berrorMessage=",
     r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b",
-    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b|^\W{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
+    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b|^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
 )
 _API_BEGINS = re.compile(
     r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
-    r"|[45]\d\d status code\b|error code: [45]\d\d\b|error from [^:]{1,40}: [45]\d\d\b"
+    r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b|error from [^:]{1,40}: [45]\d\d\b"
     r"|(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
@@ -70,7 +70,7 @@ _ADDRESS = re.compile(
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
-_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over", "too-many"})
+_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction"})
 _ERROR = re.compile(
     r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
 )

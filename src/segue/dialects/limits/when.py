@@ -30,6 +30,7 @@ _CUE = re.compile(
     | continu(?:e|es|ing)\b(?:\s+automatically)? | auto-?(?:continue|resume)s?
     | wait(?:ing|s)? | sleeping | until | till | available | expires? | ends?
     | next\s+(?:reset|window|attempt|retry|try) | cool(?:ing)?[ -]?down
+    | (?:can|may)\s+be\s+(?:started|used|sent|made|submitted|run|resumed|created)(?=\s+(?:in|at|after|on|from)\b)
     | return(?=\s+(?:tomorrow|next|on|at|in|after)\b)
     | versuch\w+ | essaye[rz]? | intént\w+ | vuelv\w+ | tente\b
     | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
@@ -43,7 +44,7 @@ _CUE_BEGINS = frozenset(
     """
     res ret ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle unt
     til exp end nex coo ver ess int vue ten zur ern wie rée réi dis red rei nov nue rip azz opn сбр
-    сно поп pon
+    сно поп pon can may
     """.split()  # noqa: SIM905 - a table of words
 )
 _FILL = re.compile(
@@ -84,8 +85,8 @@ _EASTERN_TIME = re.compile(
     r"|(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天"
 )
 _IS_CHINA = Clue(
-    "][|z.ai|bigmodel|limit reached for",
-    r"\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
+    "][|z.ai|bigmodel|limit reached for|code",
+    r"[\"']code\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
 # A time is a number, or one of a few words.
 _DIGIT = re.compile(r"\d")

@@ -26,7 +26,7 @@ WHICH = """
     step steps additional image embedding web rpm tpm rpd tpd itpm otpm daily/weekly last with on
     specified assigned purchased complimentary bonus introductory base fair-use fair short term
     claude codex gemini opencode copilot cursor openai anthropic kimi qwen glm gpt opus sonnet haiku
-    pool entire whole
+    pool entire whole configured enforced
     long on-demand pay-as-you-go one-time promotional yearly annual combined cumulative task tasks
 """
 
