@@ -43,11 +43,11 @@ _PREFACE = re.compile(
             _MARKS,
             _STAMP,
             rf"[\[(<]\s*(?:{_LEVEL}|[\w. -]{{0,24}}(?:{_ERRORS})[\w. -]{{0,16}})\s*[\])>]:?\s*",
-            rf"(?:{_LEVEL})\b\s*[:|-]?\s+",
+            rf"(?:{_LEVEL})\b(?!\s+(?:from|while|during|running|calling)\b)\s*[:|-]?\s+",
             r"\[[\w.: -]{2,24}\]\s*(?!\[)",
             rf"(?:{_BRANDS})\s*(?:[:>|]|(?:said|says|cli|error|api)\b:?)\s*",
             # API Error: Request rejected (429) · …   Upstream error from Alibaba: …   FooError: …
-            rf"[\[(]?(?:[\w./'-]+ ){{0,6}}?[\w.]*(?:{_ERRORS})\b[^:·|{{\[]{{0,48}}?"
+            rf"[\[(]?(?:[\w./'-]+ ){{0,6}}?[\w.]*(?:{_ERRORS})\b(?:(?!\. )[^:·|{{\[]){{0,48}}?"
             r"(?:[:·|]|\s-+)\s*",
             r"\[?api error\b[:\s]*[\[(]*",
             r"(?:http(?:/[\d.]+)?\s*)?(?:status(?: code)?:?\s*|error(?: code)?:?\s*|code:?\s*)?"
@@ -123,7 +123,7 @@ _JSON = re.compile(r"\s*[\[{}\]\"']")
 _FIRST_PERSON = re.compile(
     r"\b(?:I(?! am (?:currently |temporarily )?(?:experiencing|overloaded|at capacity"
     r"|having trouble))"
-    r"|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can|[Ww]e need|my)\b(?!/)"
+    r"|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can(?! handle)|[Ww]e need|my)\b(?!/)"
 )
 # "… when the limit is reached": what stands before it makes it a case, not a fact.
 _DENIED = re.compile(
