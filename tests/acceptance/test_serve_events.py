@@ -164,19 +164,19 @@ def test_a_silent_stream_beats(house: House) -> None:
             beats += line.startswith((b":", b"event: heartbeat", b"event: ping"))
 
 
-@pytest.mark.parametrize("number", ["x", "-1", "99999999999999999999999", "1.5", ""])
-def test_a_wrong_last_event_id_does_no_harm(house: House, number: str) -> None:
+def test_a_wrong_last_event_id_does_no_harm(house: House) -> None:
     """Refused in words, or taken as none; never an error of the server."""
     house.hand("a", GOOD)
     server = house.serve()
-    link = http.client.HTTPConnection(server.host, server.port, timeout=10)
-    try:
-        link.request("GET", "/api/events", headers={
-            "Authorization": f"Bearer {server.token}", "Last-Event-ID": number})  # fmt: skip
-        with link.getresponse() as reply:
-            assert reply.status in (200, 400, 422)
-    finally:
-        link.close()
+    for number in ("x", "-1", "99999999999999999999999", "1.5", ""):
+        link = http.client.HTTPConnection(server.host, server.port, timeout=10)
+        headers = {"Authorization": f"Bearer {server.token}", "Last-Event-ID": number}
+        try:
+            link.request("GET", "/api/events", headers=headers)
+            with link.getresponse() as reply:
+                assert reply.status in (200, 400, 422), number
+        finally:
+            link.close()
     assert server.raw("GET", "/health").status == 200
 
 
