@@ -25,6 +25,7 @@ from acceptance_kit import WAIT_S, Box, Going, until
 
 TOKEN = "a-token-for-tests-0123456789"
 Json = dict[str, Any]
+POLL_S = 0.03  # asking costs the server time that its work needs
 ENDED = frozenset({"completed", "failed"})
 
 PRELUDE = """#!/bin/sh
@@ -202,6 +203,7 @@ class Server:
                 return now
             ends = ENDED | ({"review"} if state == "failed" else set())
             assert now["status"] not in ends, (f"not {state}", now, self.log(task)[-3000:])
+            time.sleep(POLL_S)
             return {}
 
         return until(there, f"{task} {state}", wait_s)
@@ -214,6 +216,7 @@ class Server:
             if now["status"] == state:
                 return now
             assert now["status"] not in ENDED, (f"not {state}", now, self.task(task)["error"])
+            time.sleep(POLL_S)
             return {}
 
         return until(there, f"agent of {task} {state}", wait_s)
@@ -238,6 +241,8 @@ class Server:
             if not open_ones:
                 now = self.task(task)
                 assert now["status"] not in ENDED, (f"no {kind}", now, self.log(task)[-3000:])
+            if not open_ones:
+                time.sleep(POLL_S)
             return open_ones[-1] if open_ones else {}
 
         return until(there, f"{kind} of {task}", wait_s)

@@ -115,24 +115,23 @@ REWORKS = {
 }
 
 
-@pytest.mark.parametrize("fault", REWORKS)
-def test_three_reworks_and_then_it_has_failed(house: House, fault: str) -> None:
+def test_three_reworks_and_then_it_has_failed(house: House) -> None:
     """Work that never passes: the report goes back three times, the fourth refusal is the end."""
-    act, rule = REWORKS[fault]
-    house.hand("a", act + "\nphase 1\n")
-    house.kind("strict", ["one.md"], more=rule)
-    server = house.serve()
-    task = server.new(kind="strict")
-    failed = server.reaches(task, "failed")
-    assert house.starts(task) == 4, "once, and three reworks"
-    assert failed["failedAt"] and failed["error"]
-    for number in (2, 3, 4):
-        told = house.heard(task, number)
-        assert ("it is bad" if fault == "verify" else "one.md") in told, (
-            "the report says what is wrong"
-        )
-    assert server.items(f"/tasks/{task}/reviews") == [], "no person is asked to look at it"
-    assert server.path(task)[-1] == "failed"
+    for fault, (act, rule) in REWORKS.items():
+        house.hand(fault, act + "\nphase 1\n")
+        house.kind(f"strict_{fault}", ["one.md"], more=rule)
+    server = house.serve("--slots", "2")
+    tasks = {fault: server.new(fault, f"strict_{fault}") for fault in REWORKS}
+    for fault, task in tasks.items():
+        failed = server.reaches(task, "failed")
+        assert house.starts(task) == 4, f"{fault}: once, and three reworks"
+        assert failed["failedAt"] and failed["error"]
+        for number in (2, 3, 4):
+            told = house.heard(task, number)
+            wrong = "it is bad" if fault == "verify" else "one.md"
+            assert wrong in told, f"{fault}: the report says what is wrong"
+        assert server.items(f"/tasks/{task}/reviews") == [], "no person is asked to look at it"
+        assert server.path(task)[-1] == "failed"
 
 
 def test_work_that_passes_at_the_third_rework_is_reviewed(house: House) -> None:

@@ -16,7 +16,7 @@ from segue.drivers.notify import Way
 from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
-from segue.server import listen
+from segue.server import listen, log
 from segue.server.app import make_app
 from segue.server.pages import pages
 from segue.server.replies import StoredReplies
@@ -67,6 +67,7 @@ async def serve(
             command=command,
         ) as office:
             folder = office.data
+            log.to_file(project.logs / "server.log")
             token, is_new = _token(folder, environ)
             url = listen.url(sock, host)
             files.replace(folder / PLACE_FILE, json.dumps({"url": url}).encode(), mode=0o600)

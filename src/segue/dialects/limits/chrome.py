@@ -38,8 +38,10 @@ OK_TOOL = re.compile(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗
 SHELL = re.compile(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
 # A command that runs an agent without its screen: what follows are the program's own words.
 AGENT_RUN = re.compile(
-    r"\s*(?:\$|%|#|PS>|❯\$)\s+(?:\w+=\S+ |timeout \S+ )*(?:claude|codex exec|gemini|qwen"
-    r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie|crush run"
+    r"\s*(?:[\w.-]+@[\w.-]+[: ]\S{0,60}?\s?)?(?:\$|%|#|PS>|❯\$)\s+(?:\w+=\S+ "
+    r"|timeout \S+ )*(?:claude|codex exec|gemini|qwen"
+    r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie"
+    r"|crush run"
     r"|cn|kimi|grok|aider)\b"
 )
 DIFF = re.compile(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
@@ -56,7 +58,8 @@ OPTION = re.compile(
 )
 # An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`, a shell's.
 LED = re.compile(
-    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%|[\w.-]{1,16})?\s?[!λ]{0,2}\s?[>❯›»]\s*$"
+    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%"
+    r"|[\w.-]{1,16})?\s?[!λ]{0,2}\s?[>❯›»]\s*$"
     r"|[\w.-]+@[\w.-]+[: ]\S{0,60}\s?[$#%]\s*$|\s{0,2}(?:➜\s+\S.{0,60}|[$%])\s*$"
 )
 # A file of the conversation, as listed above the input line.

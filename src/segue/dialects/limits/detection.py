@@ -18,7 +18,7 @@ from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.layout import Block, Layout
 from segue.dialects.limits.menus import Menu, menu_of
 from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.paragraphs import lines
+from segue.dialects.limits.paragraphs import is_cut, lines
 from segue.dialects.limits.reading import ALONE, OWN, SPEECH, Reading, is_warning, read
 from segue.dialects.limits.screen import normalise
 from segue.dialects.limits.when import when
@@ -101,6 +101,9 @@ class _Look:
         reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
         if reading is None and trust == OWN and len(found) > 1:  # perhaps wrapped after all
             joined = [" ".join(found)]
+            reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
+        if reading is None and is_cut(tuple(rows), self.width):  # rows of one length by chance
+            joined = [" ".join(row.strip() for row in rows)]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
         return reading
 

@@ -18,9 +18,10 @@ _IS_BUSY = Clue(
 _BRAILLE = re.compile(r"\s*[⠀-⣿]\s")
 
 is_retrying = Clue(
-    "retry|reconnect|attempt|backing|limiting|waiting|sleeping|재시도|再試行|重试",
+    "retry|trying again|reconnect|attempt|backing|limiting|waiting|sleeping|재시도|再試行|重试",
     r"(?<!before )(?<!when )(?<!without )(?<!try )\bretrying\b"
     r"(?!\s+(?:with(?! (?:exponential )?backoff)|the|from|a|this)\b)",
+    r"(?<!before )\btrying again in \d+ ?s",
     r"\bre-?connecting\b",
     r"\bwill (?:automatically )?retry\b",
     r"\battempt\s*#?\d+\s*(?:/|of|\))",

@@ -21,17 +21,20 @@ _OWN = (
             "context|token|prompt|上下文|컨텍스트|コンテキスト",
             "上下文|컨텍스트|コンテキスト",
             r"\bcontext\b|\b(?:session|model(?:'s)?) token limit\b|\bprompt (?:is )?too\b"
-            r"|\btoken count\b|prompt_tokens|\bmax(?:imum)? (?:prompt|input) (?:tokens|length|size)",
+            r"|\btoken count\b|prompt_tokens|\bmax(?:imum)? (?:prompt|input) (?:tokens|length"
+            r"|size)",
             r"(?<!\w )\btoken limit (?:reached|exceeded)",
         ),
     ),
     (
         BILLING,
         Clue(
-            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l|on-demand|크레딧|결제|잔액"
+            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l"
+            "|on-demand|크레딧|결제|잔액"
             "|クレジット|余额",
             r"\bspend(?:ing)?\b|\bcredits?\b|\bbudget\b|\bbalance\b|\bfunds\b|\bbilling\b"
-            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bon-demand\b|\bpremium requests?\b|크레딧|결제|잔액"
+            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bon-demand\b"
+            r"|\bpremium requests?\b|크레딧|결제|잔액"
             r"|クレジット|余额",
         ),
     ),
@@ -60,7 +63,8 @@ _WINDOWS = (
         SESSION,
         Clue(
             "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m|세션|시간",
-            r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션|시간 (?:사용 )?한도"
+            r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션"
+            r"|시간 (?:사용 )?한도"
             r"|\b\d{1,2}[- ]hours? (?:\w+ )?(?:limit|quota|window)",
         ),
     ),
@@ -92,7 +96,8 @@ _WINDOWS = (
             "rate|throttl|too|요청|リクエスト|请求|anfrage",
             r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b"
             r"|요청 (?:횟수 )?(?:한도|제한)"
-            r"|リクエスト(?:数|回数)?の?(?:制限|上限)|请求(?:频率|次数)?(?:限制|上限|超)|\banfragelimit",
+            r"|リクエスト(?:数|回数)?の?(?:制限|上限)|请求(?:频率|次数)?(?:限制|上限|超)"
+            r"|\banfragelimit",
         ),
     ),
     (

@@ -54,7 +54,8 @@ _PREFACE = re.compile(
             r"[(<\[]?[45]\d\d[)>\]]?(?:\s+status code)?(?: \(no body\))?\s*[:·,|.-]*\s*",
             # {"type":"error","error":{"type":"rate_limit_error","message":"…   b'[{\n  "error": {
             r"(?:b?['\"])?[\s\[{(\\n]*[\[{]+[\s\\n]*(?=\\*[\"'])",
-            rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+|\d{{3}}\s*,)",
+            rf"[\s,\\n{{\[]*\\*[\"'](?:{_KEYS})\\*[\"']\s*:\s*(?:\\*[\"'](?=\S)|[\[{{\s\\n]+"
+            rf"|\d{{3}}\s*,)",
             r"(?:[\w./-]+|[\w ]{1,40})\\*[\"']\s*,\s*(?=\\*[\"'])",  # a short value of another key
             r"(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+):\s+",  # RESOURCE_EXHAUSTED: …
             r"(?-i:[A-Z][a-z]+(?:[A-Z][a-z]+)+):\s+",  # ExceededBudget: …
@@ -75,13 +76,15 @@ _LABEL_BEGINS = tuple(
     err warn info debug fatal crit notice trace severe claude codex gemini opencode copilot cursor
     aider goose kimi qwen amp crush kilo roo cline continue ollama openrouter bedrock vertex azure
     openai anthropic groq mistral deepseek grok xai moonshot provider agent llm model api http input
-    output total sorry i'm oops whoops uh unfortunately hey hmm note heads attention hold it looks b'
+    output total sorry i'm oops whoops uh unfortunately hey hmm note heads attention hold it
+    looks b'
     """.split()  # noqa: SIM905 - a table of words
 )
 _LABEL_WORDS = tuple(
     """
     error exception fail fatal output stderr result reject refuse denied response status reason
-    detail cause message invalid bad panic abort stop halt pause interrupt unsuccess problem returned wrong budget exceeded _ \"
+    detail cause message invalid bad panic abort stop halt pause interrupt unsuccess problem
+    returned wrong budget exceeded _ \"
     """.split()  # noqa: SIM905
 )
 _QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said

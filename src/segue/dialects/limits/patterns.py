@@ -27,14 +27,16 @@ _OVERLOADED = alternatives(words.OVERLOADED)
 _THEN = (
     r"(?=\s*(?:$|\.(?!\w)|[,;:!?|·∙•()\[\]{}…\"'`\\/<>&]|-(?!\w)|\d|(?:for|on|until|by|in|at|of"
     r"|to|with|resets?"
-    r"|try|trying|during|please|and|but|or|you|your|this|it|retry|wait|while|from|as|per|via|after|since"
+    r"|try|trying|during|please|and|but|or|you|your|this|it|retry|wait|while|from|as|per|via"
+    r"|after|since"
     r"|the|so|under|current|we|is|are|has|will|upgrade|add|subscribe|switch|contact|again)\b))"
     r"(?!\s+(?:(?:on|in|by|for|of)\s+)?(?:the\s+)?(?:errors?|exceptions?|handl\w+|logic|tests?"
     r"|responses?|banners?|notices?|detection|middleware|decorator|pages?|events?|headers?|cases?"
     r"|checks?|branch|scenario)\b)"
 )
 _EXCEEDS = (
-    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|greater than|out of room in"
+    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|greater than"
+    r"|out of room in"
     r"|run out of|ran out of|(?:not|n't|no longer) fits? (?:in|into|within)"
     r"|overflow\w*)\b[^.!?\n]{0,60}?"
     r"\b(?:context(?:[ _-](?:window|length|limit|size))?|maximum (?:number of )?(?:input )?tokens"
@@ -123,7 +125,8 @@ USAGE = (
         rf"|project|key|trial|membership|seat|user|service|api)\s+(?:is|has|was)\s+{_IS}(?:{_HIT}"
         rf"|no)\s+"
         rf"<limit>",
-        rf"(?:user|team|customer|organi[sz]ation|org|project|workspace|account|key)(?: [\w=:@.-]+)? "
+        rf"(?:user|team|customer|organi[sz]ation|org|project|workspace|account"
+        rf"|key)(?: [\w=:@.-]+)? "
         rf"(?:is|has|was)\s+{_IS}(?:{_HIT}|no)\s+<limit>",
     ),
     _p(
@@ -241,8 +244,10 @@ SERVERS = (
         r"|at capacity|having trouble responding)",
         r"(?:repeated )?(?:5\d\d |server |model |api |service )*overloaded\b(?: errors?)?",
         r"(?:due to |experiencing |because of )?(?:unusually |very )?high (?:demand|load|traffic)",
-        r"(?:we(?:'re| are) )?(?:currently )?(?:getting|receiving|seeing|handling) (?:much |far |a lot )?"
-        r"(?:more|too much|unusual\w*|heavy|very high|high|increased) (?:\w+ )?(?:traffic|demand|load|volume)"
+        r"(?:we(?:'re| are) )?(?:currently )?(?:getting|receiving|seeing|handling) (?:much |far "
+        r"|a lot )?"
+        r"(?:more|too much|unusual\w*|heavy|very high|high|increased) (?:\w+ )?(?:traffic|demand"
+        r"|load|volume)"
         r"(?=[^.!?]{0,40}\b(?:right now|at the moment|at this time|can handle)\b)",
         r"service (?:is )?(?:temporarily )?unavailable",
         r"internal (?:server )?error\b",
@@ -259,7 +264,8 @@ CONTEXT = (
         "too-long",
         "context_limit",
         r"(?:your |the |this |current )*(?:prompt|conversation|context|input|history|chat|message"
-        r"|request|session|thread|payload)(?: (?:history|length|size|window|token count|tokens?|entity"
+        r"|request|session|thread|payload)(?: (?:history|length|size|window|token count|tokens?"
+        r"|entity"
         r"|body))*"
         r"(?: \([^)]{0,40}\))? (?:is |are |was |has become |has grown |got |became )?(?:now "
         r"|still )?"
@@ -274,8 +280,11 @@ CONTEXT = (
         r"|maxed out"
         r"|at 100 ?%)",
         r"context[_ ]?(?:window|length)[_ ]?(?:exceeded|overflow)\w*",
-        r"(?:this |the |your )?(?:conversation|chat|thread|session|context)(?: has)? (?:reached|hit"
-        r"|exceeded|exceeds) (?:its |the )?(?:maximum|max) (?:length|size|limit|context)",
+        r"(?:this |the |your )?(?:current )?(?:conversation|chat|thread|session"
+        r"|context)(?: has)? (?:reached"
+        r"|hit|exceeded|exceeds) (?:its |the )?(?:maximum|max|token|context|size"
+        r"|length) (?:length|size|limit"
+        r"|context|window)",
         r"(?:the )?model \S+ (?:has )?(?:hit|reached) (?:a|its|the) token limit",
         r"(?:possibly )?exhausted context window",
         needs="context conversation chat thread session token",
@@ -305,7 +314,10 @@ CONTEXT = (
         r"|conversation)\b[\w ]{0,30}\b(?:length|is|reached|exceeded|tokens)",
         r"(?:\w+ )?ran out of (?:context|room)\b",
         r"prompt_too_large\b",
-        r"please (?:reduce|shorten|decrease) (?:the (?:length|size|number) of )?(?:the |your |either )?"
+        r"(?:the |your )?(?:prompt|input|request|conversation) (?:contains|has|is) [\d,]+ tokens\b"
+        r"(?:, which [^.]{0,40})?",
+        r"please (?:reduce|shorten|decrease) (?:the (?:length|size|number) of )?(?:the |your "
+        r"|either )?"
         r"(?:\w+ )?(?:messages?|prompt|input|conversation|context|tokens)\b",
         r"max_tokens exceeded\b",
     ),
@@ -330,7 +342,7 @@ MONEY = (
         r"insufficient[ _](?:account )?(?:credits?|funds|balance|quota)",
         r"(?:this |the |your )*(?:request|model|feature|account|plan) (?:requires|needs) (?:more "
         r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan"
-        r"|payment)",
+        r"|payment|account)",
         r"you (?:can only|cannot|can't) afford\b",
         r"(?:extra usage|an? (?:paid|pro|active) \w+|credits?|an? (?:subscription|upgrade)"
         r"|billing)\b"
@@ -371,24 +383,29 @@ LOGINS = (
         r"|refreshed|meet|unauthori[sz]ed|malformed|incorrect|not found|disabled|validated|verified"
         r"|refresh failed)",
         r"(?:you are |you're |you must be |user (?:is )?)?not (?:logged|signed) in\b",
-        r"(?:\w+ )?(?:token|login|session|auth|credentials?|sign-in) (?:(?:refresh|renewal|callback|check) )"
-        r"{0,2}(?:expired|failed)\b",
-        r"auth(?:entication|orization)?[ _](?:error|failed|failure|required|expired)",
+        r"(?:\w+ )?(?:token|login|session|auth|credentials?|sign-in) (?:(?:refresh|renewal"
+        r"|callback|check) )"
+        r"{0,2}(?:has )?(?:expired|failed)\b",
+        r"auth(?:entication|orization)?[ _](?:error|fail(?:s|ed|ure)|required|expired)",
         r"failed to (?:authenticate|log ?in|refresh)\b",
         r"could not authenticate",
         r"(?:your|this|the) (?:account|organi[sz]ation|plan|user|workspace|subscription|key|token)"
         r" (?:does not have|doesn't have|no longer has|has no|lacks) (?:\w+ ){0,2}(?:access"
         r"|permission)",
-        r"(?:your |the )?(?:auth\w*|login|oauth|sso|sign-in) (?:session|state|token)s? (?:has "
+        r"(?:your |the )?(?:auth\w*|login|oauth|sso|sign-in) (?:session|state"
+        r"|token)s?(?: \w+){0,4}? (?:has "
         r"|have |is "
         r"|was |been |could not be |cannot be |needs to be )*(?:expired|refreshed|invalid"
         r"|revoked|ended"
         r"|missing|renewed)",
-        r"(?:your|this|the) (?:organi[sz]ation|admin\w*|workspace|team|company|policy)(?:'s \w+)? (?:has |have )?"
-        r"(?:disabled|blocked|restricted|revoked|turned off) (?:[\w'-]+ ){0,4}(?:access|use|usage)\b",
+        r"(?:your|this|the) (?:organi[sz]ation|admin\w*|workspace|team|company"
+        r"|policy)(?:'s \w+)? (?:has |have )?"
+        r"(?:disabled|blocked|restricted|revoked|turned off) (?:[\w'-]+ ){0,4}(?:access|use"
+        r"|usage)\b",
         r"unauthori[sz]ed\b",
         r"access (?:forbidden|terminated|revoked)",
-        r"(?:your |this )?(?:account|organi[sz]ation|api key)(?: [\w<>:=@.-]+){0,2} (?:has been |is |was )"
+        r"(?:your |this )?(?:account|organi[sz]ation|api key)(?: [\w<>:=@.-]+){0,2} (?:has been "
+        r"|is |was )"
         r"(?:disabled"
         r"|suspended|deactivated|banned|blocked|not allowed)",
         r"api[_ ]key[_ ](?:is )?(?:invalid|not valid)",
@@ -404,7 +421,7 @@ LOGINS = (
         r"|re-?authenticate|auth login)\b",
         r"[`'\"]?/login\b",
         r"(?:login|sign[- ]in|authentication) (?:is )?(?:required|needed)\b",
-        r"permission[_ ]denied",
+        r"permission[_ ]denied|access denied by\b",
         r"forbidden\b",
         trust=1,
     ),
@@ -429,8 +446,10 @@ WIRES = (
         r"econn\w+|enotfound|etimedout|eai_again|ehostunreach|enetunreach|epipe",
         r"(?:the |model |api |server )*(?:response|stream|connection|reply|request|transport)"
         r"(?: \w+)? (?:stalled|dropped|cut off|ended|closed|stopped|broken|interrupted|disconnected"
-        r"|terminated|lost)\b(?: (?:mid|un|pre|before|early|by)\b|[ -](?:mid|unexpect|premature|before))",
-        r"(?:we(?:'re| are) )?(?:having|experiencing) (?:trouble|problems|issues|difficult\w+) (?:connecting|reaching"
+        r"|terminated|lost)\b(?: (?:mid|un|pre|before|early|by)\b|[ -](?:mid|unexpect|premature"
+        r"|before))",
+        r"(?:we(?:'re| are) )?(?:having|experiencing) (?:trouble|problems|issues"
+        r"|difficult\w+) (?:connecting|reaching"
         r"|contacting|communicating)\b",
         r"unable to (?:get|verify|find) (?:\w+ ){0,4}certificate",
         r"fetch failed|getaddrinfo|socket hang up|error sending request|premature close",

@@ -43,13 +43,15 @@ _IS_API = Clue(
     r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|\berror code: [45]\d\d\b|^\W*[45]\d\d\s*\{"
     r"|\berrorMessage=",
     r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b",
-    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b|^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
+    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b"
+    r"|^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
 )
 _API_BEGINS = re.compile(
     r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
-    r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b|error from [^:]{1,40}: [45]\d\d\b"
+    r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b"
+    r"|error from [^:]{1,40}: [45]\d\d\b"
     r"|(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
@@ -64,20 +66,25 @@ _ADDRESS = re.compile(
     r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
     r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
     r"|clear|press|automatically|expected|set|check|ask|available|resume|extend)\b"
-    r"|\b(?:current \w+|spend|budget|used|limit|message|reason|details?|error|status|request[ _-]?id): |/\w|https?:",
+    r"|\b(?:current \w+|spend|budget|used|limit|message|reason|details?|error|status"
+    r"|request[ _-]?id): |/\w|https?:",
     re.IGNORECASE,
 )
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
-_LABELS = frozenset({"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction"})
+_LABELS = frozenset(
+    {"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction"}
+)
 _ERROR = re.compile(
     r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
 )
 _SAYS_ERROR = re.compile(r"\W*(?:api )?error: ", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!](?=\s)")
 # What else the cause of a 429 may be.
-_CAPACITY = re.compile(r"\b(?:out of|no|over|insufficient) capacity\b|\boverloaded\b|MODEL_CAPACITY")
+_CAPACITY = re.compile(
+    r"\b(?:out of|no|over|insufficient) capacity\b|\boverloaded\b|MODEL_CAPACITY"
+)
 _USAGE = re.compile(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 429 says
 _BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
@@ -97,7 +104,12 @@ _REPORT_WORDS = frozenset(
 _TOKEN = re.compile(r"[a-z]+")
 _IS_REPORT = Clue(
     "method|variable|retr|example|such as|is now|are now|we now|so the|then the|the first"
-    "|the second|the third|the last|e.g. when|endpoint",
+    "|the second|the third|the last|e.g. when|endpoint|logged|printed|displayed|counted|mapped"
+    "|queued"
+    "|marked|nightly",
+    r"\b(?:is|are|was|were|gets?|being) (?:now |also |only )?(?:logged(?! in| out)|printed"
+    r"|displayed"
+    r"|counted|mapped|queued|marked)\b|\bnightly\b",
     r"(?<!payment )(?<!auth )\bmethod\b|(?<!environment )\bvariable\b|(?<!\d )\bretries\b",
     r"\bretried\b(?! \d)|\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
     r"\bthe (?:first|second|third|last) [a-z]\w*|\be\.g\. when\b|\bendpoints? that\b",

@@ -22,7 +22,7 @@ _CUE = re.compile(
     r"""(?<![a-z])(?:
       reset(?:s|ting)?(?:[_ -]?(?:at|in|after|time|date))?(?:[_ -]?(?:seconds|secs|sec|s|epoch
         |unix|timestamp|utc)\b)?
-    | re-?(?:tries|trying|try|sume[sd]?|suming|new(?:s|al|ed)?|fresh(?:es)?|store[sd]?
+    | re-?(?:tries|trying|try|sume[sd]?|suming|new(?:s|al|ed)?|fresh(?:es|ed)?|store[sd]?
         |open(?:s|ed)?)(?:[_ -]?(?:after|delay|in|at))?
     | (?:try|available|come|check|back|usable|use\s+\S+|continue)\s+(?:it\s+)?(?:again|back)
     | access\s+returns | opens? | regain\s+access | refill(?:s|ed)? | replenish(?:es|ed)?
@@ -30,7 +30,10 @@ _CUE = re.compile(
     | continu(?:e|es|ing)\b(?:\s+automatically)? | auto-?(?:continue|resume)s?
     | wait(?:ing|s)? | sleeping | until | till | available | expires? | ends?
     | next\s+(?:reset|window|attempt|retry|try) | cool(?:ing)?[ -]?down
-    | (?:can|may)\s+be\s+(?:started|used|sent|made|submitted|run|resumed|created)(?=\s+(?:in|at|after|on|from)\b)
+    | (?:can|may)\s+be\s+(?:started|used|sent|made|submitted|run|resumed|created)
+        (?=\s+(?:in|at|after|on|from)\b)
+    | (?:can|may)\s+(?:send|start|make|use|ask|continue|work)(?:\s+\w+){0,3}?
+        (?=\s+(?:after|at|from)\s+\d)
     | return(?=\s+(?:tomorrow|next|on|at|in|after)\b)
     | versuch\w+ | essaye[rz]? | intént\w+ | vuelv\w+ | tente\b
     | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
@@ -77,7 +80,8 @@ _NUMBER = re.compile(r"(?<![\w:.,/-])\d")
 _EASTERN = re.compile(r"[가-힣ぁ-ヿ一-鿿]")
 # What follows directly on a time that is meant: at, until, after, again, reset.
 _EASTERN_CUE = re.compile(
-    r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット|また|もう一度|再|重置|恢复|恢復|后|之后"
+    r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット"
+    r"|また|もう一度|再|重置|恢复|恢復|后|之后"
     r"|以后|起|重试|可用)"
 )
 _EASTERN_TIME = re.compile(
@@ -86,7 +90,8 @@ _EASTERN_TIME = re.compile(
 )
 _IS_CHINA = Clue(
     "][|z.ai|bigmodel|limit reached for|code",
-    r"[\"']code\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b|\blimit reached for \d+ (?:hour|day|week|month)\b",
+    r"[\"']code\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b"
+    r"|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
 # A time is a number, or one of a few words.
 _DIGIT = re.compile(r"\d")

@@ -19,7 +19,8 @@ WHICH = """
     concurrent concurrency parallel current total maximum max context resource resources quota
     billing hard soft overage compute inference generation prompt prompts conversation interaction
     interactions ai llm pro plus basic standard enterprise business trial your the this a an our
-    its their these all of per for and or own burst throughput bandwidth service server system upstream
+    its their these all of per for and or own burst throughput bandwidth service server system
+    upstream
     provider backend frontier code coding assist assistant cli app key keys personal default
     allotted allocated available remaining prepaid paid allowed any more preview completion
     completions thinking reasoning search tool tools call calls primary secondary flex turn turns
@@ -95,7 +96,8 @@ OVERLOADED = """
 # Near it, not at it.
 WARNING_WORDS = (
     "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
-    "|近づ|接近|もうすぐ|まもなく|間もなく|임박|거의|即将|即將|快要|将要|fast|bald|casi|presque|bientôt|quasi"
+    "|近づ|接近|もうすぐ|まもなく|間もなく|임박|거의|即将|即將|快要|将要|fast|bald|casi|presque"
+    "|bientôt|quasi"
 )
 WARNING = (
     r"\bapproach(?:ing|es|ed)\b|\bclose to\b|\bnear(?:ing|ly)?\b|\balmost\b|\brunning low\b"
@@ -119,7 +121,8 @@ _TELLING = """
     limit quota usage request message credit capacity overload too exceed exhaust again retry wait
     balance budget billing upgrade plan login log_in auth token api key connect network time
     fetch error unavail demand load busy full allowance throttl context reset expired offline
-    compact payment disabled out_of maximum conversation trial stopped paused 401 402 403 413 429 500 502 503 529
+    compact payment disabled out_of maximum conversation trial stopped paused 401 402 403 413 429
+    500 502 503 529
     certificate forbidden denied slow cap trouble used_up spent stalled mid- disconnect traffic
     limite cuota cota kontingent guthaben grenze límite limiet quotum tegoed kota лимит квот
     횟수 回数 次数 한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터

@@ -19,7 +19,7 @@ from segue.core.serving import AGENT, AgentState, Asking, Cause, Stage, allowed_
 from segue.dialects.blocks import is_variable
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.changes import Add, Change, Note, Put, Remove, Value, stamp
+from segue.store.changes import Add, Change, Move, Note, Put, Remove, Value, stamp
 from segue.work.server import moves, outcomes, prompts, shapes, timers
 from segue.work.server.reading import Reading
 from segue.work.server.refused import Refused
@@ -50,10 +50,26 @@ class Desk(Reading):
     # Tasks
 
     def create_task(self, given: NewTask) -> Json:
-        row, add = self._new(given)
-        agent = Add("server_agent", row, AgentState.IDLE, {}, Cause.OPEN)
-        self._commit(add, agent)
-        return self.submit(row) if given.submit else self.task(row)
+        id, add = self._new(given)
+        changes: list[Change] = [add, Add("server_agent", id, AgentState.IDLE, {}, Cause.OPEN)]
+        if given.submit:
+            self._check_complete(given.title, given.type, given.description)
+            now = stamp(self.office.clock.now())
+            changes.append(
+                Move("server_task", id, Stage.DRAFT, Stage.PENDING, Cause.SUBMIT,
+                     {"submitted_at": now}, 1)
+            )  # fmt: skip
+        self._commit(*changes)
+        self.office.kick()
+        return self.task(id)
+
+    @staticmethod
+    def _check_complete(title: str, type: str, description: str) -> None:
+        facts = {"title": title, "type": type, "description": description}
+        missing = [name for name, value in facts.items() if not value.strip()]
+        if missing:
+            text = _("this is missing: {names}").format(names=", ".join(missing))
+            raise Refused(422, "incomplete", text, {"missing": missing})
 
     def _new(self, given: NewTask, **more: Value) -> tuple[str, Add]:
         type_ = self.types.get(given.type)
@@ -137,10 +153,8 @@ class Desk(Reading):
     def submit(self, id: str) -> Json:
         task, _agent = self._both(id)
         facts = {"title": task.title, "type": task.type, "description": task.description.strip()}
-        if task.state is Stage.DRAFT and not all(facts.values()):
-            missing = [name for name, value in facts.items() if not value]
-            text = _("this is missing: {names}").format(names=", ".join(missing))
-            raise Refused(422, "incomplete", text, {"missing": missing})
+        if task.state is Stage.DRAFT:
+            self._check_complete(task.title, task.type, task.description)
         now = stamp(self.office.clock.now())
         self._act(task, Cause.SUBMIT, facts=facts, sets={"submitted_at": now})
         self.office.kick()

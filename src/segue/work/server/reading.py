@@ -61,7 +61,11 @@ class Reading:
             page_size,
             (page - 1) * page_size,
         )
-        items = [self._shown(task_row(row), AgentState(row["agent_state"])) for row in rows]
+        usage = self.office.records.usages([row["id"] for row in rows])
+        items = [
+            self._shown(task_row(row), AgentState(row["agent_state"]), usage.get(row["id"]))
+            for row in rows
+        ]
         return shapes.page(items, count[0] if count else 0, page, page_size)
 
     def task(self, id: str) -> Json:
@@ -278,9 +282,9 @@ class Reading:
             raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
         return gate
 
-    def _shown(self, task: TaskRow, agent: AgentState) -> Json:
+    def _shown(self, task: TaskRow, agent: AgentState, usage: Json | None = None) -> Json:
         waits = self.office.records.unfinished(task.depends_on)
-        return shapes.task(task, agent, waits, self.office.records.usage(task.id))
+        return shapes.task(task, agent, waits, usage or self.office.records.usage(task.id))
 
 
 def _phase_status(task: TaskRow, n: int) -> str:
