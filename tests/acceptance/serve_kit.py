@@ -241,7 +241,6 @@ class Server:
             if not open_ones:
                 now = self.task(task)
                 assert now["status"] not in ENDED, (f"no {kind}", now, self.log(task)[-3000:])
-            if not open_ones:
                 time.sleep(POLL_S)
             return open_ones[-1] if open_ones else {}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from segue.engine.clock import Clock
-from segue.errors import AgentError
+from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store import checkpoints
 from segue.store.changes import Change, Drop, Note, Put, stamp
@@ -66,7 +67,9 @@ class Saving:
     def _saved(self, id: str, done: asyncio.Task[None]) -> None:
         if self._underway.get(id) is done:
             del self._underway[id]
-        if not done.cancelled() and (error := done.exception()) is not None:
+        if done.cancelled() or self.records.task(id) is None:  # deleted meanwhile
+            return
+        if (error := done.exception()) is not None:
             self.trouble(id, _("a checkpoint could not be written: {why}").format(why=error))
 
     async def settle(self) -> None:
@@ -198,9 +201,17 @@ class Saving:
         return target
 
     def delete(self, task: TaskRow) -> None:
-        """All that was kept for a task that is gone."""
-        if task.workspace:
-            Workspace(self.data, task.id).remove()
+        """All that was kept for a task that is gone; what is being saved of it comes to its end."""
+        underway = self._underway.get(task.id)
+        if underway is None:
+            self._delete(task)
+        else:
+            underway.add_done_callback(lambda _done: self._delete(task))
+
+    def _delete(self, task: TaskRow) -> None:
+        with suppress(UserError):  # somebody else removed it
+            if task.workspace:
+                Workspace(self.data, task.id).remove()
         for folder in ("rounds", "checkpoints"):
             shutil.rmtree(self.data / folder / task.id, ignore_errors=True)
         (self.data / "zips" / f"{task.id}.zip").unlink(missing_ok=True)
