@@ -56,11 +56,11 @@ SLASH = re.compile(r"\s*/[a-z][\w:-]*(?:\s+\S{0,30})?\s*$")
 OPTION = re.compile(
     r"\s*(?P<cursor>[❯>›▶→●◉•*⏵]\s*)?(?:[○◯]\s*)?(?P<n>\d{1,2})[.):]\s+(?P<text>\S.*)$"
 )
-# An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`, a shell's.
+# An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`. A shell's is
+# none: there the agent has ended, and what is sent would be run.
 LED = re.compile(
-    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%"
-    r"|[\w.-]{1,16})?\s?[!λ]{0,2}\s?[>❯›»]\s*$"
-    r"|[\w.-]+@[\w.-]+[: ]\S{0,60}\s?[$#%]\s*$|\s{0,2}(?:➜\s+\S.{0,60}|[$%])\s*$"
+    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%|[\w.-]{1,16})?"
+    r"\s?[!λ]{0,2}\s?[>❯›»]\s*$"
 )
 # A file of the conversation, as listed above the input line.
 FILE = re.compile(r"[\w./-]+\.\w{1,8}(?: \(read only\))?$")

@@ -192,3 +192,23 @@ def test_what_tries_again_below_the_prompt_is_left_alone() -> None:
     """The prompt that was asked last looks like an input line; what is below it counts."""
     text = "It is done.\n\n> go on\n\nToo many requests [retrying in 8s attempt #3]"
     assert seen(text, "opencode").state == "self_retrying"
+
+
+@pytest.mark.parametrize("prompt", ["( O)> ", "[kiro] > ", " 3% !> ", "> "])
+def test_an_input_line_may_begin_with_something_else(prompt: str) -> None:
+    """What stands above an empty input line is the newest thing, however that line begins."""
+    found = seen(f"{prompt}go on\n\nToo many requests, please wait.\n\n{prompt}", None)
+    assert (found.state, found.kind, found.draft) == ("paused", "rate_limit", "")
+
+
+def test_a_shell_below_a_message_is_no_input_line() -> None:
+    """The agent has ended: what would be sent there would be run as a command."""
+    for prompt in ("me@box:~/x$ ", "$ ", "➜  x git:(main) ✗ "):
+        assert seen(f"You've hit your session limit · resets 6pm\n\n{prompt}", None).draft is None
+
+
+def test_what_an_agent_prints_without_its_screen_is_its_own() -> None:
+    """Below the command that ran the agent its words count; below another one they do not."""
+    said = "You've hit your session limit · resets 6pm"
+    assert seen(f'$ claude -p "go on"\n{said}', None).paused
+    assert not seen(f"$ tail agent.log\n{said}", None).paused
