@@ -1,6 +1,6 @@
 """The server: how soon it is back, how fast it answers, tells, goes on, and reads a noisy agent.
 
-Ten thousand tasks in review, paused and in questions, their rows made by the desk's own functions:
+Ten thousand tasks in review, paused and in questions, their rows made directly:
 the time from the start of `segue serve` to its first answer. Then requests for a page of fifty of
 them, one after the other on a few connections, against an empty route of FastAPI on the same
 uvicorn, in turn. Five hundred clients of the event stream while a hundred events a second happen:

@@ -6,6 +6,7 @@ them, all processors do: a few pieces are under way at a time, so nothing is hel
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 LINE_BYTES_MAX = 16 * 1024 * 1024
 READ_BYTES = 1024 * 1024
-PIECE_LINES = 16  # answered by one processor in one go
+PIECE_LINES = 48  # answered by one processor in one go
 WORKERS_MAX = 8
+GARBAGE = 100_000  # objects until they are looked through
 
 Answer = Callable[[bytes | None], bytes]  # None: a line that was too long
 
@@ -63,6 +65,8 @@ def _descriptor(source: IO[bytes]) -> int | None:
 
 def answers(source: IO[bytes], answer: Answer, workers: int | None = None) -> Iterator[bytes]:
     """One answer for each line that is not blank."""
+    gc.freeze()  # what was loaded stays; what a line needs is mostly gone with it
+    gc.set_threshold(GARBAGE)
     most = min(workers or len(os.sched_getaffinity(0)), WORKERS_MAX)
     under_way: deque[AsyncResult[list[bytes]]] = deque()
     pool: Pool | None = None
