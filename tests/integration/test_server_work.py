@@ -339,3 +339,41 @@ def test_pause_and_resume_stop_and_continue_the_tree(house: House) -> None:
 def _pids(path: Path) -> list[int] | None:
     words = path.read_text().split() if path.exists() else []
     return list(map(int, words)) if len(words) == 2 else None
+
+
+def test_a_canary_that_nobody_saw_does_not_hold_its_account_for_ever(house: House) -> None:
+    """Killed between sending a canary and starting it, or cancelled before its first word: the
+    others of the account go on."""
+    settings = "[recovery]\nwake_margin_s = 0\n"
+    house.add(settings + house.script("limit session_limit 1s\nwait 1s\nhang\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            await server.until(lambda: server.desk.agent(id)["status"] == "paused")
+        async with house.open() as server:  # as it was left: a canary was sent, and never began
+            accounts = server.office.supervisor.accounts
+            accounts.probe("player")
+            assert accounts.view()["player"].probing
+        async with house.open() as server:
+            await server.until(lambda: server.desk.agent(id)["status"] == "running")
+
+    play(scene)
+
+
+def test_a_canary_that_is_cancelled_lets_the_others_go(house: House) -> None:
+    """Its end says as much as its first word."""
+    house.add("[recovery]\nwake_margin_s = 0\n" + house.script("limit session_limit 1s\nhang\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            ids = [server.new("custom") for _n in range(2)]
+            agents = [lambda id=id: server.desk.agent(id)["status"] for id in ids]
+            await server.until(lambda: [agent() for agent in agents] == ["paused"] * 2)
+            await server.until(lambda: "running" in [agent() for agent in agents])
+            first = next(id for id in ids if server.desk.agent(id)["status"] == "running")
+            (other,) = set(ids) - {first}
+            server.desk.cancel(first)
+            await server.until(lambda: server.desk.agent(other)["status"] == "running")
+
+    play(scene)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -10,7 +11,7 @@ from typing import Self
 from segue.drivers.panes import HostBack, HostGone, PaneEvents
 
 
-class PaneHost:
+class PaneHost(ABC):
     """Open with `async with`: `_keep` runs until it is closed, and says when it has `_looked`."""
 
     def __init__(self) -> None:
@@ -48,11 +49,11 @@ class PaneHost:
     def events(self) -> PaneEvents:
         return self._events
 
+    @abstractmethod
     async def _keep(self) -> None:
         """Look at what is there whenever it is time to, for ever."""
-        raise NotImplementedError
 
-    async def _close(self) -> None:
+    async def _close(self) -> None:  # noqa: B027 - not every host holds something
         """Let go of what `_keep` holds."""
 
     def _found(self) -> None:

@@ -299,7 +299,7 @@ REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 TABLES = ("agent", "jobs", "agents", "leash", "recovery", "limits", "reviews", "types")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "name": (_text, "name", '"draft"'),
-    "deliverables": (_inside, "deliverables", '["docs/draft.md"], inside the workspace'),
+    "deliverables": (_inside, "deliverables", '["docs/draft.md"]'),
     "min_chars": (_whole(0, 10_000_000), "min_chars", "200"),
     "verify": (_text, "verify", '"test -s docs/draft.md"'),
     "reviewer": (_text, "reviewer", '"the name of an agent"'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from segue.core.plan import Task
 from segue.dialects.events import (
@@ -18,13 +18,13 @@ from segue.dialects.events import (
     PhaseDone,
     TaskDone,
     Used,
+    by_importance,
 )
 from segue.work.agents import Profile
 from segue.work.server.rows import RunRow
 
 LINES_KEPT = 400
 Told = ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked
-IMPORTANCE: tuple[type[Told], ...] = (ErrorTold, PhaseDone, TaskDone, DependencyAsked, Asked)
 
 
 @dataclass(slots=True)
@@ -46,8 +46,5 @@ class Attempt:
 
     def foremost(self) -> Told | None:
         """What it told that counts first."""
-        for kind in IMPORTANCE:
-            for told in self.told:
-                if isinstance(told, kind):
-                    return told
-        return None
+        ranked = by_importance(self.told)
+        return cast("Told", ranked[0]) if ranked else None

@@ -72,6 +72,7 @@ class Supervisor:
     slots: Callable[[], int]
     tell_output: Callable[[str, str], None] = lambda task, text: None
     attempts: dict[str, Attempt] = field(default_factory=dict)
+    probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     is_stopping: bool = False
     _may_start: bool = True
     _committed: list[Callable[[], None]] = field(default_factory=list)
@@ -300,12 +301,20 @@ class Supervisor:
         return True
 
     def _at_work(self, attempt: Attempt) -> None:
-        """The first words of a canary: its account's limit is over."""
-        if attempt.run.account in self._probing():
+        """The first words of a canary, or its end: the others of its account may follow. One that
+        has run into the limit again has parked the account before."""
+        if attempt.run.account in self.probing:
+            self.probing.discard(attempt.run.account)
             self.accounts.open(attempt.run.account)
 
-    def _probing(self) -> set[str]:
-        return {name for name, view in self.accounts.view().items() if view.probing}
+    def _forget_probes(self) -> None:
+        """Whoever sent a canary died before it was seen: nobody would open its account."""
+        at_work = {attempt.run.account for attempt in self.attempts.values()}
+        for name, view in self.accounts.view().items():
+            if view.probing and name in at_work:
+                self.probing.add(name)
+            elif view.probing:
+                self.accounts.open(name)
 
     def _opened(self, attempt: Attempt, conversation: str) -> None:
         if attempt.run.resume_id == conversation:
@@ -333,6 +342,7 @@ class Supervisor:
             attempt.run = run
             outcomes.ended(self, attempt, ended)
             self.reconcile(run.task)
+        self._at_work(attempt)
         self.engine.forget(ended.job)
 
     # After a death
@@ -348,6 +358,8 @@ class Supervisor:
             if task is None or agent is None:
                 continue
             self._recover(task, agent.state, run)
+        self._forget_probes()
+        self.engine.sweep()
         for id in self.records.at_work():
             task = self.records.task(id)
             if task is not None and not self.records.open_runs(id):

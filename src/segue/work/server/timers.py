@@ -60,6 +60,7 @@ def _wake(office: Supervisor, task: TaskRow, agent: AgentRow, gone: Change) -> N
         return
     if view is not None and view.parked_until is not None:
         office.accounts.probe(agent.account)
+        office.probing.add(agent.account)
     office.commit(
         gone,
         moves.move_agent(agent, Cause.WAKE, sets={"kind": None, "resets_at": None}),

@@ -115,7 +115,8 @@ class Watcher:
             try:
                 known += [pane.id for pane in await host.list()]
             except PaneError as error:
-                raise UserError("no_terminal", str(error)) from error
+                hint = _("start it first; another server of tmux: --tmux-socket PATH")
+                raise UserError("no_terminal", str(error), hint=hint) from error
         if missing := named - set(known):
             message = _("there is no pane {panes}").format(panes=", ".join(sorted(missing)))
             hint = _("there are: {panes}").format(panes=", ".join(known[:PANES_SHOWN_MAX]) or "–")
