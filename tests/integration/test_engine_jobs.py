@@ -468,7 +468,9 @@ def test_the_keeper_of_a_paused_job_is_awake(bench: Bench) -> None:
     bench.call(bench.engine.end_soon, job.id)
     ended = bench.ends(job)
     assert ended.is_ours
-    bench.until(lambda: not any(processes.start_time(pid) for pid in pids))
+    bench.until(
+        lambda: not any(stat.is_alive for pid in pids if (stat := processes.read_stat(pid)))
+    )
 
 
 def test_pausing_twice_or_nothing_is_harmless(bench: Bench) -> None:

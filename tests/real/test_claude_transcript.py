@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from segue.dialects.claude_transcript import TranscriptStop
-from segue.drivers import claude_files
+from segue.drivers import claude_files, processes
 from segue.testing.models import FakeModels
 
 from .agents_here import claude, clean_env
@@ -134,6 +134,7 @@ def test_the_transcript_tells_who_is_stopped_and_until_when(room: Room) -> None:
     resumed = room.open("c", "--resume", conversation)
     until(lambda: "fourth" in room.screen("c"), "the conversation", AGENT_S)
     assert (stop_of(stopping), stop_of(resumed)) == (None, None), "it belongs to both"
+    first = processes.start_time(stopping) or 0
     room.tmux("kill-session", "-t", "a")
-    until(lambda: not Path(f"/proc/{stopping}").exists(), "the end of the first", AGENT_S)
+    until(lambda: not processes.is_alive(stopping, first), "the end of the first", AGENT_S)
     assert stopped(resumed, "session_limit", 3600).is_self_resuming is False
