@@ -9,7 +9,7 @@ import click
 
 from segue.cli.status import in_words
 from segue.i18n import _
-from segue.work.overview import look
+from segue.work.overview import Standing, look
 
 SHOWN_MAX = 5
 EXAMPLE = """\
@@ -30,11 +30,18 @@ def show(environ: Mapping[str, str]) -> None:
     if fresh:
         click.echo(("\n" if begun else "") + _("Plans here:"))
         for standing in fresh[:SHOWN_MAX]:
-            shown = standing.path.relative_to(Path.cwd())
-            click.echo(f"  segue run {shown}   ({_count(standing.counts['pending'])})")
+            click.echo(f"  {_command(standing)}   ({_count(standing.counts['pending'])})")
     if not standings:
         _welcome()
     click.echo("\n" + _("All commands: segue --help"))
+
+
+def _command(standing: Standing) -> str:
+    """What begins a plan of its kind."""
+    shown = standing.path.relative_to(Path.cwd())
+    if standing.kind == "book":
+        return f"segue write-all {shown}" if standing.path != Path.cwd() else "segue write-all"
+    return f"segue run {shown}"
 
 
 def _count(n: int) -> str:

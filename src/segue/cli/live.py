@@ -40,7 +40,9 @@ LOOKS = {
 # What is worth a line that stays; the tree shows the rest.
 TOLD = frozenset(
     {"task_failed", "task_parked", "task_retrying", "task_restarted", "run_adopted", "plan_broken",
-     "gate_opened", "mark_edited", "dependency_problem", "stopping", "notice", "plan_edited"}
+     "gate_opened", "mark_edited", "chapter_judged", "chapter_completed",
+     "chapter_failed", "breaker_tripped", "book_paused", "dependency_problem", "stopping",
+     "notice", "plan_edited"}
 )  # fmt: skip
 
 
@@ -101,7 +103,8 @@ class LiveReporter:
         self.close()
         if self._run is None:
             return
-        self._console.print(self._tree(self._run, self._console.height * 2))
+        if self._run.file.kind == "tasklist":
+            self._console.print(self._tree(self._run, self._console.height * 2))
         self._console.print(Text(summary(self._run, facts, time.monotonic() - self._since_s)))
 
     # Drawing
@@ -109,8 +112,7 @@ class LiveReporter:
     def _draw(self) -> RenderableType:
         run = self._run
         assert run is not None
-        done = run.frontier.counts[TaskState.COMPLETED]
-        total = len(run.graph)
+        done, total = run.file.progress(run)
         elapsed = format_duration(int(time.monotonic() - self._since_s))
         head = Text.assemble(
             (f"{run.file.shown}  ", "bold"),

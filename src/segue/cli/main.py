@@ -25,6 +25,8 @@ COMMANDS = {
     "run": N_("run a task list, or go on with it"),
     "resume": N_("find interrupted work here and go on with it"),
     "status": N_("where everything stands"),
+    "write-all": N_("write a book, chapter by chapter, or go on with it"),
+    "write": N_("write one chapter of a book"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
     "watch": N_("keep agents alive that were started in tmux or WezTerm panes"),
     "serve": N_("the server: tasks with phases and reviews, REST, events"),
@@ -48,7 +50,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"segue.cli.{cmd_name}").command
+        command: click.Command = import_module(f"segue.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -3,119 +3,153 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
-from segue.cli import output
-from segue.cli.status import in_words
+from segue.cli import output, resume_words
+from segue.errors import UserError
 from segue.i18n import _
-from segue.work import reset
-from segue.work.overview import look
 from segue.work.resume import Found, find
 
 WAITS = 3  # the exit code: a person must choose
+CHOICES = ("continue", "restart", "status", "reset")
 
 
 @click.command(
     "resume",
-    help=_("Find interrupted work under PATH and offer what to do about it."),
+    help=_(
+        "Find interrupted work under PATH and offer what to do about it. Words do, too:"
+        " segue resume where was I"
+    ),
     epilog=output.example("segue resume --continue"),
 )
-@click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
+@click.argument("words", nargs=-1, metavar="[PATH] [WORDS]…")
 @click.option("--continue", "choice", flag_value="continue", help=_("go on where it stopped"))
 @click.option(
-    "--restart", "choice", flag_value="restart", help=_("begin the tasks in progress again")
+    "--restart", "choice", flag_value="restart", help=_("begin what is in progress again")
 )
 @click.option("--status", "choice", flag_value="status", help=_("show the state and end"))
+@click.option("--reset", "choice", flag_value="reset", help=_("begin anew (a backup is kept)"))
 @click.option(
-    "--reset", "choice", flag_value="reset", help=_("begin the plan anew (a backup is kept)")
+    "--rebuild",
+    "choice",
+    flag_value="rebuild",
+    help=_("a book whose state is lost: count its chapters again, then go on"),
 )
 @click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
 @output.json_option()
 @output.lang_option()
 @click.pass_context
 def command(
-    ctx: click.Context, path: Path, choice: str | None, explain: bool, as_json: bool
+    ctx: click.Context, words: tuple[str, ...], choice: str | None, explain: bool, as_json: bool
 ) -> int:
+    path, said = resume_words.split(words)
+    if choice is not None and said is not None and said != choice:
+        raise UserError(
+            "usage",
+            _("the words say {said}, and the flag --{flag}").format(said=said, flag=choice),
+            hint=_("use one of them"),
+        )
+    choice = choice or said
     found = find(path)
-    resumable = [one for one in found if one.resumable]
     if as_json and choice in (None, "status"):
         output.print_json({"found": [_json(one, choice) for one in found]})
         return 0
-    if choice == "status":
-        click.echo(in_words(look(path)))
-        return 0
-    if not resumable:
-        click.echo(nothing(found))
-        return 0
-    if not as_json:
-        for number, one in enumerate(resumable, 1):
-            click.echo(describe(one, number, explain=explain))
-    if explain and choice is None:
-        return 0
-    if choice is None:
-        if not sys.stdin.isatty():
-            click.echo(_("Choose: --continue, --restart, --status or --reset"))
-            return WAITS
-        resumable, choice = _choose(resumable)
-    return max(_do(one, choice, ctx.obj["environ"], as_json=as_json) for one in resumable)
+    return _offer(_of_interest(found, choice), found, path, choice, ctx, explain, as_json)
 
 
 def _json(one: Found, choice: str | None) -> dict[str, object]:
     return {**one.to_json(), "state": one.state} if choice == "status" else one.to_json()
 
 
-def nothing(found: list[Found]) -> str:
-    busy = [one for one in found if one.state["state"] == "running"]
-    if busy:
-        return f"{busy[0].path}: {busy[0].why}"
-    broken = [one for one in found if one.state["problem"]]
-    if broken:
-        return f"{broken[0].path}: {broken[0].why}"
-    return _("There is no interrupted work here. Begin: segue run PLAN.md")
+def _of_interest(found: list[Found], choice: str | None) -> list[Found]:
+    """What can be gone on with; what is damaged and only a person can decide about."""
+    of_interest = [one for one in found if one.resumable or _is_damaged(one)]
+    if not of_interest and choice in ("status", "reset", "rebuild"):
+        return [one for one in found if one.state["holder"] is None or choice == "status"]
+    return of_interest
 
 
-def describe(one: Found, number: int, *, explain: bool) -> str:
-    lines = [
-        f"[{number}] {one.path}",
-        "    " + _("stopped: {why}").format(why=one.why),
-        "    " + _("next: {next}").format(next=one.next),
-    ]
+def _is_damaged(one: Found) -> bool:
+    return one.kind != "tasklist" and bool(one.state["problem"])
+
+
+def _offer(
+    offered: list[Found],
+    found: list[Found],
+    path: Path,
+    choice: str | None,
+    ctx: click.Context,
+    explain: bool,
+    as_json: bool,
+) -> int:
+    if not offered:
+        if not as_json:
+            click.echo(nothing(found, path))
+        else:
+            output.print_json({"found": [one.to_json() for one in found]})
+        return 0
+    if not as_json and choice != "status":
+        for number, one in enumerate(offered, 1):
+            click.echo(describe(one, number, len(offered), explain=explain))
+    if explain and choice is None:
+        return 0
+    if choice is None:
+        if not sys.stdin.isatty():
+            click.echo(_("Choose: --continue, --restart, --status or --reset"))
+            return WAITS
+        offered, choice = _choose(offered)
+    environ = ctx.obj["environ"]
+    return max(int(_kind(one).do(one, choice, environ, as_json=as_json)) for one in offered)
+
+
+def _kind(one: Found) -> Any:
+    """The module for its kind: `describe`, `nothing`, `choices`, `question`, `do`."""
+    return import_module(f"segue.cli.resume_{one.kind}")
+
+
+def nothing(found: list[Found], path: Path) -> str:
+    """Why there is nothing to do here."""
+    for one in found:
+        if one.state["state"] == "running" or one.state["problem"]:
+            return f"{one.path}: {one.why}"
+    if found:
+        said: str = _kind(found[0]).nothing(found[0])
+        return said
+    if (path / "book.toml").exists():
+        from segue.work.book.resuming import nothing_begun, nothing_to_resume  # noqa: PLC0415
+
+        is_reset = (path / "meta" / "ralph-state.json").exists()
+        return nothing_to_resume() if is_reset else nothing_begun()
+    return _("There is no interrupted work here. Begin: segue run PLAN.md, or segue write-all")
+
+
+def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
+    lines = []
+    if total > 1 or one.kind == "tasklist":
+        lines.append(f"[{number}] {one.path}")
+    lines.append(_kind(one).describe(one))
     if explain:
         lines += [
+            "    " + _("stopped: {why}").format(why=one.why),
+            "    " + _("next: {next}").format(next=one.next),
             "    " + _("redone: {what}").format(what=one.redone),
             "    " + _("lost: {what}").format(what=one.lost),
             "    " + _("cost: {what}").format(what=one.cost),
         ]
-    return "\n".join(lines)
+    return "\n".join(dict.fromkeys(lines))
 
 
-def _choose(resumable: list[Found]) -> tuple[list[Found], str]:
-    if len(resumable) > 1:
-        kind = click.IntRange(1, len(resumable))
+def _choose(offered: list[Found]) -> tuple[list[Found], str]:
+    if len(offered) > 1:
+        kind = click.IntRange(1, len(offered))
         number = click.prompt(_("Which one?"), type=kind, default=1)
-        resumable = [resumable[number - 1]]
-    choices = ("continue", "restart", "status", "reset")
-    texts = (_("go on"), _("begin the tasks in progress again"), _("show the state"), _("reset"))
-    for number, text in enumerate(texts, 1):
-        click.echo(f"  {number}. {text}")
-    picked = click.prompt(_("What shall be done?"), type=click.IntRange(1, 4), default=1)
-    return resumable, choices[picked - 1]
-
-
-def _do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
-    from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
-    from segue.work.runner import Wishes  # noqa: PLC0415
-
-    match choice:
-        case "status":
-            click.echo(in_words(look(one.path)))
-            return 0
-        case "reset":
-            backup = reset.reset_plan(one.path)
-            click.echo(_("The plan begins anew. The old one is kept: {path}").format(path=backup))
-            return 0
-        case _:
-            wishes = Wishes(one.path, restart=choice == "restart")
-            return go(wishes, environ, as_json=as_json)
+        offered = [offered[number - 1]]
+    module = _kind(offered[0])
+    for number, (name, does) in enumerate(module.choices(offered[0]), 1):
+        click.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
+    picked = click.prompt(module.question(), type=click.IntRange(1, 4), default=1)
+    return offered, CHOICES[picked - 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from segue.cli.reporters import Reporter, choose_reporter
 from segue.engine.clock import SystemClock
 from segue.i18n import _
 from segue.work.config import JOBS_MAX
-from segue.work.runner import Wishes, run_plan
+from segue.work.finish import Result
+from segue.work.runner import Surroundings, Wishes, run_plan
 
 
 @click.command(
@@ -71,24 +73,32 @@ def command(
 
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
-    return asyncio.run(_go(wishes, environ, choose_reporter(as_json=as_json)))
+    return conduct(lambda around: run_plan(wishes, around), environ, as_json=as_json)
 
 
-async def _go(wishes: Wishes, environ: dict[str, str], reporter: Reporter) -> int:
+def conduct(
+    work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], *, as_json: bool
+) -> int:
+    """Do work of any kind here, on this terminal or in this pipe; the exit code."""
+    return asyncio.run(_conduct(work, environ, choose_reporter(as_json=as_json)))
+
+
+async def _conduct(
+    work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
+) -> int:
     asker = reporter.asker() if sys.stdin.isatty() and sys.stderr.isatty() else None
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
+    around = Surroundings(
+        environ=environ,
+        clock=SystemClock(),
+        tz=tz,
+        command=["segue", *sys.argv[1:]],
+        emit=reporter.emit,
+        asker=asker,
+        show=reporter.show,
+    )
     try:
-        result = await run_plan(
-            wishes,
-            environ=environ,
-            clock=SystemClock(),
-            tz=tz,
-            command=["segue", *sys.argv[1:]],
-            emit=reporter.emit,
-            asker=asker,
-            show=reporter.show,
-        )
+        return (await work(around)).exit
     finally:
         reporter.close()
-    return result.exit

@@ -83,7 +83,8 @@ def one(standing: Standing) -> str:
             )
         )
     for gate in standing.gates:
-        lines.append(f"  ❓ {gate['task']}: {gate['text']}")
+        who = f"{gate['task']}: " if gate["task"] else ""
+        lines.append(f"  ❓ {who}{gate['text']}")
     for failed in standing.failed:
         lines.append(
             f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")
@@ -93,7 +94,8 @@ def one(standing: Standing) -> str:
     if standing.problem:
         lines.append(f"  ✋ {standing.problem}")
     if standing.is_interrupted:
-        lines.append("  " + _("go on: segue run {plan}").format(plan=shown))
+        go_on = standing.go_on or f"segue run {shown}"
+        lines.append("  " + _("go on: {command}").format(command=go_on))
     return "\n".join(lines)
 
 

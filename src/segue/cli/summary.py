@@ -17,6 +17,10 @@ ERROR_CHARS_MAX = 160
 
 
 def summary(run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
+    if run.file.kind == "book":
+        from segue.cli.book_words import summary_of  # noqa: PLC0415 - few write books
+
+        return summary_of(run.file, facts, took_s)
     total = len(run.graph)
     done = len(facts["completed"])
     took = format_duration(took_s)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from segue.cli import book_events
 from segue.core.durations import format_duration
 from segue.i18n import _
 
@@ -153,6 +154,11 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
         task=f["task"], state=state_name(f["state"])
     ),
     "dependency_problem": _problem,
+    "chapter_judged": book_events.judged,
+    "chapter_completed": book_events.completed,
+    "chapter_failed": book_events.failed,
+    "breaker_tripped": book_events.tripped,
+    "book_paused": book_events.paused,
     "notice": lambda f: str(f["text"]),
     "stopping": lambda f: _("⏹ stopping; the place is kept (again: at once)"),
 }

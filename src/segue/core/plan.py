@@ -61,6 +61,7 @@ class Task:
     steps: tuple[Step, ...] = ()
     previous_error: str | None = None
     retries_used: int = 0
+    env: tuple[tuple[str, str], ...] = ()  # what its agent finds in the environment besides
 
     @property
     def is_past_limit(self) -> bool:

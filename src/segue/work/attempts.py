@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -83,9 +83,15 @@ class Workshop:
     base: Mapping[str, str]  # what every agent gets of it
     worktrees: Worktrees | None
     resume_text: str
+    place: Path | None = None  # where the agents work, if that is not the project's folder
+    isolates: Callable[[str], bool] = lambda task: True  # which tasks get a worktree
+
+    def worktrees_of(self, task: str) -> Worktrees | None:
+        return self.worktrees if self.isolates(task) else None
 
     def folder(self, task: str) -> Path:
-        return self.worktrees.workspace(task) if self.worktrees else self.project.root
+        worktrees = self.worktrees_of(task)
+        return worktrees.workspace(task) if worktrees else self.place or self.project.root
 
     def log(self, run: RunRow) -> Path:
         return self.project.logs / f"{run.id}.log"
@@ -215,7 +221,8 @@ class Workshop:
         return prompts.resumed(self.resume_text, answer=answer)
 
     def _environment(self, attempt: Attempt) -> dict[str, str]:
-        return environment(attempt.profile, self._facts(attempt), self.environ, self.base)
+        facts = environment(attempt.profile, self._facts(attempt), self.environ, self.base)
+        return {**facts, **dict(attempt.task.env)}
 
     def _facts(self, attempt: Attempt) -> Facts:
         run = attempt.run

@@ -28,11 +28,16 @@ def take_in(run: TaskListRun) -> None:
         return
     known = set(run.ledger.tasks)
     run.emit("plan_edited", new=[t.id for t in run.file.tasks() if t.id not in known])
-    compare(run, is_running=True)
-    run.rebuild()
+    follow(run)
     drop_what_is_out_of_our_hands(run)
     stuck = (TaskState.FAILED, TaskState.SKIPPED)
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
+
+
+def follow(run: TaskListRun) -> None:
+    """The tasks are not those that they were."""
+    compare(run, is_running=True)
+    run.rebuild()
 
 
 def compare(run: TaskListRun, *, is_running: bool) -> None:

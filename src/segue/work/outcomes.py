@@ -57,7 +57,7 @@ def agent_ended(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
     elif attempt.run.purpose == parking.COMPACT and attempt.limit is None:
         parking.compacted(run, attempt, is_well=is_well(attempt, ended))
     elif is_well(attempt, ended):
-        agent_ended_well(run, attempt)
+        agent_ended_well(run, attempt, ended)
     elif attempt.limit is not None:
         park(run, attempt, attempt.limit)
     elif attempt.lost is not None and attempt.run.resumes is not None:
@@ -120,9 +120,11 @@ def _reason(attempt: Attempt, ended: Ended) -> str:
     return why(ended, attempt.task.timeout_s)
 
 
-def agent_ended_well(run: TaskListRun, attempt: Attempt) -> None:
+def agent_ended_well(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
     attempt.summary = prompts.summarise(attempt.lines)
-    if attempt.task.verify:
+    if objection := run.file.object_to(attempt):
+        attempt_failed(run, attempt, objection, ended)
+    elif attempt.task.verify:
         attempt.lines.clear()
         verify(run, attempt)
     else:
@@ -154,7 +156,7 @@ def verified(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
 
 
 def merge_or_complete(run: TaskListRun, attempt: Attempt) -> None:
-    worktrees = run.workshop.worktrees
+    worktrees = run.workshop.worktrees_of(attempt.task.id)
     if worktrees is None:
         complete(run, attempt)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ class Standing:
     holder: lock.Holder | None = None
     problem: str | None = None
     is_known: bool = False  # Segue has run it before
+    go_on: str = ""  # the command for it, if that is not `segue run`
 
     @property
     def is_interrupted(self) -> bool:
@@ -69,18 +71,80 @@ class Standing:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the memory of a project knows of its plans."""
+
+    project: Project
+    store: Store | None
+    rows: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, project: Project) -> Known:
+        store = Store.open_readonly(project.database)
+        rows = store.all("SELECT * FROM plans") if store else []
+        return cls(project, store, {row["path"]: dict(row) for row in rows})
+
+    def close(self) -> None:
+        if self.store:
+            self.store.close()
+
+    def has(self, path: Path) -> bool:
+        return str(path) in self.rows
+
+    def holder(self, path: Path) -> lock.Holder | None:
+        return lock.holder(lock_path(self.project, path))
+
+    def waits(self, path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Its parks and its open gates."""
+        row = self.rows.get(str(path))
+        return _waits(self.store, row["id"]) if self.store and row else ([], [])
+
+    def usage(self, path: Path) -> Usage:
+        row = self.rows.get(str(path))
+        return usage.of_plan(self.store, row["id"]) if self.store and row else usage.nothing()
+
+    def usage_by_task(self, path: Path) -> dict[str, Usage]:
+        row = self.rows.get(str(path))
+        return usage.by_task(self.store, row["id"]) if self.store and row else {}
+
+
+Looker = Callable[[Path, Known], Standing]
+
+
+def _book(path: Path, known: Known) -> Standing:
+    from segue.work.book.standing import standing  # noqa: PLC0415 - most folders have none
+
+    return standing(path, known)
+
+
+# What makes a folder one of these, and who looks at it
+IN_FOLDERS: tuple[tuple[tuple[str, ...], Looker], ...] = (
+    (("book.toml", "meta/ralph-state.json"), _book),
+)
+
+
 def look(path: Path) -> list[Standing]:
     """Every plan of the project around this path (or the plan itself)."""
     path = path.resolve()
     project = Project.around(path)
-    store = Store.open_readonly(project.database)
+    known = {project.root: Known.of(project)}
     try:
-        known = _known(store) if store else {}
-        plans = [path] if path.is_file() else _plans(path, project, known)
-        return [_standing(plan, project, store, known.get(str(plan))) for plan in plans]
+        here = known[project.root]
+        if path.is_file():
+            return [_standing(path, here)]
+        found = [_standing(plan, here) for plan in _plans(path, project, here.rows)]
+        for folder, _entries in _folders_below(path):
+            for marks, looker in IN_FOLDERS:
+                if any((folder / mark).exists() for mark in marks):
+                    around = Project.around(folder)
+                    if around.root not in known:
+                        known[around.root] = Known.of(around)
+                    found.append(looker(folder, known[around.root]))
+        return found
     finally:
-        if store:
-            store.close()
+        for one in known.values():
+            one.close()
 
 
 def to_json(path: Path) -> dict[str, Any]:
@@ -113,10 +177,6 @@ def accounts(path: Path) -> list[dict[str, Any]]:
         store.close()
 
 
-def _known(store: Store) -> dict[str, dict[str, Any]]:
-    return {row["path"]: dict(row) for row in store.all("SELECT * FROM plans")}
-
-
 def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> list[Path]:
     """Plans that were run, then Markdown files that are plans: tasks with ids, or begun."""
     found = [
@@ -133,23 +193,26 @@ def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> 
 
 def markdown_below(folder: Path) -> list[Path]:
     """Markdown files below a folder, breadth first, bounded."""
-    found: list[Path] = []
+    return [
+        entry
+        for _folder, entries in _folders_below(folder)
+        for entry in entries
+        if entry.suffix.lower() == ".md" and entry.is_file()
+    ]
+
+
+def _folders_below(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """The folder and those below it, with what is in each, breadth first, bounded."""
     todo = [folder]
     for number, current in enumerate(todo):
         if number >= FOLDERS_MAX:
             break
         try:
-            entries = sorted(current.iterdir())
+            entries = [entry for entry in sorted(current.iterdir()) if not entry.is_symlink()]
         except OSError:
             continue
-        for entry in entries:
-            if entry.is_symlink():
-                continue
-            if entry.is_dir() and entry.name not in NOT_LOOKED_INTO:
-                todo.append(entry)
-            elif entry.suffix.lower() == ".md" and entry.is_file():
-                found.append(entry)
-    return found
+        todo += [e for e in entries if e.name not in NOT_LOOKED_INTO and e.is_dir()]
+        yield current, entries
 
 
 def is_plan(path: Path) -> bool:
@@ -168,23 +231,21 @@ def is_plan(path: Path) -> bool:
     return bool(begun) or (document.has_ids and TaskState.PENDING in states)
 
 
-def _standing(
-    path: Path, project: Project, store: Store | None, row: dict[str, Any] | None
-) -> Standing:
+def _standing(path: Path, known: Known) -> Standing:
     document = Document.parse(path.read_bytes(), file=str(path))
     problems = check(document)
     counts = Counter(str(task.state) for task in document.tasks)
-    held_by = lock.holder(lock_path(project, path))
-    parks, gates = _waits(store, row["id"]) if store and row else ([], [])
+    held_by = known.holder(path)
+    parks, gates = known.waits(path)
     return Standing(
         path=path,
         kind="tasklist",
-        state=_state(row, counts, held_by, parks, gates),
+        state=_state(known.rows.get(str(path)), counts, held_by, parks, gates),
         counts={str(state): counts[state] for state in TaskState},
         parks=parks,
         gates=gates,
-        usage=usage.of_plan(store, row["id"]) if store and row else usage.nothing(),
-        usage_by_task=usage.by_task(store, row["id"]) if store and row else {},
+        usage=known.usage(path),
+        usage_by_task=known.usage_by_task(path),
         failed=[
             {"task": task.id, "title": task.title, "error": task.previous_error}
             for task in document.tasks
@@ -193,7 +254,7 @@ def _standing(
         running=[task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS],
         holder=held_by,
         problem=f"{problems[0].where}: {problems[0].message}" if problems else None,
-        is_known=row is not None,
+        is_known=known.has(path),
     )
 
 

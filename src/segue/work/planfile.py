@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem, UserError
@@ -16,6 +17,11 @@ from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import files
+
+if TYPE_CHECKING:
+    from segue.work.attempts import Attempt
+    from segue.work.ledger import GateRow
+    from segue.work.tasklist import TaskListRun
 
 Edit = Callable[[Document], object]
 TRIES_MAX = 50
@@ -26,6 +32,8 @@ class PlanFile:
 
     `check_more`: what else a plan must have to be run (its agents, its commands).
     """
+
+    kind = "tasklist"
 
     def __init__(
         self, path: Path, shown: str, check_more: Callable[[Document], list[Problem]]
@@ -146,3 +154,21 @@ class PlanFile:
 
     def tasks(self) -> tuple[Task, ...]:
         return self.document.tasks
+
+    def task(self, key: str) -> Task:
+        return self.document.task(key)
+
+    def has_moved_on(self) -> bool:
+        return False  # its tasks are a person's
+
+    def prepare(self, attempt: Attempt) -> None:
+        """Nothing needs to be made ready."""
+
+    def object_to(self, attempt: Attempt) -> str | None:
+        return None  # the task's own `verify` says
+
+    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+        return False  # it is the agent that has asked
+
+    def progress(self, run: TaskListRun) -> tuple[int, int]:
+        return run.frontier.counts[TaskState.COMPLETED], len(run.graph)

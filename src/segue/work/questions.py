@@ -72,7 +72,7 @@ class Questions:
         if self._asker is None or not tasks:
             return False
         for key in tasks:
-            text = failed_question(run.file.document.task(key), run.ledger.tasks[key].error)
+            text = failed_question(run.file.task(key), run.ledger.tasks[key].error)
             self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first, is_menu=True)
         return True
 

@@ -182,9 +182,9 @@ def _restart_cut_off(run: TaskListRun) -> None:
         run.mark(task.id, TaskState.PENDING)
         if task.steps:
             run.clear_steps(task.id)
-        if run.workshop.worktrees:
+        if worktrees := run.workshop.worktrees_of(task.id):
             try:
-                run.workshop.worktrees.set_aside(task.id)
+                worktrees.set_aside(task.id)
             except AgentError as error:
                 run.tell("notice", text=str(error))
         run.tell("task_restarted", task=task.id, why=_("it was cut off"))

@@ -43,21 +43,23 @@ class Found:
         }
 
 
-Finder = Callable[[Path], list[Found]]
-
-
-def tasklists(path: Path) -> list[Found]:
-    return [
-        _tasklist(standing) for standing in look(path) if standing.state is not PlanState.PENDING
-    ]
-
-
-KINDS: dict[str, Finder] = {"tasklist": tasklists}
-
-
 def find(path: Path) -> list[Found]:
     """Everything that was begun under this path, of every kind."""
-    return [found for finder in KINDS.values() for found in finder(path)]
+    begun = [one for one in look(path) if one.state is not PlanState.PENDING]
+    return [KINDS[one.kind](one) for one in begun]
+
+
+def _book(standing: Standing) -> Found:
+    from segue.work.book import resuming  # noqa: PLC0415 - most folders have none
+    from segue.work.book.standing import facts  # noqa: PLC0415
+
+    return Found(
+        path=standing.path,
+        kind="book",
+        cost=_cost(standing),
+        state=standing.to_json(),
+        **facts(resuming.look(standing.path), standing),
+    )
 
 
 def _tasklist(standing: Standing) -> Found:
@@ -135,3 +137,6 @@ def _cost(standing: Standing) -> str:
     tokens = used["input_tokens"] + used["output_tokens"]
     price = "" if used["cost_usd"] is None else f" (${used['cost_usd']:.2f})"
     return _("so far {n} tokens{price}").format(n=tokens, price=price)
+
+
+KINDS: dict[str, Callable[[Standing], Found]] = {"tasklist": _tasklist, "book": _book}

@@ -39,6 +39,7 @@ from segue.work.locks import check_held, lock_path
 from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
 from segue.work.questions import Asker, Questions
+from segue.work.source import Source
 from segue.work.tasklist import Options, TaskListRun
 from segue.work.worktree import Worktrees
 from segue.work.zone import zone_here
@@ -141,42 +142,103 @@ def open_plan(
     return project, file, cast, settings
 
 
-async def run_plan(
-    wishes: Wishes,
-    *,
-    environ: Mapping[str, str],
-    clock: Clock,
-    tz: tzinfo,
-    command: Sequence[str],
-    emit: Emit,
-    asker: Asker | None,
-    show: Callable[[TaskListRun], None] = lambda run: None,
-) -> Result:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run of any plan gets from whoever starts it."""
+
+    environ: Mapping[str, str]
+    clock: Clock
+    tz: tzinfo
+    command: Sequence[str]
+    emit: Emit
+    asker: Asker | None
+    show: Callable[[TaskListRun], None] = lambda run: None
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """How one plan is run. `place`: where its agents work, if not in the project's folder."""
+
+    options: Options
+    restart: bool = False
+    worktrees: Worktrees | None = None
+    isolates: Callable[[str], bool] = lambda task: True
+    place: Path | None = None
+    finish: Callable[[TaskListRun], Result] = finish
+
+
+def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
+    recovery = settings.recovery
+    return Options(
+        jobs=jobs,
+        on_failed=on_failed,
+        wait=wait,
+        waits=Waits(
+            weekly_s=recovery.weekly_limit_default,
+            rate_s=recovery.default_wait_time,
+            context_s=recovery.context_limit_wait,
+            margin_s=recovery.wake_margin_s,
+        ),
+        silence_after_s=recovery.silence_after_s,
+        silence_max_s=recovery.silence_max_s,
+        budget_usd=settings.leash.budget_usd,
+        limit_patterns=settings.limit_patterns,
+    )
+
+
+async def run_plan(wishes: Wishes, around: Surroundings) -> Result:
     """Run a task list, or go on with it."""
-    project, file, cast, settings = open_plan(wishes, environ)
+    project, file, cast, settings = open_plan(wishes, around.environ)
     worktrees = None
     if wishes.isolate:
         worktrees = Worktrees(project.root, project.worktrees, file.path)
         worktrees.check()
     check_writable(file.path, project)
-    tz = zone_here(environ, tz, clock.now())
+
+    def is_ours() -> None:
+        files.remove_leftovers(file.path)
+        file.spare = lock_path(project, file.path).with_suffix(".plan")
+
+    jobs = wishes.jobs or settings.jobs
+    how = Conduct(
+        options(settings, jobs=jobs, on_failed=wishes.on_failed, wait=wishes.wait),
+        restart=wishes.restart,
+        worktrees=worktrees,
+    )
+    try:
+        return await conduct(file, project, cast, settings, around, how, lambda run: is_ours())
+    finally:
+        if file.spare is not None:
+            file.spare.unlink(missing_ok=True)
+
+
+async def conduct(
+    source: Source,
+    project: Project,
+    cast: Cast,
+    settings: config.Config,
+    around: Surroundings,
+    how: Conduct,
+    begin: Callable[[TaskListRun], None],
+) -> Result:
+    """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
+    clock, environ = around.clock, around.environ
+    tz = zone_here(environ, around.tz, clock.now())
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None
     lock: Lock | None = None
     try:
         project.prepare()
-        lock = Lock(lock_path(project, file.path))
-        check_held(lock.take(since=stamp(clock.now()), command=shlex.join(command)), file.shown)
-        files.remove_leftovers(file.path)
-        file.spare = lock_path(project, file.path).with_suffix(".plan")
+        lock = Lock(lock_path(project, source.path))
+        command = shlex.join(around.command)
+        check_held(lock.take(since=stamp(clock.now()), command=command), source.shown)
         store = Store.open(project.database)
         become_subreaper()
         engine = LocalEngine(project.runs, clock, launcher)
-        questions = Questions(asker, engine.tell)
         run = TaskListRun(
-            file=file,
-            ledger=Ledger(store, clock, file.path, "tasklist"),
+            file=source,
+            ledger=Ledger(store, clock, source.path, source.kind),
             accounts=Accounts(store, clock),
             engine=engine,
             clock=clock,
@@ -184,40 +246,28 @@ async def run_plan(
                 project,
                 environ,
                 agents.passed_on(environ),
-                worktrees,
+                how.worktrees,
                 settings.recovery.resume_text,
+                how.place,
+                how.isolates,
             ),
-            options=Options(
-                jobs=wishes.jobs or settings.jobs,
-                on_failed=wishes.on_failed,
-                wait=wishes.wait,
-                waits=Waits(
-                    weekly_s=settings.recovery.weekly_limit_default,
-                    rate_s=settings.recovery.default_wait_time,
-                    context_s=settings.recovery.context_limit_wait,
-                    margin_s=settings.recovery.wake_margin_s,
-                ),
-                silence_after_s=settings.recovery.silence_after_s,
-                silence_max_s=settings.recovery.silence_max_s,
-                budget_usd=settings.leash.budget_usd,
-                limit_patterns=settings.limit_patterns,
-            ),
+            options=how.options,
             leash=leash(settings.leash, clock, tz),
             profile_for=cast.profile_for,
             profile_named=cast.profile_named,
-            questions=questions,
+            questions=Questions(around.asker, engine.tell),
             held_conversations=Conversations(
                 conversations_folder(environ, project.memory / "conversations"), is_under_way
             ),
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
-            emit=emit,
+            emit=around.emit,
         )
-        return await _run(run, engine, show, restart=wishes.restart)
+        begin(run)
+        return await _run(run, engine, around.show, how)
     finally:
         await launcher.close()
-        if store is not None and file.spare is not None:
+        if store is not None:
             store.close()
-            file.spare.unlink(missing_ok=True)
         if lock is not None:
             lock.release()
 
@@ -226,8 +276,7 @@ async def _run(
     run: TaskListRun,
     engine: LocalEngine,
     show: Callable[[TaskListRun], None],
-    *,
-    restart: bool,
+    how: Conduct,
 ) -> Result:
     loop = asyncio.get_running_loop()
     for number in STOPS:
@@ -239,11 +288,11 @@ async def _run(
         engine.watch_mailbox(run.workshop.project.mailbox)
         run.emit("started", path=str(run.file.path))
         run.budgets_granted = run.ledger.budgets_granted()
-        recovery.recover(run, restart=restart)
+        recovery.recover(run, restart=how.restart)
         show(run)
         gc.freeze()  # the plan and the program stay: no need to look through them again and again
         await run.loop()
-        return finish(run)
+        return how.finish(run)
     except BaseException:
         await engine.end_all()
         raise

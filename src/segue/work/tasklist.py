@@ -40,8 +40,8 @@ from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
 from segue.work.ledger import LATER, GateRow, Ledger, ParkRow, RunRow
-from segue.work.planfile import PlanFile
 from segue.work.questions import Questions
+from segue.work.source import Source
 
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
@@ -63,7 +63,7 @@ class Options:
 class TaskListRun:
     """Everything one `segue run` holds in memory."""
 
-    file: PlanFile
+    file: Source
     ledger: Ledger
     accounts: Accounts
     engine: Engine
@@ -103,6 +103,9 @@ class TaskListRun:
             self.take_in_edits()
             self.decide()
             self.commit()
+            if self.file.has_moved_on():
+                edits.follow(self)
+                continue
             if self.is_over():
                 break
             timeout_s = LATER.total_seconds() if self.ledger.has_later else None
@@ -327,8 +330,10 @@ class TaskListRun:
             return shop.agent_job(attempt, shop.resume_prompt(attempt.answer))
         conversations.hold(self, attempt)
         is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
-        if shop.worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
-            shop.worktrees.make(attempt.task.id)
+        worktrees = shop.worktrees_of(attempt.task.id)
+        if worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
+            worktrees.make(attempt.task.id)
+        self.file.prepare(attempt)
         row = self.ledger.tasks[attempt.task.id]
         return shop.agent_job(
             attempt, shop.first_prompt(attempt, self._produced(attempt), row.error)
@@ -444,6 +449,8 @@ class TaskListRun:
         """A person answered: on, in the same conversation."""
         if gate.category == budget.CATEGORY:
             budget.answered(self, gate, answer)
+            return
+        if self.file.answered(self, gate, answer):
             return
         said = answers.as_told(gate, answer)
         before = self.ledger.run_row(gate.run) if gate.run else None

@@ -65,7 +65,7 @@ class Run:
         self.unanswered: list[str] = []
         self.file = SimpleNamespace(
             edit=lambda edit, task: self.done.append(("edit", task)),
-            document=SimpleNamespace(task=self.graph.task),
+            task=self.graph.task,
         )
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: object) -> None:

@@ -1,0 +1,157 @@
+"""`segue resume` in a book: the box, the four choices, and a way back from a damaged state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from segue.cli import book_words, output
+from segue.core.book import BookState
+from segue.i18n import _
+from segue.work.book import resuming, settings
+from segue.work.book.resuming import Look, look
+from segue.work.book.writing import How, Wishes, complete, fitted
+from segue.work.finish import WAITS
+from segue.work.resume import Found
+
+CHOICES = ("continue", "restart", "status", "reset")
+
+
+def state_of(seen: Look) -> BookState | None:
+    """The state with what `book.toml` says now, where there is one."""
+    state = seen.state
+    if state is None or not (seen.folder.root / settings.FILE).exists():
+        return state
+    return fitted(state, settings.load(seen.folder.root)) if state.total_chapters == 0 else state
+
+
+def describe(one: Found) -> str:
+    """The box; of a damaged state, what is left."""
+    seen = look(one.path)
+    state = state_of(seen)
+    if state is None:
+        return damaged(seen)
+    half = seen.folder.half_chapters(state)
+    return book_words.interrupted(state, len(seen.folder.wisdom_files()), half)
+
+
+def nothing(one: Found) -> str:
+    """Why there is nothing to do."""
+    seen = look(one.path)
+    if seen.damage is not None:
+        return damaged(seen)
+    if seen.state is None:
+        return resuming.nothing_begun()
+    return complete() if seen.state.completed_at else resuming.nothing_to_resume()
+
+
+def damaged(seen: Look) -> str:
+    text = _("the state of the book is damaged: {why}").format(why=seen.damage)
+    lines = [f"{seen.folder.state_file}: {text}"]
+    if seen.backup is not None:
+        lines.append(
+            _("The newest backup can be taken: {path}").format(path=seen.backup)
+            + "\n  segue resume --continue"
+        )
+    else:
+        lines.append(resuming.no_way_back())
+        if seen.chapters:
+            text = _("Or count the {n} chapters that are there: segue resume --rebuild")
+            lines.append(text.format(n=seen.chapters))
+    return "\n".join(lines)
+
+
+def restored(seen: Look, *, as_json: bool) -> BookState:
+    """The state of the newest backup, told; the damaged file is kept."""
+    backup, state, kept = resuming.restore(seen.folder, datetime.now(UTC))
+    text = _("The state was damaged; the backup {backup} takes its place. Kept: {kept}")
+    click.echo(text.format(backup=backup.name, kept=kept.name), err=as_json)
+    return state
+
+
+def choices(one: Found) -> list[tuple[str, str]]:
+    """What can be chosen, and what it does."""
+    seen = look(one.path)
+    state = seen.state
+    n = target(seen) if state else 1
+    return [
+        (_("go on writing"), _("from where it stopped (chapter {n})").format(n=n)),
+        (_("begin the current chapter again"), _("write only chapter {n} anew").format(n=n)),
+        (_("show the state only"), _("the progress in full, then end")),
+        (_("reset"), _("the state is emptied (after a backup)")),
+    ]
+
+
+def question() -> str:
+    return _("How shall it go on?")
+
+
+def target(seen: Look) -> int:
+    """The chapter that a restart takes: a half one, else the current one."""
+    assert seen.state is not None
+    half = seen.folder.half_chapters(seen.state)
+    current = seen.state.current_chapter
+    return half[0] if half and current not in half else current
+
+
+def do(
+    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, explained: bool = False
+) -> int:
+    from segue.cli.write_all import go  # noqa: PLC0415 - only those who go on need the engine
+
+    seen = look(one.path)
+    wishes = Wishes(seen.folder.root)
+    match choice:
+        case "status":
+            return _show(seen, as_json=as_json)
+        case "reset":
+            backup = resuming.reset(seen.folder)
+            if as_json:
+                output.print_json({"reset": str(seen.folder.root), "backup": str(backup or "")})
+            else:
+                click.echo(resuming.was_reset())
+            return 0
+        case "rebuild":
+            now = datetime.now(UTC)
+            state = resuming.rebuild(seen.folder, now)
+            if seen.damage is not None:
+                seen.folder.put_damaged_aside(now)
+            return go(replace(wishes, state=state), environ, as_json=as_json)
+        case _:
+            pass
+    if seen.damage is not None:
+        if seen.backup is None:
+            click.echo(damaged(seen), err=as_json)
+            return WAITS
+        seen = replace(seen, state=restored(seen, as_json=as_json), damage=None)
+        wishes = replace(wishes, state=seen.state)
+    if choice == "restart":
+        wishes = replace(wishes, how=How.CHAPTER, chapter=target(seen))
+        return go(wishes, environ, as_json=as_json)
+    if not as_json:
+        _tell_causes(seen)
+    return go(wishes, environ, as_json=as_json)
+
+
+def _tell_causes(seen: Look) -> None:
+    """What stopped it before, and what was learnt: the writer gets the wisdom, too."""
+    state = seen.state
+    assert state is not None
+    if state.circuit_breaker.triggered:
+        click.echo(_("Before, it was stopped for:"))
+        for reason in dict.fromkeys(state.circuit_breaker.failure_reasons[-5:]):
+            click.echo(f"  - {reason}")
+
+
+def _show(seen: Look, *, as_json: bool) -> int:
+    state = state_of(seen)
+    if state is None:
+        click.echo(damaged(seen) if seen.damage else resuming.nothing_begun())
+        return WAITS if seen.damage else 0
+    if as_json:
+        output.print_json(book_words.json_state(state))
+    else:
+        click.echo(book_words.in_full(state))
+    return 0

@@ -1,0 +1,54 @@
+"""`segue resume` for a task list."""
+
+from __future__ import annotations
+
+import click
+
+from segue.cli.status import in_words
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work import reset
+from segue.work.overview import look
+from segue.work.resume import Found
+
+
+def describe(one: Found) -> str:
+    stopped = _("stopped: {why}").format(why=one.why)
+    following = _("next: {next}").format(next=one.next)
+    return f"    {stopped}\n    {following}"
+
+
+def nothing(one: Found) -> str:
+    return _("There is no interrupted work here. Begin: segue run PLAN.md, or segue write-all")
+
+
+def choices(one: Found) -> list[tuple[str, str]]:
+    return [
+        (_("go on"), ""),
+        (_("begin the tasks in progress again"), ""),
+        (_("show the state"), ""),
+        (_("reset"), ""),
+    ]
+
+
+def question() -> str:
+    return _("What shall be done?")
+
+
+def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+    from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
+    from segue.work.runner import Wishes  # noqa: PLC0415
+
+    match choice:
+        case "status":
+            click.echo(in_words(look(one.path)))
+            return 0
+        case "reset":
+            backup = reset.reset_plan(one.path)
+            click.echo(_("The plan begins anew. The old one is kept: {path}").format(path=backup))
+            return 0
+        case "rebuild":
+            raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))
+        case _:
+            wishes = Wishes(one.path, restart=choice == "restart")
+            return go(wishes, environ, as_json=as_json)

@@ -1,0 +1,79 @@
+"""Words instead of flags: `segue resume 이어서 써줘`, `segue resume where was I`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from segue.errors import UserError
+from segue.i18n import _
+
+# What people say, for each choice; the longest phrase that is found decides.
+PHRASES: dict[str, tuple[str, ...]] = {
+    "continue": (
+        "이어서 써줘", "이어서 집필", "이어서 진행", "이어서", "이어 써", "계속 집필",
+        "계속 써", "계속해", "계속",
+        "중단된 거 이어서", "중단된 작업", "continue", "go on", "carry on", "keep going",
+        "keep writing", "pick up", "resume", "finish it", "proceed",
+    ),
+    "status": (
+        "어디까지 했지", "어디까지", "상태만 확인", "상태", "진행 상황", "현황", "얼마나",
+        "where was i", "where were we", "where am i", "how far", "show the state", "status",
+        "progress", "what is left", "state",
+    ),
+    "restart": (
+        "현재 챕터 재시작", "챕터 재시작", "다시 시작", "다시 써", "재시작", "이 챕터 다시",
+        "start again", "start over", "start the chapter again", "begin again", "restart", "again",
+        "rewrite", "redo",
+    ),
+    "reset": (
+        "세션 초기화", "초기화", "처음부터", "리셋", "reset", "from scratch", "wipe", "forget it",
+        "clear the state",
+    ),
+}  # fmt: skip
+
+
+def split(arguments: tuple[str, ...]) -> tuple[Path, str | None]:
+    """The path among the arguments (here, if there is none), and what the words choose."""
+    words = list(arguments)
+    path = Path()
+    if words and (Path(words[0]).exists() or _looks_like_a_path(words[0])):
+        path = Path(words.pop(0))
+    elif len(words) > 1 and _looks_like_a_path(words[-1]) and Path(words[-1]).exists():
+        path = Path(words.pop())
+    if not path.exists():
+        raise UserError(
+            "path_not_found",
+            _("there is no such path"),
+            file=str(path),
+            hint=_("give the folder or the plan, or say what to do: segue resume go on"),
+        )
+    return path, chosen(" ".join(words)) if words else None
+
+
+def _looks_like_a_path(word: str) -> bool:
+    return "/" in word.strip("/") or word.startswith((".", "/", "~")) or word.endswith(".md")
+
+
+def chosen(text: str) -> str:
+    """What a sentence chooses; UserError where it says nothing that is known."""
+    said = re.sub(r"[\s/?!.,~]+", " ", text.casefold()).strip()
+    found = [
+        (len(phrase), choice)
+        for choice, phrases in PHRASES.items()
+        for phrase in phrases
+        if _says(said, phrase)
+    ]
+    if not found:
+        raise UserError(
+            "usage",
+            _("“{text}” says nothing about what to do").format(text=text),
+            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+        )
+    return max(found)[1]
+
+
+def _says(said: str, phrase: str) -> bool:
+    if phrase.isascii():
+        return re.search(rf"\b{re.escape(phrase)}\b", said) is not None
+    return phrase in said or phrase.replace(" ", "") in said.replace(" ", "")

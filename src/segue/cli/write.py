@@ -1,0 +1,32 @@
+"""`segue write N`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.write_all import go
+from segue.i18n import _
+from segue.work.book.writing import How, Wishes
+
+
+@click.command(
+    "write",
+    help=_("Write chapter N of the book in PATH, and judge it; what was there is kept beside."),
+    epilog=output.example("segue write 3"),
+)
+@click.argument("chapter", type=click.IntRange(1), metavar="N")
+@click.argument(
+    "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
+)
+@click.option(
+    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
+)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(ctx: click.Context, chapter: int, path: Path, no_wait: bool, as_json: bool) -> int:
+    wishes = Wishes(path, how=How.CHAPTER, chapter=chapter, wait=not no_wait)
+    return go(wishes, ctx.obj["environ"], as_json=as_json)

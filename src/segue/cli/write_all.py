@@ -1,0 +1,87 @@
+"""`segue write-all`"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.resume_book import damaged, restored
+from segue.cli.run import conduct
+from segue.core.book import BookState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.book import settings
+from segue.work.book.resuming import look, nothing_begun, nothing_to_resume
+from segue.work.book.steps import CHOICES
+from segue.work.book.writing import How, Wishes, complete, fitted, is_begun, write_book
+from segue.work.finish import WAITS
+
+
+@click.command(
+    "write-all",
+    help=_("Write the book in PATH (here, if none is given), or go on with it."),
+    epilog=output.example("segue write-all --resume"),
+)
+@click.argument(
+    "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
+)
+@click.option("--resume", is_flag=True, help=_("only go on; begin nothing new"))
+@click.option("--restart", is_flag=True, help=_("from the first chapter (all texts are kept)"))
+@click.option(
+    "--on-tripped",
+    type=click.Choice(CHOICES),
+    help=_("what to do about a chapter that the circuit breaker stopped"),
+)
+@click.option(
+    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
+)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(
+    ctx: click.Context,
+    path: Path,
+    resume: bool,
+    restart: bool,
+    on_tripped: str | None,
+    no_wait: bool,
+    as_json: bool,
+) -> int:
+    if resume and restart:
+        raise UserError("usage", _("--resume and --restart exclude each other"))
+    wishes = Wishes(path, wait=not no_wait, on_tripped=on_tripped)
+    if restart:
+        return go(replace(wishes, how=How.RESTART), ctx.obj["environ"], as_json=as_json)
+    book = settings.load(path.resolve())
+    seen = look(path)
+    state = seen.state
+    if seen.damage is not None:
+        if not resume:
+            click.echo(damaged(seen), err=as_json)
+            return WAITS
+        state = restored(seen, as_json=as_json)
+        wishes = replace(wishes, state=state)
+    said = _nothing_to_do(state, book, only_resume=resume)
+    if said is not None:
+        click.echo(said, err=as_json)
+        return 0
+    return go(wishes, ctx.obj["environ"], as_json=as_json)
+
+
+def _nothing_to_do(
+    state: BookState | None, book: settings.Book, *, only_resume: bool
+) -> str | None:
+    if state is None:
+        return nothing_begun() if only_resume else None
+    if not is_begun(state):
+        return nothing_to_resume() if only_resume else None
+    now = fitted(state, book)
+    return complete() if now.is_over and not now.failed_chapters else None
+
+
+def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+    """Write, showing what happens; the exit code."""
+    return conduct(lambda around: write_book(wishes, around), environ, as_json=as_json)

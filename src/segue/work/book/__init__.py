@@ -1,0 +1,1 @@
+"""Books: chapters written, judged and revised by agents, one after the other."""

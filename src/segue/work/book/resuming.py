@@ -1,0 +1,140 @@
+"""An interrupted book: what is there, what continuing would do, and what a damaged state leaves.
+
+A damaged state is never taken for a new book. The newest backup that can be read takes its place;
+without one the chapters that are there can be counted again; the damaged file is kept.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from segue.core import book as rules
+from segue.core.book import BookState
+from segue.engine.clock import SystemClock
+from segue.errors import UserError
+from segue.i18n import _
+from segue.plans import book_state
+from segue.plans.book_state import DamagedError, NewerError
+from segue.store import files
+from segue.store.changes import stamp
+from segue.store.lock import Lock
+from segue.store.sqlite import Store
+from segue.work.book import settings
+from segue.work.book.folder import BookFolder, in_seconds
+from segue.work.book.writing import is_begun, new_state
+from segue.work.ledger import Ledger
+from segue.work.locks import check_held, lock_path
+from segue.work.project import Project, check_writable
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A book's state as it is found. `damage`: why it cannot be read; then `backup` is the newest
+    that can, and `chapters` how many files a rebuild would count."""
+
+    folder: BookFolder
+    state: BookState | None = None
+    damage: str | None = None
+    backup: Path | None = None
+    chapters: int = 0
+
+    @property
+    def is_resumable(self) -> bool:
+        state = self.state
+        return state is not None and state.completed_at is None and is_begun(state)
+
+
+def look(root: Path) -> Look:
+    """What a folder's state says. NewerError: it is left alone, in words."""
+    folder = BookFolder(root.resolve())
+    try:
+        return Look(folder, folder.load())
+    except NewerError as error:
+        raise UserError(
+            "newer_state",
+            _("it was written by a newer Segue (schema_version {version})").format(version=error),
+            file=str(folder.state_file),
+            hint=_("update Segue; nothing was touched"),
+        ) from error
+    except DamagedError as error:
+        backup = folder.newest_valid_backup()
+        return Look(
+            folder,
+            damage=str(error),
+            backup=backup[0] if backup else None,
+            chapters=len(folder.chapter_files()),
+        )
+
+
+# The sentences of the original
+
+
+def nothing_begun() -> str:
+    return _("There is no interrupted writing here. Begin: segue write-all")
+
+
+def nothing_to_resume() -> str:
+    return _("There is nothing here that can be resumed.")
+
+
+def no_way_back() -> str:
+    return _("It cannot be restored. Begin anew: segue write-all")
+
+
+def was_reset() -> str:
+    return _("The book's state was reset. Begin anew: segue write-all")
+
+
+# What can be done
+
+
+def restore(folder: BookFolder, now: datetime) -> tuple[Path, BookState, Path]:
+    """The newest backup that can be read, its state, and where the damaged file is kept."""
+    found = folder.newest_valid_backup()
+    if found is None:
+        raise UserError(
+            "no_backup",
+            no_way_back(),
+            file=str(folder.state_file),
+            hint=_("or count the chapters that are there: segue resume --rebuild"),
+        )
+    return found[0], found[1], folder.put_damaged_aside(now)
+
+
+def rebuild(folder: BookFolder, now: datetime) -> BookState:
+    """A state from the chapters alone: the last one is judged, those before it are completed."""
+    book = settings.load(folder.root)
+    state = new_state(book, now)
+    there = [n for n in sorted(folder.chapter_files()) if n <= state.total_chapters]
+    state = replace(state, ralph_active=True, can_resume=True)
+    if not there:
+        return rules.next_write(rules.at_chapter(state, 1))
+    state = rules.at_chapter(replace(state, completed_chapters=tuple(there[:-1])), there[-1])
+    return rules.next_write(replace(state, is_written=True))
+
+
+def reset(folder: BookFolder) -> Path | None:
+    """Back up, then write the five fields of a reset; what waits is ended. The backup's path."""
+    project = Project.around(folder.root)
+    check_writable(folder.meta, project)
+    project.prepare()
+    now = datetime.now(UTC)
+    lock = Lock(lock_path(project, folder.root))
+    check_held(lock.take(since=stamp(now), command=shlex.join(sys.argv)), str(folder.root))
+    store = Store.open(project.database)
+    try:
+        ledger = Ledger(store, SystemClock(), folder.root, "book")
+        ledger.end_waits()
+        ledger.commit()
+        backup = folder.back_up(now)
+        files.replace(folder.state_file, book_state.render_reset(in_seconds(now)))
+    except OSError as error:
+        raise files.in_words(error, folder.state_file) from error
+    finally:
+        store.close()
+        lock.release()
+    return backup

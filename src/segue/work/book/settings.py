@@ -1,0 +1,146 @@
+"""`book.toml`: what is to be written, by whom, and who judges it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work import settings_values as read
+from segue.work.settings_file import Reader
+
+FILE = "book.toml"
+CHAPTERS_MAX = 10_000
+KEYS = (
+    "title", "chapters", "chapter", "acts", "threshold", "writer", "judge", "judge_command",
+    "max_iterations", "judge_timeout", "notes",
+)  # fmt: skip
+CHAPTER_KEYS = ("title", "outline")
+NOTES = ("plot", "characters")
+JUDGE_TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    title: str = ""
+    outline: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """One book. `writer` and `judge` are None where the project's default agent is meant."""
+
+    title: str
+    chapters: tuple[Chapter, ...]
+    acts: int = 1
+    threshold: float = 80
+    writer: str | None = None
+    judge: str | None = None
+    judge_command: tuple[str, ...] = ()
+    max_iterations: int = 100
+    judge_timeout_s: float = JUDGE_TIMEOUT_S
+    notes: tuple[str, ...] = NOTES
+    text: str = ""  # of the file, to find its lines
+
+    def chapter(self, number: int) -> Chapter:
+        return self.chapters[number - 1]
+
+
+def load(folder: Path) -> Book:
+    """The book in this folder; UserError with the line of what is wrong."""
+    path = folder / FILE
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise UserError(
+            "no_book",
+            _("there is no book here"),
+            file=str(path),
+            hint=_('write one: title = "…", chapters = 12 (docs/book.md)'),
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            "book_unreadable",
+            _("it cannot be read: {why}").format(why=error),
+            file=str(path),
+            hint=_("give yourself the right to read it; it must be UTF-8"),
+        ) from error
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> Book:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        raise UserError(
+            "bad_toml",
+            _("this is not valid TOML: {why}").format(why=error),
+            file=str(path),
+            line=int(at[1]) if at else None,
+            hint=_("mend the line; strings need quotes"),
+        ) from error
+    reader = Reader(path, text)
+    reader.known(values, KEYS, "")
+    chapters = _chapters(reader, values)
+    book = Book(
+        title=reader.take(values, "", "title", read.text, '"The long night"') or path.parent.name,
+        chapters=chapters,
+        acts=reader.take(values, "", "acts", read.whole(1, 1000), "3") or 1,
+        threshold=_or(reader.take(values, "", "threshold", read.number(0, 100), "0-100"), 80),
+        writer=reader.take(values, "", "writer", read.text, '"the name of an agent"'),
+        judge=reader.take(values, "", "judge", read.text, '"the name of an agent"'),
+        judge_command=_or(
+            reader.take(values, "", "judge_command", read.texts, '["python3", "judge.py"]'), ()
+        ),
+        max_iterations=reader.take(values, "", "max_iterations", read.whole(1, 10**6), "100")
+        or 100,
+        judge_timeout_s=reader.take(values, "", "judge_timeout", read.length, '"10m"')
+        or JUDGE_TIMEOUT_S,
+        notes=_or(reader.take(values, "", "notes", _notes, '["plot", "characters"]'), NOTES),
+        text=text,
+    )
+    if book.judge and book.judge_command:
+        message = _("a book has `judge` or `judge_command`, not both")
+        reader.problem("bad_value", message, _("take one of them out"), "", "judge_command")
+    if reader.problems:
+        raise UserError.of(reader.problems)
+    return book
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def _notes(value: Any) -> tuple[str, ...] | None:
+    return () if value == [] else read.inside(value)
+
+
+def _chapters(reader: Reader, values: dict[str, Any]) -> tuple[Chapter, ...]:
+    tables = values.get("chapter", [])
+    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        hint = '[[chapter]]\ntitle = "…"\noutline = "…"'
+        reader.problem("bad_value", _("chapters are tables: [[chapter]]"), hint, "", "chapter")
+        tables = []
+    chapters = []
+    for table in tables:
+        reader.known(table, CHAPTER_KEYS, "chapter")
+        title = reader.take(table, "chapter", "title", read.text, '"a title"')
+        outline = reader.take(table, "chapter", "outline", read.text, '"what happens"')
+        chapters.append(Chapter(title or "", outline or ""))
+    wanted = f"1-{CHAPTERS_MAX}"
+    total = reader.take(values, "", "chapters", read.whole(1, CHAPTERS_MAX), wanted)
+    if total is not None and len(chapters) > total:
+        message = _("`chapters` is {total}, and there are {n} [[chapter]] tables").format(
+            total=total, n=len(chapters)
+        )
+        reader.problem("bad_value", message, _("make them agree"), "", "chapters")
+    if "chapters" not in values and not chapters:
+        message = _("the book has no chapters")
+        hint = _("write `chapters = 12`, or a [[chapter]] table for each")
+        reader.problem("missing_value", message, hint, "", None)
+    return (*chapters, *[Chapter()] * max(0, (total or 0) - len(chapters)))

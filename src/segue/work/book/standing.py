@@ -1,0 +1,179 @@
+"""How a book stands, for `segue status` and `segue resume`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from segue.core import book as rules
+from segue.core.book import BookState, Pause
+from segue.core.machines import PlanState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.book import resuming, settings
+from segue.work.book.folder import BookFolder
+from segue.work.book.resuming import Look
+from segue.work.overview import Known, Standing
+
+WAITING = (Pause.BREAKER, Pause.ITERATIONS, Pause.JUDGE)
+
+
+def standing(path: Path, known: Known) -> Standing:
+    problem = None
+    try:
+        seen = resuming.look(path)
+        problem = seen.damage
+    except UserError as error:
+        seen, problem = Look(BookFolder(path)), error.problem.message
+    state = seen.state
+    if state is None and problem is None:
+        problem = _error_in(path)
+    parks, gates = known.waits(path)
+    holder = known.holder(path)
+    current = f"chapter {state.current_chapter}" if state and state.ralph_active else None
+    return Standing(
+        path=path,
+        kind="book",
+        state=_state(state, holder is not None, bool(gates), bool(parks), problem),
+        counts=_counts(state, path),
+        parks=parks,
+        gates=gates,
+        usage=known.usage(path),
+        failed=[
+            {"task": f"chapter {n}", "title": "", "error": None}
+            for n in (state.failed_chapters if state else ())
+        ],
+        running=[current] if current else [],
+        holder=holder,
+        problem=problem,
+        is_known=known.has(path),
+        go_on="segue resume --continue",
+    )
+
+
+def _error_in(path: Path) -> str | None:
+    try:
+        settings.load(path)
+    except UserError as error:
+        return f"{error.problem.where}: {error.problem.message}"
+    return None
+
+
+def _state(
+    state: BookState | None, is_held: bool, is_asked: bool, is_parked: bool, problem: str | None
+) -> PlanState:
+    if is_held:
+        return PlanState.RUNNING
+    if problem is not None and state is None:
+        return PlanState.INTERRUPTED
+    if state is None or not (state.ralph_active or state.can_resume or state.completed_at):
+        return PlanState.PENDING
+    if state.completed_at:
+        return PlanState.FINISHED
+    if is_asked or rules.pause_of(state) in WAITING:
+        return PlanState.WAITING
+    if is_parked:
+        return PlanState.PARKED
+    if state.is_over and state.failed_chapters:
+        return PlanState.FAILED
+    return PlanState.INTERRUPTED
+
+
+def _counts(state: BookState | None, path: Path) -> dict[str, int]:
+    total = state.total_chapters if state else 0
+    if not total:
+        try:
+            total = len(settings.load(path).chapters)
+        except UserError:
+            total = 0
+    done = len(state.completed_chapters) if state else 0
+    failed = len(state.failed_chapters) if state else 0
+    busy = 1 if state and state.ralph_active and done + failed < total else 0
+    return {
+        "pending": max(0, total - done - failed - busy),
+        "in_progress": busy,
+        "completed": done,
+        "failed": failed,
+        "skipped": 0,
+    }
+
+
+def facts(seen: Look, standing: Standing) -> dict[str, Any]:
+    """What `segue resume` says of it: why, next, redone, lost."""
+    state = seen.state
+    if seen.damage is not None:
+        next_ = (
+            _("go on from the newest backup, {name}").format(name=seen.backup.name)
+            if seen.backup
+            else resuming.no_way_back()
+        )
+        return {
+            "resumable": seen.backup is not None and standing.holder is None,
+            "why": _("the state of the book is damaged: {why}").format(why=seen.damage),
+            "next": next_,
+            "redone": _("what came after that backup and is not in .segue/"),
+            "lost": _("nothing; the damaged file is kept") if seen.backup else _("the scores"),
+        }
+    if state is None:
+        return {
+            "resumable": False,
+            "why": standing.problem or resuming.nothing_begun(),
+            "next": resuming.nothing_begun(),
+            "redone": _("nothing"),
+            "lost": _("nothing"),
+        }
+    return {
+        "resumable": seen.is_resumable and standing.holder is None,
+        "why": _why(state, standing),
+        "next": _next(state, standing),
+        "redone": _redone(seen, state),
+        "lost": _lost(seen, state, standing),
+    }
+
+
+def _why(state: BookState, standing: Standing) -> str:
+    if standing.holder is not None:
+        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
+    if state.completed_at:
+        return _("everything is done")
+    if not (state.ralph_active or state.can_resume):
+        return resuming.nothing_to_resume()
+    if standing.gates:
+        text = standing.gates[0]["text"].splitlines()[0]
+        return _("it waits for an answer: {text}").format(text=text)
+    if state.pause_reason:
+        return _("it was paused: {why}").format(why=state.pause_reason)
+    return _("it was cut off during chapter {n}").format(n=state.current_chapter)
+
+
+def _next(state: BookState, standing: Standing) -> str:
+    if state.completed_at or not (state.ralph_active or state.can_resume):
+        return resuming.nothing_begun()
+    if state.is_over and state.failed_chapters:
+        chapters = ", ".join(map(str, state.failed_chapters))
+        return _("try the failed chapters again: {chapters}").format(chapters=chapters)
+    if standing.parks:
+        return _("wait for the limit's end, then go on with chapter {n}").format(
+            n=state.current_chapter
+        )
+    left = len(state.open_chapters)
+    return _("go on with chapter {n}; {left} chapters are left").format(
+        n=state.current_chapter, left=left
+    )
+
+
+def _redone(seen: Look, state: BookState) -> str:
+    half = seen.folder.half_chapters(state)
+    if not half:
+        return _("nothing")
+    text = _("chapter {n}, if nobody is writing it any more; its text is kept beside it")
+    return text.format(n=", ".join(map(str, half)))
+
+
+def _lost(seen: Look, state: BookState, standing: Standing) -> str:
+    if missing := seen.folder.missing_chapters(state):
+        text = _("the files of chapters {chapters}: they are written again")
+        return text.format(chapters=", ".join(map(str, missing)))
+    if not standing.is_known and state.iteration:
+        return _("Segue's memory of it (.segue/): whether a draft was judged already")
+    return _("nothing")

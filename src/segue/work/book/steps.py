@@ -1,0 +1,353 @@
+"""A book as a plan of steps: a draft, its judgement, a revision, … one at a time.
+
+The state file says which chapter and which try; the tables say how the step of that number came
+out. A step that is settled in the tables and not yet in the state is applied once: applying it
+moves the state to the next number, in one replaced file. So whatever dies, no text is written or
+accepted twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from segue.core import book as rules
+from segue.core.book import BookState, Pause, Verdict
+from segue.core.plan import Task, TaskState
+from segue.i18n import _
+from segue.plans import book_state
+from segue.store import files
+from segue.store.changes import stamp
+from segue.work.book import judging, prompts, wisdom
+from segue.work.book.folder import BookFolder, in_seconds
+from segue.work.book.settings import Book
+from segue.work.source import Steps
+
+if TYPE_CHECKING:
+    from segue.work.attempts import Attempt
+    from segue.work.ledger import GateRow
+    from segue.work.tasklist import TaskListRun
+
+SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
+JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
+JUDGE_RETRIES = 2
+OUTPUT_BYTES_MAX = 256 * 1024
+BREAKER = "breaker"
+EDIT, REPLAN, SKIP, STOP = "edit", "replan", "skip", "stop"
+CHOICES = (EDIT, REPLAN, SKIP, STOP)
+
+
+class BookSteps(Steps):
+    kind = "book"
+
+    def __init__(self, folder: BookFolder, book: Book, writer: str, judge: str) -> None:
+        super().__init__(folder.root, str(folder.root))
+        self.folder = folder
+        self.book = book
+        self._writer = writer
+        self._judge = judge
+        self._run: TaskListRun | None = None
+        self.state = BookState("", len(book.chapters))
+        self._saved: BookState | None = None
+        self._has_moved = False
+        self._marks: dict[str, TaskState] = {}
+
+    @property
+    def run(self) -> TaskListRun:
+        assert self._run is not None, "a book's steps belong to a run"
+        return self._run
+
+    def begin(self, run: TaskListRun, state: BookState) -> None:
+        """From this state on; what the tables know of its step already is applied first."""
+        self._run, self.state = run, state
+        self._save()
+        while self._is_settled(self._step_id()):
+            self._apply(self._step_id())
+            self._save()
+        self._has_moved = False
+
+    # The step that is to be done now
+
+    def tasks(self) -> tuple[Task, ...]:
+        return (self._step(),) if self.state.ralph_active else ()
+
+    def _is_judging(self) -> bool:
+        return self.state.is_written or self._row_state(self._id("write")) is TaskState.COMPLETED
+
+    def _id(self, what: str) -> str:
+        return f"ch{self.state.current_chapter}.{what}.{self.state.step}"
+
+    def _step_id(self) -> str:
+        return self._id("judge" if self._is_judging() else "write")
+
+    def _row_state(self, id: str) -> TaskState | None:
+        row = self.run.ledger.tasks.get(id)
+        return row.state if row else None
+
+    def _is_settled(self, id: str) -> bool:
+        return self.state.ralph_active and self._row_state(id) in SETTLED
+
+    def _step(self) -> Task:
+        state, number = self.state, self.state.current_chapter
+        name = prompts.name_of(self.book, number)
+        common = Task(
+            id=self._step_id(),
+            title=name,
+            state=self._row_state(self._step_id()) or TaskState.PENDING,
+            order=state.step,
+            retries=0,
+            env=(
+                ("SEGUE_TARGET", str(self.folder.chapter(number))),
+                ("SEGUE_CHAPTER", str(number)),
+            ),
+            resumes_conversation=True,
+        )
+        if self._is_judging():
+            return replace(
+                common,
+                title=_("{chapter}, judged").format(chapter=name),
+                agent=self._judge,
+                body=prompts.judgement(self.book, self.folder, state),
+                retries=JUDGE_RETRIES,
+                timeout_s=self.book.judge_timeout_s,
+                resumes_conversation=False,
+            )
+        if state.retry_count == 0:
+            body = prompts.draft(self.book, self.folder, state, self._summaries())
+            return replace(common, agent=self._writer, body=body)
+        return replace(
+            common,
+            title=_("{chapter}, revision {n}").format(chapter=name, n=state.retry_count),
+            agent=self._writer,
+            body=prompts.revision(self.book, self.folder, state, self._reasons()),
+        )
+
+    def _summaries(self) -> dict[int, str]:
+        """What the writers said of their chapters; the newest word of each counts."""
+        found: dict[int, tuple[int, str]] = {}
+        for key, row in self.run.ledger.tasks.items():
+            chapter, _dot, step = key.removeprefix("ch").partition(".write.")
+            if chapter.isdigit() and step.isdigit() and row.summary:
+                before = found.get(int(chapter), (0, ""))
+                found[int(chapter)] = max(before, (int(step), row.summary))
+        return {chapter: text for chapter, (_step, text) in found.items()}
+
+    def _reasons(self) -> tuple[str, ...]:
+        """Of the last judgement of this chapter, where the tables have it."""
+        number = self.state.current_chapter
+        for step in range(self.state.step - 1, 0, -1):
+            row = self.run.ledger.tasks.get(f"ch{number}.judge.{step}")
+            if row is not None and row.state is TaskState.COMPLETED and row.summary:
+                return judging.load(row.summary).reasons
+            if row is None and f"ch{number}.write.{step}" not in self.run.ledger.tasks:
+                break
+        return ()
+
+    def prepare(self, attempt: Attempt) -> None:
+        """A draft begins with no file, a revision with a copy of what it revises."""
+        state, number = self.state, self.state.current_chapter
+        self.folder.chapters.mkdir(parents=True, exist_ok=True)
+        if attempt.task.id != self._id("write"):
+            return
+        if state.retry_count:
+            self.folder.keep_draft(number, state.retry_count)
+            return
+        kept = self.folder.keep_beside(number, self.run.clock.now())
+        if kept is not None:
+            text = _("chapter {n} was there already; its text is kept: {path}")
+            self.run.tell("notice", text=text.format(n=number, path=kept))
+
+    def object_to(self, attempt: Attempt) -> str | None:
+        if ".judge." in attempt.task.id:
+            return self._judged(attempt)
+        path = self.folder.chapter_files().get(self.state.current_chapter)
+        try:
+            if path is None or not path.read_bytes().strip():
+                path = self.folder.chapter(self.state.current_chapter)
+                return _("it ended well and has not written {path}").format(
+                    path=path.relative_to(self.folder.root)
+                )
+            with path.open("rb") as file:  # completed chapters must outlive a power cut
+                os.fsync(file.fileno())
+            files.sync_folder(path.parent)
+        except OSError as error:
+            return str(error)
+        return None
+
+    def _judged(self, attempt: Attempt) -> str | None:
+        text = "\n".join(attempt.lines)
+        if attempt.profile.brand is None:
+            text = self.run.workshop.tail(attempt.run, OUTPUT_BYTES_MAX)
+        verdict = judging.read(text)
+        if isinstance(verdict, str):
+            return verdict
+        attempt.summary = judging.dump(verdict)
+        return None
+
+    # What came of it
+
+    def mark(self, task: str, state: TaskState) -> None:
+        self._marks[task] = state
+
+    def write(self, taken_in: Callable[[], None]) -> bool:
+        marks, self._marks = self._marks, {}
+        for task, mark in marks.items():
+            if mark in SETTLED and task == self._pending_id(task):
+                self._apply(task)
+                self._has_moved = True
+        self._note_waits()
+        self._save()
+        return True
+
+    def _pending_id(self, task: str) -> str:
+        """The id of the step that the state waits for, of the same sort as the given one."""
+        return self._id("judge" if ".judge." in task else "write")
+
+    def has_moved_on(self) -> bool:
+        has_moved, self._has_moved = self._has_moved, False
+        return has_moved
+
+    def _apply(self, task: str) -> None:
+        """A settled step leads to the next state."""
+        row = self.run.ledger.tasks[task]
+        error = (row.error or _("unknown")).splitlines()[0]
+        before = self.state
+        if ".write." in task:
+            if row.state is TaskState.COMPLETED:
+                return  # it is judged next
+            self.state = rules.write_failed(before, error)
+        elif row.state is TaskState.COMPLETED:
+            verdict = judging.load(row.summary or "{}")
+            if verdict.score < before.quality_threshold:
+                wisdom.from_judge(self.folder, before.current_chapter, verdict)
+            self.state = rules.judged(before, verdict)
+            self._tell_verdict(before.current_chapter, verdict)
+        else:
+            self.state = rules.judge_failed(before, error)
+        self._tell_change(before)
+
+    def _tell_verdict(self, chapter: int, verdict: Verdict) -> None:
+        self.run.tell(
+            "chapter_judged",
+            chapter=chapter,
+            score=verdict.score,
+            threshold=self.state.quality_threshold,
+            reasons=list(verdict.reasons),
+        )
+
+    def _tell_change(self, before: BookState) -> None:
+        state, chapter = self.state, before.current_chapter
+        if chapter in state.completed_chapters and chapter not in before.completed_chapters:
+            self.run.tell(
+                "chapter_completed",
+                chapter=chapter,
+                score=state.quality_scores.get(chapter),
+                completed=len(state.completed_chapters),
+                total=state.total_chapters,
+            )
+        if chapter in state.failed_chapters and chapter not in before.failed_chapters:
+            self.run.tell("chapter_failed", chapter=chapter, error=state.last_error)
+        match rules.pause_of(state):
+            case Pause.BREAKER:
+                self._open_breaker()
+            case Pause.ITERATIONS:
+                self.run.tell("book_paused", why=state.pause_reason, most=state.max_iterations)
+            case Pause.JUDGE:
+                self.run.tell("book_paused", why=state.pause_reason, most=None)
+            case _:
+                pass
+
+    def _open_breaker(self) -> None:
+        """A person decides; the gate stays open over restarts of Segue."""
+        state = self.state
+        breaker = state.circuit_breaker
+        self.run.tell(
+            "breaker_tripped",
+            chapter=state.current_chapter,
+            cause=(state.pause_reason or "").partition(": ")[2],
+            failures=breaker.failure_count,
+            reasons=list(breaker.failure_reasons[-5:]),
+        )
+        text = _(
+            "the circuit breaker has stopped chapter {n} ({cause}).\n"
+            "edit: you mend the chapter by hand, then it is judged\n"
+            "replan: you changed the outline, it is written afresh\n"
+            "skip: a placeholder takes its place\n"
+            "stop: nothing is done now"
+        ).format(n=state.current_chapter, cause=state.last_error)
+        self.run.open_gate(self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP))
+
+    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+        state = self.state
+        if gate.category != BREAKER:
+            text = f"{gate.text.splitlines()[0]} → {answer}"
+            wisdom.from_author(self.folder, state.current_chapter, text)
+            return False
+        if answer == STOP:
+            return True  # the gate stays open
+        run.ledger.close_gate(gate, answer)
+        chapter = state.current_chapter
+        match answer:
+            case "edit":
+                self.state = rules.edited(state)
+            case "replan":
+                self.state = rules.replanned(state)
+            case _:
+                self._put_placeholder(chapter)
+                self.state = rules.skipped(state)
+        decision = _("{choice}, after: {why}").format(choice=answer, why=state.last_error)
+        wisdom.from_author(self.folder, chapter, decision)
+        self._tell_change(state)
+        self._save()
+        self._has_moved = True
+        return True
+
+    def _put_placeholder(self, chapter: int) -> None:
+        """What was written is kept beside; the placeholder says that the chapter is missing."""
+        self.folder.chapters.mkdir(parents=True, exist_ok=True)
+        self.folder.keep_beside(chapter, self.run.clock.now())
+        name = prompts.name_of(self.book, chapter)
+        text = _("This chapter was skipped: {why}").format(why=self.state.last_error)
+        path = self.folder.chapter(chapter)
+        try:
+            files.replace(path, f"# {name}\n\n> {text}\n".encode())
+        except OSError as error:
+            raise files.in_words(error, path) from error
+
+    # The file
+
+    def _note_waits(self) -> None:
+        """A limit or a question stands in the state as long as it is waited for."""
+        if not self.state.ralph_active:
+            return
+        reason = None
+        if parks := list(self.run.ledger.parks.values()):
+            reason = f"{Pause.LIMIT}: {parks[0].kind}, {stamp(parks[0].wakes_at)}"
+        elif gates := [gate for gate in self.run.ledger.gates.values() if gate.run]:
+            reason = f"{Pause.QUESTION}: {gates[0].text.splitlines()[0]}"
+        self.state = replace(self.state, pause_reason=reason)
+
+    def _save(self) -> None:
+        """Only where something changed: a checkpoint."""
+        if self.state == self._saved:
+            return
+        now = self.run.clock.now()
+        at = in_seconds(now)
+        state = self.state
+        is_done = state.is_over and not state.failed_chapters
+        completed_at = (state.completed_at or at) if is_done else None
+        state = replace(state, last_checkpoint=at, last_updated=at, completed_at=completed_at)
+        self.folder.save(book_state.render(state), now)
+        self.state = self._saved = state
+
+    def stop(self) -> None:
+        """Segue ends before the book does: the place is kept."""
+        if self.state.ralph_active:
+            reason = self.state.pause_reason or str(Pause.INTERRUPTED)
+            self.state = replace(self.state, ralph_active=False, pause_reason=reason)
+            self._save()
+
+    def progress(self, run: TaskListRun) -> tuple[int, int]:
+        return len(self.state.completed_chapters), self.state.total_chapters

@@ -1,0 +1,311 @@
+"""`segue write-all` and `segue write N`: from a folder to a written book."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from segue.core import book as rules
+from segue.core.book import BookState, Pause
+from segue.dialects.text import Text
+from segue.errors import UserError
+from segue.i18n import _
+from segue.plans.book_state import DamagedError, NewerError
+from segue.work import agents, config, runner
+from segue.work.agents import Profile
+from segue.work.book import settings
+from segue.work.book.folder import BookFolder, in_seconds
+from segue.work.book.settings import Book
+from segue.work.book.steps import BREAKER, JUDGE_COMMAND, BookSteps
+from segue.work.brands import Start
+from segue.work.config import AgentSettings, Config
+from segue.work.finish import (
+    ALL_DONE,
+    INTERRUPTED,
+    OUTCOME,
+    PARKED,
+    SOMETHING_FAILED,
+    WAITS,
+    Result,
+)
+from segue.work.project import Project, check_writable
+from segue.work.runner import Cast, Conduct, Surroundings
+from segue.work.settings_file import line_of
+from segue.work.tasklist import TaskListRun
+
+
+class How(StrEnum):
+    """What is to become of the work that is there."""
+
+    GO_ON = "go_on"  # or begin, where there is none
+    RESTART = "restart"  # from the first chapter
+    CHAPTER = "chapter"  # one chapter, whatever became of it
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    folder: Path
+    how: How = How.GO_ON
+    chapter: int | None = None
+    wait: bool = True
+    on_tripped: str | None = None  # what a person chose for a tripped breaker
+    state: BookState | None = None  # to go on from, in the place of a damaged one
+
+
+class BookCast(Cast):
+    """The writer, the judge; a judge that is only a command is an agent, too."""
+
+    def __init__(
+        self, settings: Config, root: Path, environ: Mapping[str, str], judge: Profile | None
+    ) -> None:
+        super().__init__(settings, root, environ, None)
+        self._judge = judge
+
+    def profile(self, name: str) -> Profile:
+        if name == JUDGE_COMMAND and self._judge is not None:
+            return self._judge
+        return super().profile(name)
+
+
+def judge_profile(book: Book, folder: BookFolder, environ: Mapping[str, str]) -> Profile | None:
+    """The judge's command, with the chapter's path as its last argument."""
+    if not book.judge_command:
+        return None
+    program, *rest = book.judge_command
+    found = agents.find_program(program, folder.root, environ.get("PATH"))
+    if found is None:
+        raise UserError(
+            "agent_missing",
+            _("the judge needs the program `{program}`, which is not here").format(program=program),
+            file=str(folder.root / settings.FILE),
+            line=line_of(book.text, "", "judge_command"),
+            hint=_("install it, or mend `judge_command`"),
+        )
+
+    def start(wanted: agents.Wanted) -> Start:
+        target = dict(wanted.task.env)["SEGUE_TARGET"]
+        return Start((found, *rest, target), b"")
+
+    return Profile(AgentSettings(JUDGE_COMMAND, "command", book.judge_command), start, Text)
+
+
+def open_book(
+    folder: BookFolder, environ: Mapping[str, str]
+) -> tuple[Project, BookSteps, BookCast, Config]:
+    """Read and check everything there is to check, touching nothing."""
+    book = settings.load(folder.root)
+    project = Project.around(folder.root)
+    known = config.load(project.root, config.user_file(environ))
+    cast = BookCast(known, project.root, environ, judge_profile(book, folder, environ))
+    writer = book.writer or known.agent
+    judge = JUDGE_COMMAND if book.judge_command else book.judge or writer
+    for key, name in (("writer", writer), ("judge", judge)):
+        _check_agent(cast, name, folder, line_of(book.text, "", key))
+    return project, BookSteps(folder, book, writer, judge), cast, known
+
+
+def _check_agent(cast: BookCast, name: str, folder: BookFolder, line: int | None) -> None:
+    file = str(folder.root / settings.FILE)
+    try:
+        profile = cast.profile(name)
+    except UserError as error:
+        problem = error.problem
+        where = (problem.file or file, problem.line if problem.file else line)
+        raise UserError(
+            problem.code, problem.message, file=where[0], line=where[1], hint=problem.hint
+        ) from error
+    if profile.needs_command:
+        raise UserError(
+            "no_command",
+            _("the shell agent can neither write nor judge a chapter"),
+            file=file,
+            line=line,
+            hint=_('name a writer: writer = "claude", or an agent of kind "command"'),
+        )
+
+
+def check_place(folder: BookFolder, project: Project) -> None:
+    """Before anything is begun: everything that will be written can be."""
+    for place in (folder.chapters, folder.meta):
+        check_writable(place if place.exists() else folder.root, project)
+
+
+def known_state(folder: BookFolder) -> BookState | None:
+    """The state that is there; UserError for one that cannot be gone on with."""
+    try:
+        return folder.load()
+    except NewerError as error:
+        raise UserError(
+            "newer_state",
+            _("it was written by a newer Segue (schema_version {version})").format(version=error),
+            file=str(folder.state_file),
+            hint=_("update Segue; nothing was touched"),
+        ) from error
+    except DamagedError as error:
+        raise UserError(
+            "damaged_state",
+            _("the state of the book is damaged: {why}").format(why=error),
+            file=str(folder.state_file),
+            hint=_("segue resume shows what can be done; nothing was touched"),
+        ) from error
+
+
+async def write_book(wishes: Wishes, around: Surroundings) -> Result:
+    """Write all chapters that are left, or one of them."""
+    folder = BookFolder(wishes.folder.resolve())
+    project, steps, cast, known = open_book(folder, around.environ)
+    _check_chapter(wishes, steps.book)
+    check_place(folder, project)
+    if wishes.state is None and wishes.how is not How.RESTART:
+        known_state(folder)
+
+    def begin(run: TaskListRun) -> None:
+        state = first_state(wishes, steps, run, around.clock.now())
+        _answer_breaker(run, steps, wishes.on_tripped, state)
+
+    how = Conduct(
+        runner.options(known, jobs=1, on_failed="skip", wait=wishes.wait),
+        place=folder.root,
+        finish=lambda run: finish(run, steps, wishes.chapter),
+    )
+    return await runner.conduct(steps, project, cast, known, around, how, begin)
+
+
+def _check_chapter(wishes: Wishes, book: Book) -> None:
+    if wishes.chapter is not None and not 1 <= wishes.chapter <= len(book.chapters):
+        raise UserError(
+            "no_chapter",
+            _("there is no chapter {n}; the book has {total}").format(
+                n=wishes.chapter, total=len(book.chapters)
+            ),
+            hint=_("chapters are counted from 1"),
+        )
+
+
+def first_state(wishes: Wishes, steps: BookSteps, run: TaskListRun, now: datetime) -> BookState:
+    """Where the writing begins: anew, or where it was."""
+    folder, book = steps.folder, steps.book
+    if wishes.how is How.RESTART:
+        try:
+            folder.load()
+            folder.back_up(now)
+        except DamagedError:
+            folder.put_damaged_aside(now)
+        before = None
+    else:
+        before = wishes.state or known_state(folder)
+    is_new = before is None or not is_begun(before)
+    state = new_state(book, now) if before is None or is_new else fitted(before, book)
+    step = max(state.step, _steps_known(run)) if is_new else state.step
+    state = replace(state, step=step, mode="write" if wishes.chapter else "write-all")
+    if wishes.chapter is not None:
+        state = rules.at_chapter(replace(state, ralph_active=True), wishes.chapter)
+        return rules.next_write(replace(state, can_resume=True, pause_reason=None))
+    for lost in folder.missing_chapters(state):
+        text = _("chapter {n} is called completed and has no file: it is written again")
+        run.tell("notice", text=text.format(n=lost))
+        done = tuple(n for n in state.completed_chapters if n != lost)
+        state = replace(state, completed_chapters=done, completed_at=None)
+    if is_new:
+        state = replace(state, ralph_active=True, can_resume=True)
+        return rules.next_write(rules.at_chapter(state, 1))
+    if state.is_over and not state.failed_chapters:
+        raise UserError("complete", complete(), hint=_("to write it again: --restart"))
+    if state.open_chapters and state.current_chapter not in state.open_chapters:
+        state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)
+    return rules.going_on(state, more_iterations=book.max_iterations)
+
+
+def is_begun(state: BookState) -> bool:
+    """Whether there is a book in this state; what a reset wrote is none."""
+    return state.ralph_active or state.can_resume or state.completed_at is not None
+
+
+def complete() -> str:
+    return _("The book is complete. Begin a new one with: segue write-all")
+
+
+def new_state(book: Book, now: datetime) -> BookState:
+    return fitted(BookState(book.title, len(book.chapters), started_at=in_seconds(now)), book)
+
+
+def fitted(state: BookState, book: Book) -> BookState:
+    """The state for the book as `book.toml` has it now."""
+    total = len(book.chapters)
+    return replace(
+        state,
+        project_id=book.title,
+        total_chapters=total,
+        total_acts=book.acts,
+        quality_threshold=book.threshold,
+        max_iterations=max(state.max_iterations, book.max_iterations)
+        if state.iteration
+        else book.max_iterations,
+        completed_chapters=tuple(n for n in state.completed_chapters if n <= total),
+        failed_chapters=tuple(n for n in state.failed_chapters if n <= total),
+    )
+
+
+def _steps_known(run: TaskListRun) -> int:
+    """The highest number that a step ever had: none is used again."""
+    ends = (key.rpartition(".")[2] for key in run.ledger.tasks)
+    return max((int(end) for end in ends if end.isdigit()), default=0)
+
+
+def _answer_breaker(
+    run: TaskListRun, steps: BookSteps, choice: str | None, state: BookState
+) -> None:
+    """To go on is one more try; another choice is carried out as if it had been asked now."""
+    gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
+    if choice is None or not gates:
+        for gate in gates:
+            run.ledger.close_gate(gate, None)
+        steps.begin(run, state)
+        return
+    before = known_state(steps.folder)
+    steps.begin(run, before or state)
+    steps.answered(run, gates[0], choice)
+
+
+def finish(run: TaskListRun, steps: BookSteps, chapter: int | None) -> Result:
+    """Judge the whole, write it down, tell it."""
+    steps.stop()
+    state = steps.state
+    code = _exit_code(run, state, chapter)
+    parked = [park.task for park in run.ledger.parks.values()]
+    waiting = [gate.task or steps.shown for gate in run.ledger.gates.values()]
+    run.ledger.move_plan(*OUTCOME[code])
+    run.commit()
+    if code in (ALL_DONE, SOMETHING_FAILED):
+        run.engine.sweep()
+    completed, failed = state.completed_chapters, state.failed_chapters
+    run.emit(
+        "finished",
+        completed=list(completed),
+        failed=list(failed),
+        skipped=[],
+        parked=parked,
+        waiting=waiting,
+        scores={str(n): score for n, score in sorted(state.quality_scores.items())},
+        pause_reason=state.pause_reason,
+        usage=run.ledger.usage(),
+        exit=code,
+    )
+    texts = [[str(n) for n in numbers] for numbers in (completed, failed)]
+    return Result(texts[0], texts[1], [], parked, waiting, code)
+
+
+def _exit_code(run: TaskListRun, state: BookState, chapter: int | None) -> int:
+    if run.stopping:
+        return INTERRUPTED
+    pause = rules.pause_of(state)
+    if run.ledger.gates or pause in (Pause.BREAKER, Pause.ITERATIONS, Pause.JUDGE):
+        return WAITS
+    if chapter is not None and chapter in state.completed_chapters:
+        return ALL_DONE
+    if run.ledger.parks or (state.open_chapters and chapter is None):
+        return PARKED
+    return SOMETHING_FAILED if state.failed_chapters else ALL_DONE

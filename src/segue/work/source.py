@@ -1,0 +1,108 @@
+"""Where the tasks of a plan come from and where their marks go.
+
+A task list is a Markdown file (`planfile.py`). A book and a feature are plans whose next tasks
+depend on how the last ones came out: their `Steps` are worked out from a state file of their own,
+which is written where a task list gets its marks: after the tables, before the processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from segue.core.plan import Task, TaskState
+from segue.errors import Problem
+
+if TYPE_CHECKING:
+    from segue.work.attempts import Attempt
+    from segue.work.ledger import GateRow
+    from segue.work.tasklist import TaskListRun
+
+
+class Source(Protocol):
+    """What a run of a plan needs of it."""
+
+    path: Path
+    shown: str  # the name that people know it by
+    kind: str
+    problems: list[Problem]
+
+    @property
+    def is_broken(self) -> bool: ...
+
+    def tasks(self) -> tuple[Task, ...]: ...
+
+    def task(self, key: str) -> Task: ...
+
+    def read(self) -> bool:
+        """Look at the file; True if a person has changed it."""
+        ...
+
+    def edit(self, edit: Callable[[Any], object], task: str) -> None:
+        """Note a change of a task list's own text."""
+        ...
+
+    def mark(self, task: str, state: TaskState) -> None:
+        """Note how a task stands now; it is in the file after the next `write`."""
+        ...
+
+    def write(self, taken_in: Callable[[], None]) -> bool: ...
+
+    def sync(self) -> None: ...
+
+    def has_moved_on(self) -> bool:
+        """Whether the last write brought other tasks."""
+        ...
+
+    def prepare(self, attempt: Attempt) -> None:
+        """An attempt is about to begin from its beginning."""
+        ...
+
+    def object_to(self, attempt: Attempt) -> str | None:
+        """Why the work of an agent that ended well does not count; None: it does."""
+        ...
+
+    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+        """A person has answered; True: the question was the plan's own, and is settled."""
+        ...
+
+    def progress(self, run: TaskListRun) -> tuple[int, int]:
+        """How much is done, of how much, as people count it."""
+        ...
+
+
+class Steps:
+    """The part of a source that every plan of steps has: nobody edits its marks."""
+
+    kind = ""
+
+    def __init__(self, path: Path, shown: str) -> None:
+        self.path = path
+        self.shown = shown
+        self.problems: list[Problem] = []
+
+    @property
+    def is_broken(self) -> bool:
+        return bool(self.problems)
+
+    def tasks(self) -> tuple[Task, ...]:
+        raise NotImplementedError
+
+    def task(self, key: str) -> Task:
+        return next(task for task in self.tasks() if task.id == key)
+
+    def read(self) -> bool:
+        return False
+
+    def edit(self, edit: Callable[[Any], object], task: str) -> None:
+        """A step has no text in a file."""
+
+    def sync(self) -> None:
+        """Every write was synced."""
+
+    def prepare(self, attempt: Attempt) -> None:
+        """Nothing needs to be made ready."""
+
+    def object_to(self, attempt: Attempt) -> str | None:
+        return None
