@@ -41,8 +41,8 @@ LOOKS = {
 TOLD = frozenset(
     {"task_failed", "task_parked", "task_retrying", "task_restarted", "run_adopted", "plan_broken",
      "gate_opened", "mark_edited", "chapter_judged", "chapter_completed",
-     "chapter_failed", "breaker_tripped", "book_paused", "dependency_problem", "stopping",
-     "notice", "plan_edited"}
+     "chapter_failed", "breaker_tripped", "book_paused", "phase_entered", "dependency_problem",
+     "stopping", "notice", "plan_edited"}
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": N_("run a task list, or go on with it"),
     "resume": N_("find interrupted work here and go on with it"),
     "status": N_("where everything stands"),
+    "develop": N_("a feature from design to merge"),
     "write-all": N_("write a book, chapter by chapter, or go on with it"),
     "write": N_("write one chapter of a book"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),

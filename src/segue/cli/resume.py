@@ -102,6 +102,8 @@ def _offer(
             click.echo(_("Choose: --continue, --restart, --status or --reset"))
             return WAITS
         offered, choice = _choose(offered)
+        if choice is None:
+            return WAITS
     environ = ctx.obj["environ"]
     return max(int(_kind(one).do(one, choice, environ, as_json=as_json)) for one in offered)
 
@@ -129,7 +131,7 @@ def nothing(found: list[Found], path: Path) -> str:
 
 def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
     lines = []
-    if total > 1 or one.kind == "tasklist":
+    if total > 1 or one.kind != "book":  # the box of a book says what it is
         lines.append(f"[{number}] {one.path}")
     lines.append(_kind(one).describe(one))
     if explain:
@@ -143,12 +145,14 @@ def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
     return "\n".join(dict.fromkeys(lines))
 
 
-def _choose(offered: list[Found]) -> tuple[list[Found], str]:
+def _choose(offered: list[Found]) -> tuple[list[Found], str | None]:
     if len(offered) > 1:
         kind = click.IntRange(1, len(offered))
         number = click.prompt(_("Which one?"), type=kind, default=1)
         offered = [offered[number - 1]]
     module = _kind(offered[0])
+    if _is_damaged(offered[0]):
+        return offered, module.way_back(offered[0])
     for number, (name, does) in enumerate(module.choices(offered[0]), 1):
         click.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
     picked = click.prompt(module.question(), type=click.IntRange(1, 4), default=1)

@@ -21,6 +21,10 @@ def summary(run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
         from segue.cli.book_words import summary_of  # noqa: PLC0415 - few write books
 
         return summary_of(run.file, facts, took_s)
+    if run.file.kind == "develop":
+        from segue.cli import develop_words  # noqa: PLC0415 - few develop features
+
+        return develop_words.summary(run.file, run, facts, took_s)
     total = len(run.graph)
     done = len(facts["completed"])
     took = format_duration(took_s)

@@ -122,7 +122,9 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
         task=f["task"], agent=f["agent"], time=local_time(f["until"])
     ),
     "task_retrying": _retrying,
-    "task_verifying": lambda f: _("… {task} is checked: {command}").format(**f),
+    "task_verifying": lambda f: _("… {task} is checked: {command}").format(
+        task=f["task"], command=_one_line(f["command"])
+    ),
     "task_restarted": lambda f: _("↺ {task} starts again from its beginning: {why}").format(**f),
     "task_reopened": lambda f: _("○ {task} is open again").format(**f),
     "task_retried": lambda f: _("↻ {task} is tried once more").format(**f),
@@ -159,6 +161,10 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
     "chapter_failed": book_events.failed,
     "breaker_tripped": book_events.tripped,
     "book_paused": book_events.paused,
+    "phase_entered": lambda f: (
+        _("▷ phase {phase}").format(phase=f["phase"])
+        + (f" ({f['strategy']})" if f["strategy"] else "")
+    ),
     "notice": lambda f: str(f["text"]),
     "stopping": lambda f: _("⏹ stopping; the place is kept (again: at once)"),
 }
@@ -168,6 +174,11 @@ def in_words(event: str, facts: Facts) -> str | None:
     """The line for an event; None for those that say nothing to a person."""
     say = WORDS.get(event)
     return say(facts) if say else None
+
+
+def _one_line(command: str) -> str:
+    first, *more = command.strip().splitlines()
+    return f"{first} …" if more else first
 
 
 def local_time(text: str, now: datetime | None = None) -> str:

@@ -31,12 +31,13 @@ from segue.engine.port import Channel, Ended, Job
 from segue.i18n import _
 from segue.store import files
 from segue.store.conversations import ConversationHolder
-from segue.work import prompts
+from segue.work import place, prompts
 from segue.work.agents import Facts, Profile, Wanted, environment
 from segue.work.ledger import RunRow
 from segue.work.project import Project
 from segue.work.worktree import Worktrees
 
+ATTEMPT = "{attempt}"  # in what a task adds to the environment: which try it is
 LINES_KEPT = 200
 TAIL_LINES = 40
 LOG_BYTES_READ = 256 * 1024
@@ -127,6 +128,10 @@ class Workshop:
     def told(self, run: RunRow) -> Path:
         return self.project.runs / f"{run.id}.told"
 
+    def place_of(self, run: RunRow) -> Path:
+        """Where a run's place is kept for an agent that has lost its context."""
+        return self.project.runs / f"{run.id}.place"
+
     def claim(self, run: RunRow) -> Path:
         return self.project.runs / f"{run.id}.claim"
 
@@ -135,6 +140,8 @@ class Workshop:
         run, task, profile = attempt.run, attempt.task, attempt.profile
         timeout = timedelta(seconds=task.timeout_s) if task.timeout_s is not None else None
         env = self._environment(attempt)
+        if place.has_place(attempt):
+            env["SEGUE_PLACE"] = str(self.place_of(run))
         tools: dict[str, str] = {}
         if profile.has_tools:
             tools = {**self._facts(attempt).environment(), "SEGUE_TOLD": str(self.told(run))}
@@ -217,12 +224,20 @@ class Workshop:
             has_tools=attempt.profile.has_tools,
         )
 
+    def prompt(
+        self, task: Task, nonce: str, produced: list[tuple[str, str]], error: str | None
+    ) -> str:
+        """The first prompt of a task that begins in a conversation that is there already."""
+        return prompts.first(task, produced=produced, error=error, nonce=nonce)
+
     def resume_prompt(self, answer: str | None) -> str:
         return prompts.resumed(self.resume_text, answer=answer)
 
     def _environment(self, attempt: Attempt) -> dict[str, str]:
         facts = environment(attempt.profile, self._facts(attempt), self.environ, self.base)
-        return {**facts, **dict(attempt.task.env)}
+        n = str(attempt.run.attempt)
+        own = {name: value.replace(ATTEMPT, n) for name, value in attempt.task.env}
+        return {**facts, **own}
 
     def _facts(self, attempt: Attempt) -> Facts:
         run = attempt.run

@@ -22,6 +22,8 @@ from segue.work.usage import Usage
 
 FOLDERS_MAX = 2_000
 NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})
+BOOK = ("book.toml", "meta/ralph-state.json")  # either makes a folder a book
+OF_A_BOOK = frozenset({"chapters", "meta"})  # in it: text, no plans
 PLAN_BYTES_MAX = 16 * 1024 * 1024
 
 
@@ -118,9 +120,16 @@ def _book(path: Path, known: Known) -> Standing:
     return standing(path, known)
 
 
+def _feature(path: Path, known: Known) -> Standing:
+    from segue.work.develop.standing import standing  # noqa: PLC0415 - most folders have none
+
+    return standing(path, known)
+
+
 # What makes a folder one of these, and who looks at it
 IN_FOLDERS: tuple[tuple[tuple[str, ...], Looker], ...] = (
-    (("book.toml", "meta/ralph-state.json"), _book),
+    (BOOK, _book),
+    ((".develop-workflow/state.yaml",), _feature),
 )
 
 
@@ -181,8 +190,9 @@ def _plans(folder: Path, project: Project, known: dict[str, dict[str, Any]]) -> 
     """Plans that were run, then Markdown files that are plans: tasks with ids, or begun."""
     found = [
         path
-        for text in known
-        if (path := Path(text)).is_file()
+        for text, row in known.items()
+        if row["kind"] == "tasklist"
+        and (path := Path(text)).is_file()
         and (path.is_relative_to(folder) or folder == project.root)
     ]
     for path in markdown_below(folder):
@@ -211,8 +221,14 @@ def _folders_below(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
             entries = [entry for entry in sorted(current.iterdir()) if not entry.is_symlink()]
         except OSError:
             continue
-        todo += [e for e in entries if e.name not in NOT_LOOKED_INTO and e.is_dir()]
+        not_plans = OF_A_BOOK if _is_book(current) else frozenset()
+        skipped = NOT_LOOKED_INTO | not_plans
+        todo += [e for e in entries if e.name not in skipped and e.is_dir()]
         yield current, entries
+
+
+def _is_book(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in BOOK)
 
 
 def is_plan(path: Path) -> bool:

@@ -17,10 +17,11 @@ from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import files
+from segue.work import place
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.ledger import GateRow
+    from segue.work.ledger import GateRow, RunRow
     from segue.work.tasklist import TaskListRun
 
 Edit = Callable[[Document], object]
@@ -161,6 +162,9 @@ class PlanFile:
     def has_moved_on(self) -> bool:
         return False  # its tasks are a person's
 
+    def followed(self, run: TaskListRun) -> None:
+        """It never moves on by itself."""
+
     def prepare(self, attempt: Attempt) -> None:
         """Nothing needs to be made ready."""
 
@@ -169,6 +173,19 @@ class PlanFile:
 
     def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
         return False  # it is the agent that has asked
+
+    def at_rest(self, run: TaskListRun) -> bool:
+        return False
+
+    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+        return None
+
+    def place(self, attempt: Attempt) -> str:
+        known = attempt.task.id in self.document
+        task = self.document.task(attempt.task.id) if known else attempt.task
+        where = _("{file}, line {line}").format(file=self.path.name, line=task.line)
+        done = place.steps_done(attempt, task)
+        return place.described(attempt, self.shown, reread=[where], steps=task.steps, done=done)
 
     def progress(self, run: TaskListRun) -> tuple[int, int]:
         return run.frontier.counts[TaskState.COMPLETED], len(run.graph)

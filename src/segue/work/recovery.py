@@ -205,7 +205,11 @@ def _goes_on(run: TaskListRun, task: Task) -> bool:
 
 def _forget_probes(run: TaskListRun) -> None:
     for name, account in run.accounts.view().items():
-        if account.probing and not any(a.run.account == name for a in run.jobs.values()):
+        if not account.probing:
+            continue
+        if any(a.run.account == name for a in run.jobs.values()):
+            run.probing.add(name)  # what becomes of that run says whether the limit is over
+        else:
             run.accounts.open(name)
 
 

@@ -51,14 +51,15 @@ def find(path: Path) -> list[Found]:
 
 def _book(standing: Standing) -> Found:
     from segue.work.book import resuming  # noqa: PLC0415 - most folders have none
-    from segue.work.book.standing import facts  # noqa: PLC0415
+    from segue.work.book.standing import facts, in_figures  # noqa: PLC0415
 
+    seen = resuming.look(standing.path)
     return Found(
         path=standing.path,
         kind="book",
         cost=_cost(standing),
-        state=standing.to_json(),
-        **facts(resuming.look(standing.path), standing),
+        state={**standing.to_json(), **in_figures(seen.state)},
+        **facts(seen, standing),
     )
 
 
@@ -139,4 +140,20 @@ def _cost(standing: Standing) -> str:
     return _("so far {n} tokens{price}").format(n=tokens, price=price)
 
 
-KINDS: dict[str, Callable[[Standing], Found]] = {"tasklist": _tasklist, "book": _book}
+def _feature(standing: Standing) -> Found:
+    from segue.work.develop.standing import facts  # noqa: PLC0415 - most folders have none
+
+    return Found(
+        path=standing.path,
+        kind="develop",
+        cost=_cost(standing),
+        state=standing.to_json(),
+        **facts(standing),
+    )
+
+
+KINDS: dict[str, Callable[[Standing], Found]] = {
+    "tasklist": _tasklist,
+    "book": _book,
+    "develop": _feature,
+}

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
+from segue.work import place
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.ledger import GateRow
+    from segue.work.ledger import GateRow, RunRow
     from segue.work.tasklist import TaskListRun
 
 
@@ -55,6 +56,10 @@ class Source(Protocol):
         """Whether the last write brought other tasks."""
         ...
 
+    def followed(self, run: TaskListRun) -> None:
+        """The other tasks are taken in."""
+        ...
+
     def prepare(self, attempt: Attempt) -> None:
         """An attempt is about to begin from its beginning."""
         ...
@@ -69,6 +74,20 @@ class Source(Protocol):
 
     def progress(self, run: TaskListRun) -> tuple[int, int]:
         """How much is done, of how much, as people count it."""
+        ...
+
+    def place(self, attempt: Attempt) -> str:
+        """A short Markdown text by which an agent without its context knows where it is: what
+        plan, what task, which try, what to do next, what to read again. A line `- [ ] …` is a
+        thing that it is told of if it stops without it."""
+        ...
+
+    def at_rest(self, run: TaskListRun) -> bool:
+        """Nothing runs and nothing can start; True: something has changed by this."""
+        ...
+
+    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+        """The run in whose conversation a task begins; None: in one of its own."""
         ...
 
 
@@ -101,8 +120,21 @@ class Steps:
     def sync(self) -> None:
         """Every write was synced."""
 
+    def followed(self, run: TaskListRun) -> None:
+        """Nothing more is to be done about it."""
+
     def prepare(self, attempt: Attempt) -> None:
         """Nothing needs to be made ready."""
 
     def object_to(self, attempt: Attempt) -> str | None:
         return None
+
+    def at_rest(self, run: TaskListRun) -> bool:
+        return False
+
+    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+        return None
+
+    def place(self, attempt: Attempt) -> str:
+        target = dict(attempt.task.env).get("SEGUE_TARGET")
+        return place.described(attempt, self.shown, reread=[target] if target else [])

@@ -18,7 +18,7 @@ from segue.core.limits import Waits
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
-from segue.dialects.events import Asked
+from segue.dialects.events import Asked, StepDone
 from segue.engine.clock import Clock
 from segue.engine.port import (
     Answered,
@@ -35,7 +35,17 @@ from segue.engine.port import (
 from segue.errors import AgentError
 from segue.store.conversations import Conversations
 from segue.store.mailbox import Letter
-from segue.work import answers, budget, conversations, edits, hearing, outcomes, parking, silence
+from segue.work import (
+    answers,
+    budget,
+    conversations,
+    edits,
+    hearing,
+    outcomes,
+    parking,
+    place,
+    silence,
+)
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
@@ -57,6 +67,7 @@ class Options:
     silence_max_s: float | None = None
     budget_usd: float | None = None
     limit_patterns: tuple[Extra, ...] = ()  # the user's own
+    place: str | None = None  # the file in which agents without hooks find their place
 
 
 @dataclass(slots=True)
@@ -105,6 +116,7 @@ class TaskListRun:
             self.commit()
             if self.file.has_moved_on():
                 edits.follow(self)
+                self.file.followed(self)
                 continue
             if self.is_over():
                 break
@@ -181,7 +193,7 @@ class TaskListRun:
             return False
         if self.decisions.next_at is not None and self.options.wait:
             return False
-        return not self.questions.ask_about_failed_here(self)
+        return not (self.questions.ask_about_failed_here(self) or self.file.at_rest(self))
 
     def commit(self) -> None:
         """Tables first, then marks, then processes, then the word about it."""
@@ -208,6 +220,8 @@ class TaskListRun:
             self.engine.tell(Ended(attempt.run.id, None, error=str(error)))
             return
         self.jobs[job.id] = attempt
+        if job.id == attempt.run.id:  # not a check
+            place.keep(self, attempt)
         self.engine.begin(job)
 
     def begin_after_commit(self, attempt: Attempt, make_job: Callable[[], Job]) -> None:
@@ -275,7 +289,13 @@ class TaskListRun:
         row = self.ledger.tasks[task_id]
         self.move_task(task_id, TaskState.IN_PROGRESS, Trigger.START)
         self.mark(task_id, TaskState.IN_PROGRESS)
-        attempt = self.new_attempt(task, attempt=row.retries_used + 1)
+        before = self.file.goes_on_from(self, task)
+        answer = None
+        if before is not None:  # its first prompt is what the conversation is told next
+            answer = self.workshop.prompt(task, before.nonce, self._produced(task), row.error)
+        attempt = self.new_attempt(
+            task, attempt=row.retries_used + 1, resumes=before, answer=answer
+        )
         attempt.is_new = True
 
     def tell_started(self, attempt: Attempt) -> None:
@@ -335,13 +355,12 @@ class TaskListRun:
             worktrees.make(attempt.task.id)
         self.file.prepare(attempt)
         row = self.ledger.tasks[attempt.task.id]
-        return shop.agent_job(
-            attempt, shop.first_prompt(attempt, self._produced(attempt), row.error)
-        )
+        prompt = shop.first_prompt(attempt, self._produced(attempt.task), row.error)
+        return shop.agent_job(attempt, place.sentence(self, prompt))
 
-    def _produced(self, attempt: Attempt) -> list[tuple[str, str]]:
+    def _produced(self, task: Task) -> list[tuple[str, str]]:
         found = []
-        for blocker in attempt.task.blocked_by:
+        for blocker in task.blocked_by:
             row = self.ledger.tasks.get(blocker)
             if row is not None and row.summary:
                 title = self.graph.task(blocker).title if blocker in self.graph else ""
@@ -357,7 +376,10 @@ class TaskListRun:
             case Heard(job, event):
                 if job in self.jobs:
                     hearing.heard(self, self.jobs[job], event)
-            case Ended():
+                    if isinstance(event, StepDone):
+                        place.keep(self, self.jobs[job])
+            case Ended(job):
+                place.ended(self, job)
                 outcomes.ended(self, happening)
             case StopWanted():
                 self.stop(happening)
@@ -379,6 +401,8 @@ class TaskListRun:
         attempt.was_adopted = is_adopted
         attempt.heard_at = self.clock.now()
         self.tell_started(attempt)
+        if is_adopted:
+            place.keep(self, attempt)
 
     def stop_to_ask(self, attempt: Attempt, asked: Asked) -> None:
         """The first question counts: the agent ends, and goes on with the answer."""

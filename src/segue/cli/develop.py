@@ -1,0 +1,184 @@
+"""`segue develop "FEATURE"`"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.run import conduct
+from segue.core.develop import Feature, Phase, Strategy, report
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.config import JOBS_MAX
+from segue.work.develop.developing import Wishes, develop, found, repair
+from segue.work.develop.folder import FOLDER, FeatureFolder
+from segue.work.finish import WAITS
+from segue.work.project import Project
+
+
+@click.command(
+    "develop",
+    help=_("Develop one feature from design to merge, or go on with the one that is there."),
+    epilog=output.example('segue develop "real-time chat" --agent claude'),
+)
+@click.argument("feature", required=False)
+@click.option("--resume", is_flag=True, help=_("go on with what is there, without asking"))
+@click.option("--fresh", is_flag=True, help=_("from the start, without asking"))
+@click.option("--gates", is_flag=True, help=_("a person approves the design first"))
+@click.option("--approve", is_flag=True, help=_("the design that waits is approved"))
+@click.option(
+    "--strategy",
+    type=click.Choice([str(one) for one in Strategy]),
+    help=_("how the checkpoints are worked on (else as they allow it)"),
+)
+@click.option(
+    "--on-escalated",
+    type=click.Choice(["ask", "retry", "skip", "stop"]),
+    default="ask",
+    show_default=True,
+    help=_("what to do with checkpoints that could not be done"),
+)
+@click.option("--agent", metavar="NAME", help=_("who works on it"))
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, JOBS_MAX), help=_("how many checkpoints side by side")
+)
+@click.option(
+    "--merge-command", metavar="CMD", help=_("what merges (else the agent), as a PR does")
+)
+@click.option("--repair", "is_repair", is_flag=True, help=_("write a broken state again"))
+@click.option(
+    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
+)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def command(
+    ctx: click.Context,
+    feature: str | None,
+    resume: bool,
+    fresh: bool,
+    gates: bool,
+    approve: bool,
+    strategy: str | None,
+    on_escalated: str,
+    agent: str | None,
+    jobs: int | None,
+    merge_command: str | None,
+    is_repair: bool,
+    no_wait: bool,
+    as_json: bool,
+) -> int:
+    if resume and fresh:
+        raise UserError("usage", _("--resume and --fresh exclude each other"))
+    folder = FeatureFolder(Project.around(Path.cwd()).root)
+    if is_repair:
+        _repair(folder, as_json=as_json)
+    there = None if fresh and feature else found(folder)
+    wishes = Wishes(
+        folder.root,
+        feature,
+        agent=agent,
+        jobs=jobs,
+        strategy=Strategy(strategy) if strategy else None,
+        has_gates=gates,
+        is_approved=approve,
+        on_escalated=on_escalated,
+        merge_command=merge_command,
+        wait=not no_wait,
+    )
+    settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
+    if settled is None:
+        return WAITS
+    ignore(folder, as_json=as_json)
+    return go(settled, ctx.obj["environ"], as_json=as_json)
+
+
+def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+    """Develop, showing what happens; the exit code."""
+    return conduct(lambda around: develop(wishes, around), environ, as_json=as_json)
+
+
+def settle(
+    there: Feature | None, wishes: Wishes, resume: bool, fresh: bool, *, as_json: bool
+) -> Wishes | None:
+    """What is to be done about the work that is there; None: a person must say."""
+    if there is None:
+        return _new(wishes, resume)
+    if fresh:
+        return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
+    if there.phase is Phase.DONE:
+        click.echo(_("The last feature is complete. A new one begins."), err=as_json)
+        if resume and wishes.feature is None:
+            raise UserError(
+                "nothing_to_resume",
+                _("there is nothing to go on with"),
+                hint=_('say what to develop: segue develop "FEATURE"'),
+            )
+        return _new(replace(wishes, is_fresh=True), resume=False)
+    is_other = wishes.feature is not None and wishes.feature != there.feature
+    if not as_json:
+        tell(there)
+    if is_other:
+        text = _("'{there}' is not finished, and you ask for '{wanted}'.")
+        click.echo(text.format(there=there.feature, wanted=wishes.feature), err=as_json)
+    elif resume:
+        return replace(wishes, feature=there.feature)
+    return _ask(there, wishes, is_other=is_other, as_json=as_json)
+
+
+def _new(wishes: Wishes, resume: bool) -> Wishes:
+    if not (wishes.feature or "").strip():
+        raise UserError(
+            "nothing_to_resume" if resume else "usage",
+            _("there is nothing to go on with") if resume else _("what is to be developed?"),
+            hint=_('say what to develop: segue develop "FEATURE"'),
+        )
+    return replace(wishes, is_fresh=True)
+
+
+def tell(there: Feature) -> None:
+    """Where the earlier work stands."""
+    click.echo(
+        _("Earlier work: '{feature}', phase {phase}").format(
+            feature=there.feature, phase=there.phase
+        )
+    )
+    if there.checkpoints:
+        click.echo(f"Checkpoints: {report(there)}")
+
+
+def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wishes | None:
+    if as_json or not sys.stdin.isatty():
+        click.echo(_("Choose: --resume (go on with it) or --fresh (from the start)"), err=as_json)
+        return None
+    go_on = _("go on with '{feature}'").format(feature=there.feature) if is_other else _("go on")
+    click.echo(f"  1. {go_on}\n  2. " + _("from the start"))
+    picked = click.prompt(_("How shall it go on?"), type=click.IntRange(1, 2), default=1)
+    if picked == 1:
+        return replace(wishes, feature=there.feature)
+    return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
+
+
+def _repair(folder: FeatureFolder, *, as_json: bool) -> None:
+    feature = repair(folder, datetime.now(UTC))
+    click.echo(_("The state was written again from the journal."), err=as_json)
+    if not as_json:
+        tell(feature)
+
+
+def ignore(folder: FeatureFolder, *, as_json: bool) -> None:
+    """The state is of this machine alone: git should not see it."""
+    if not folder.is_repository() or folder.is_ignored():
+        return
+    text = _("{folder}/ goes into .gitignore").format(folder=FOLDER)
+    is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if is_asked and not click.confirm(f"{text}?", default=True):
+        return
+    folder.ignore()
+    if not is_asked:
+        click.echo(text, err=as_json)

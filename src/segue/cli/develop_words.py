@@ -1,0 +1,62 @@
+"""A feature in words: its phases as they come, and the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from segue.cli.words import local_time, usage_in_words
+from segue.core.develop import Status
+from segue.core.durations import format_duration
+from segue.i18n import _
+from segue.work.develop.steps import FeatureSteps
+from segue.work.source import Source
+from segue.work.tasklist import TaskListRun
+
+SIGNS = {
+    Status.PENDING: "○",
+    Status.IN_PROGRESS: "●",
+    Status.PASSED: "✔",
+    Status.ESCALATED: "✘",
+}
+
+
+def summary(source: Source, run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
+    assert isinstance(source, FeatureSteps)
+    state = source.state
+    took = format_duration(took_s)
+    lines = ["", f"{_headline(facts)}  '{state.feature}'  {state.phase}  {took}"]
+    titles = {one.id: one.description.splitlines()[0] for one in source.checkpoints}
+    for id, one in state.checkpoints.items():
+        lines.append(f"  {SIGNS[one.status]} {id} {titles.get(id, '')} ({one.iteration}/3)")
+    for task in ("design", "review", "merge"):
+        row = run.ledger.tasks.get(task)
+        if row is not None and row.state == "failed":
+            lines.append(f"  ✘ {task}: {(row.error or '').splitlines()[0]}")
+    for park in run.ledger.parks.values():
+        text = _("{task} goes on at {time}")
+        lines.append(
+            "  ⏳ " + text.format(task=park.task, time=local_time(park.wakes_at.isoformat()))
+        )
+    for gate in run.ledger.gates.values():
+        lines.append("  ❓ " + gate.text.replace("\n", "\n     "))
+    used = facts["usage"]
+    if used["input_tokens"] or used["output_tokens"]:
+        lines.append("  ¤ " + usage_in_words(used))
+    if facts["exit"]:
+        lines += ["", _("Go on: {command}").format(command="segue develop --resume")]
+    return "\n".join(lines)
+
+
+def _headline(facts: Mapping[str, Any]) -> str:
+    match facts["exit"]:
+        case 0:
+            return _("✔ The feature is done.")
+        case 3:
+            return _("❓ Waits for you.")
+        case 4:
+            return _("⏳ Parked.")
+        case 130:
+            return _("⏹ Stopped; the place is kept.")
+        case _:
+            return _("✘ Not everything could be done.")

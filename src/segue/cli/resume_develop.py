@@ -1,0 +1,79 @@
+"""`segue resume` for a feature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from segue.cli.status import in_words
+from segue.i18n import _
+from segue.work.develop.developing import Wishes, found, repair
+from segue.work.develop.folder import FeatureFolder
+from segue.work.finish import WAITS
+from segue.work.overview import look
+from segue.work.project import Project
+from segue.work.resume import Found
+
+
+def _folder(one: Found) -> FeatureFolder:
+    return FeatureFolder(one.path.parent.parent)
+
+
+def describe(one: Found) -> str:
+    stopped = _("stopped: {why}").format(why=one.why)
+    following = _("next: {next}").format(next=one.next)
+    return f"    {stopped}\n    {following}"
+
+
+def nothing(one: Found) -> str:
+    return _('The last feature is complete. Begin another: segue develop "FEATURE"')
+
+
+def choices(one: Found) -> list[tuple[str, str]]:
+    return [
+        (_("go on"), ""),
+        (_("from the start"), _("the state is removed (a copy is kept)")),
+        (_("show the state"), ""),
+        (_("reset"), _("the state is removed (a copy is kept)")),
+    ]
+
+
+def question() -> str:
+    return _("How shall it go on?")
+
+
+def way_back(one: Found) -> str | None:
+    text = _("Write the state again from Segue's journal?")
+    return "rebuild" if click.confirm(text, default=True) else None
+
+
+def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+    from segue.cli.develop import go, tell  # noqa: PLC0415 - only those who go on need the engine
+
+    folder = _folder(one)
+    match choice:
+        case "status":
+            click.echo(in_words([s for s in look(folder.root) if s.kind == "develop"]))
+            return 0
+        case "reset":
+            backups = Project.around(folder.root).memory / "backups"
+            kept = folder.put_aside(backups, datetime.now(UTC))
+            click.echo(
+                _("The feature begins anew. The old state is kept: {path}").format(path=kept)
+            )
+            return 0
+        case "rebuild":
+            tell(repair(folder, datetime.now(UTC)))
+        case _:
+            pass
+    if one.state["problem"] and choice != "rebuild":
+        click.echo(f"{one.why}\n{one.next}", err=as_json)
+        return WAITS
+    there = found(folder)
+    assert there is not None
+    wishes = Wishes(folder.root, there[1].feature)
+    if not as_json:
+        tell(there[1])
+    return go(replace(wishes, is_fresh=choice == "restart"), environ, as_json=as_json)

@@ -1,0 +1,1 @@
+"""Features: designed, reviewed, implemented checkpoint by checkpoint, merged."""

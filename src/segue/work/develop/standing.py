@@ -1,0 +1,128 @@
+"""How a feature stands, for `segue status` and `segue resume`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from segue.core.develop import Feature, Phase, Status, report
+from segue.core.machines import PlanState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.develop.developing import found
+from segue.work.develop.folder import FeatureFolder
+from segue.work.overview import Known, Standing
+
+COUNTED = {
+    Status.PENDING: "pending",
+    Status.IN_PROGRESS: "in_progress",
+    Status.PASSED: "completed",
+    Status.ESCALATED: "failed",
+}
+
+
+def standing(root: Path, known: Known) -> Standing:
+    folder = FeatureFolder(root)
+    path = folder.state_file
+    feature, problem = None, None
+    try:
+        there = found(folder)
+        feature = there[1] if there else None
+    except UserError as error:
+        problem = f"{error.problem.where}: {error.problem.message}"
+    parks, gates = known.waits(path)
+    holder = known.holder(path)
+    counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
+    for one in feature.checkpoints.values() if feature else ():
+        counts[COUNTED[one.status]] += 1
+    return Standing(
+        path=path,
+        kind="develop",
+        state=_state(feature, holder is not None, bool(gates), bool(parks), counts),
+        counts=counts,
+        parks=parks,
+        gates=gates,
+        usage=known.usage(path),
+        failed=[
+            {"task": id, "title": "", "error": None}
+            for id, one in (feature.checkpoints.items() if feature else ())
+            if one.status is Status.ESCALATED
+        ],
+        running=[
+            id
+            for id, one in (feature.checkpoints.items() if feature else ())
+            if one.status is Status.IN_PROGRESS
+        ],
+        holder=holder,
+        problem=problem,
+        is_known=known.has(path),
+        go_on="segue develop --resume",
+    )
+
+
+def _state(
+    feature: Feature | None, is_held: bool, is_asked: bool, is_parked: bool, counts: dict[str, int]
+) -> PlanState:
+    if is_held:
+        return PlanState.RUNNING
+    if feature is not None and feature.phase is Phase.DONE:
+        return PlanState.FINISHED
+    if is_asked or counts["failed"]:
+        return PlanState.WAITING
+    return PlanState.PARKED if is_parked else PlanState.INTERRUPTED
+
+
+def facts(standing: Standing) -> dict[str, Any]:
+    """What `segue resume` says of it: why, next, redone, lost."""
+    nothing = _("nothing")
+    if standing.problem is not None:
+        return {
+            "resumable": False,
+            "why": standing.problem,
+            "next": _("write it again from the journal: segue develop --repair"),
+            "redone": nothing,
+            "lost": nothing,
+        }
+    there = found(FeatureFolder(standing.path.parent.parent))
+    assert there is not None
+    feature = there[1]
+    is_left = feature.phase is not Phase.DONE
+    return {
+        "resumable": is_left and standing.holder is None,
+        "why": _why(feature, standing),
+        "next": _next(feature) if is_left else nothing,
+        "redone": _redone(feature),
+        "lost": nothing
+        if standing.is_known
+        else _("Segue's memory of it (.segue/): what the last validation said"),
+    }
+
+
+def _why(feature: Feature, standing: Standing) -> str:
+    if standing.holder is not None:
+        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
+    if feature.phase is Phase.DONE:
+        return _("everything is done")
+    if standing.gates:
+        return _("it waits for an answer: {text}").format(
+            text=standing.gates[0]["text"].splitlines()[0]
+        )
+    if standing.parks:
+        tasks = ", ".join(park["task"] for park in standing.parks)
+        return _("a limit stopped it: {tasks}").format(tasks=tasks)
+    return _("it was stopped in phase {phase}").format(phase=feature.phase)
+
+
+def _next(feature: Feature) -> str:
+    if feature.phase is Phase.IMPLEMENT:
+        return _("go on with the checkpoints: {report}").format(report=report(feature))
+    return _("phase {phase} from its beginning").format(phase=feature.phase)
+
+
+def _redone(feature: Feature) -> str:
+    if feature.phase is not Phase.IMPLEMENT:
+        return _("phase {phase}").format(phase=feature.phase)
+    busy = [id for id, one in feature.checkpoints.items() if one.status is Status.IN_PROGRESS]
+    if not busy:
+        return _("nothing")
+    return _("the iteration of {ids} that was cut off").format(ids=", ".join(busy))

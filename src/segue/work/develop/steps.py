@@ -1,0 +1,482 @@
+"""A feature as a plan of steps: design, review, the checkpoints, the merge.
+
+The state file shows the checkpoints' marks as a task list shows those of its tasks: the tables are
+written first, then the file, then processes begin; a person's own change of a mark counts. It is
+written at a phase's beginning and at an iteration's, and at no other time.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from segue.core.develop import (
+    ITERATIONS_MAX,
+    Checkpoint,
+    Feature,
+    Phase,
+    Progress,
+    Status,
+    Strategy,
+    strategy_for,
+)
+from segue.core.machines import Trigger
+from segue.core.plan import Task, TaskState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.plans import checkpoints as document
+from segue.plans import develop_state
+from segue.plans.checkpoints import CheckpointsError
+from segue.work.attempts import ATTEMPT
+from segue.work.develop import gates, git, prompts
+from segue.work.develop.folder import FeatureFolder
+from segue.work.source import Steps
+
+if TYPE_CHECKING:
+    from segue.work.attempts import Attempt
+    from segue.work.ledger import GateRow, RunRow
+    from segue.work.tasklist import TaskListRun
+
+DESIGN, REVIEW, CHECK, MERGE = "design", "review", "check", "merge"
+BY_COMMAND = "command"  # the name of what is no agent: a command of the plan itself
+TRIES = 2  # more than the first, of a design and of a merge
+REVIEW_TRIES = 3  # how often the checkpoints go back to the reviewer
+TEAMS = (("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1"),)
+OF_PHASE = {Phase.DESIGN: (DESIGN,), Phase.REVIEW: (REVIEW,), Phase.MERGE: (MERGE, CHECK)}
+STATES = {
+    Status.PENDING: TaskState.PENDING,
+    Status.IN_PROGRESS: TaskState.IN_PROGRESS,
+    Status.PASSED: TaskState.COMPLETED,
+    Status.ESCALATED: TaskState.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a person wants a feature to be worked on."""
+
+    agent: str
+    agent_kind: str
+    strategy: Strategy | None = None
+    has_gates: bool = False
+    is_approved: bool = False
+    on_escalated: str = "ask"
+    merge_command: str | None = None
+    user_folder: Path | None = None  # with the user's own prompts
+
+
+class FeatureSteps(Steps):
+    kind = "develop"
+
+    def __init__(self, folder: FeatureFolder, manner: Manner) -> None:
+        super().__init__(folder.state_file, str(folder.state_file.relative_to(folder.root)))
+        self.folder = folder
+        self.manner = manner
+        self._run: TaskListRun | None = None
+        self.state = Feature("")
+        self._data = b""
+        self.checkpoints: list[Checkpoint] = []
+        self.by_hand: set[str] = set()  # a person did them: only to be validated
+        self._has_moved = False
+        self._uses_worktrees = False
+        self.settled_by_choice: set[str] = set()  # by what the command line said, once each
+
+    @property
+    def run(self) -> TaskListRun:
+        assert self._run is not None, "a feature's steps belong to a run"
+        return self._run
+
+    @property
+    def design(self) -> Path:
+        return self.folder.design(self.state.feature)
+
+    def begin(self, run: TaskListRun, feature: Feature, data: bytes | None) -> None:
+        """From this state on; without `data` the feature is new."""
+        self._run, self.state = run, feature
+        if data is None:
+            self._forget_all()
+            self._data = develop_state.render(feature)
+            self.folder.save(self._data)
+            run.tell("phase_entered", phase=feature.phase, strategy=None)
+        else:
+            self._data = data
+        if self.state.phase in (Phase.IMPLEMENT, Phase.MERGE):
+            self._read_checkpoints()
+            self._uses_worktrees = self._wants_worktrees()
+        self._try_phases_again()
+        self._advance()
+        self._has_moved = False
+
+    def _forget_all(self) -> None:
+        """What the tables know of an earlier feature does not count for this one."""
+        for key, row in self.run.ledger.tasks.items():
+            if row.state is not TaskState.PENDING:
+                self._back_to_pending(key, None)
+
+    def _back_to_pending(self, key: str, error: str | None) -> None:
+        self.run.ledger.move_task(
+            key,
+            TaskState.PENDING,
+            Trigger.EDIT,
+            mark=TaskState.PENDING,
+            retries_used=0,
+            error=error,
+            summary=None,
+        )
+
+    def _try_phases_again(self) -> None:
+        """A phase that failed begins again; a checkpoint that did is asked about."""
+        for key in (DESIGN, REVIEW, CHECK, MERGE):
+            row = self.run.ledger.tasks.get(key)
+            if row is not None and row.state in (TaskState.FAILED, TaskState.SKIPPED):
+                self._back_to_pending(key, row.error)
+        for key in OF_PHASE.get(self.state.phase, ()):
+            row = self.run.ledger.tasks.get(key)
+            was_shown = row is not None and row.state == row.mark == TaskState.COMPLETED
+            if was_shown and not gates.is_open(self, key):  # a person set the phase back
+                self._back_to_pending(key, None)
+        for id, progress in self.state.checkpoints.items():
+            if progress.status is Status.ESCALATED and self._state(id) is TaskState.SKIPPED:
+                self.run.skipped_here.add(id)
+
+    def _read_checkpoints(self) -> None:
+        try:
+            self.checkpoints = document.read(self.design.read_text("utf-8", "replace"))
+        except (OSError, CheckpointsError) as error:
+            line = error.line if isinstance(error, CheckpointsError) else None
+            raise UserError(
+                "bad_checkpoints",
+                _("the checkpoints cannot be read: {why}").format(why=error),
+                file=str(self.design),
+                line=line,
+                hint=_("mend the block `yaml checkpoints`, or begin again: --fresh"),
+            ) from error
+        known = {one.id: Progress() for one in self.checkpoints}
+        self.state = replace(self.state, checkpoints={**known, **self.state.checkpoints})
+
+    # The tasks of the phase
+
+    def tasks(self) -> tuple[Task, ...]:
+        match self.state.phase:
+            case Phase.DESIGN:
+                return (self._phase_task(DESIGN, self.state.feature, TRIES),)
+            case Phase.REVIEW:
+                return (self._phase_task(REVIEW, _("Review of the design"), REVIEW_TRIES),)
+            case Phase.IMPLEMENT:
+                return tuple(
+                    self._checkpoint_task(one, n) for n, one in enumerate(self.checkpoints)
+                )
+            case Phase.MERGE:
+                return (self._check_task(), self._merge_task())
+            case _:
+                return ()
+
+    def _state(self, id: str) -> TaskState:
+        row = self.run.ledger.tasks.get(id)
+        return row.state if row else TaskState.PENDING
+
+    def _env(self, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+        return (("SEGUE_PHASE", str(self.state.phase)), ("SEGUE_TARGET", str(self.design)), *more)
+
+    def _fill(self, name: str, **values: str) -> str:
+        common = {"feature": self.state.feature, "target": str(self.design), **values}
+        return prompts.fill(name, self.folder.root, self.manner.user_folder, common)
+
+    def _phase_task(self, id: str, title: str, retries: int) -> Task:
+        return Task(
+            id,
+            title,
+            state=self._state(id),
+            agent=self.manner.agent,
+            body=self._fill(id),
+            retries=retries,
+            resumes_conversation=True,
+            env=self._env(),
+        )
+
+    def _checkpoint_task(self, one: Checkpoint, order: int) -> Task:
+        by_hand = one.id in self.by_hand
+        progress = self.state.checkpoints[one.id]
+        files = "\n".join(f"- {file}" for file in one.files)
+        row = self.run.ledger.tasks.get(one.id)
+        used = row.retries_used if row else max(0, progress.iteration - 1)
+        is_team = self.state.strategy is Strategy.AGENT_TEAMS
+        return Task(
+            one.id,
+            one.description.splitlines()[0],
+            state=self._shown(one.id, progress),
+            order=order,
+            blocked_by=tuple(id for id in one.depends if not self._is_passed_over(id)),
+            files=one.files or ("**",),
+            agent=BY_COMMAND if by_hand else self.manner.agent,
+            run=":" if by_hand else None,
+            verify=one.validate,
+            retries=0 if by_hand else ITERATIONS_MAX - 1,
+            retries_used=0 if by_hand else used,
+            body=self._fill(
+                "implement",
+                checkpoint=one.id,
+                description=one.description,
+                validate=one.validate,
+                iteration=str(used + 1),
+                iterations=str(ITERATIONS_MAX),
+                files=_("It may change these files and no others:") + f"\n\n{files}\n"
+                if files
+                else "",
+            ),
+            env=self._env(
+                ("SEGUE_CHECKPOINT", one.id),
+                ("SEGUE_ITERATION", ATTEMPT),
+                *(TEAMS if is_team else ()),
+            ),
+        )
+
+    def _shown(self, id: str, progress: Progress) -> TaskState:
+        """The mark in the file; what was passed over has none of its own there."""
+        if self._state(id) is TaskState.SKIPPED and progress.status in (
+            Status.PENDING,
+            Status.ESCALATED,
+        ):
+            return TaskState.SKIPPED
+        return STATES[progress.status]
+
+    def _is_passed_over(self, id: str) -> bool:
+        """A person said that the work goes on without it."""
+        return id in self.run.skipped_here
+
+    def _check_task(self) -> Task:
+        return Task(
+            CHECK,
+            _("All validations on the whole"),
+            state=self._state(CHECK),
+            agent=BY_COMMAND,
+            run=self._all_validations(),
+            retries=0,
+            env=self._env(),
+        )
+
+    def _merge_task(self) -> Task:
+        row = self.run.ledger.tasks.get(CHECK)
+        is_settled = row is not None and row.state in (TaskState.COMPLETED, TaskState.FAILED)
+        outcome = _("They all passed.")
+        if row is not None and row.state is TaskState.FAILED:
+            outcome = _("Not all of them passed:") + f"\n\n{row.error or ''}"
+        by_command = self.manner.merge_command
+        return Task(
+            MERGE,
+            _("Merge"),
+            state=self._state(MERGE),
+            order=1,
+            blocked_by=() if is_settled else (CHECK,),
+            agent=BY_COMMAND if by_command else self.manner.agent,
+            run=by_command,
+            verify=None if by_command else self._all_validations(),
+            retries=TRIES,
+            body=self._fill(
+                "merge",
+                validations="\n".join(f"- {one.id}: `{one.validate}`" for one in self._wanted()),
+                outcome=outcome,
+            ),
+            resumes_conversation=True,
+            env=self._env(),
+        )
+
+    def _wanted(self) -> list[Checkpoint]:
+        return [one for one in self.checkpoints if not self._is_passed_over(one.id)]
+
+    def _all_validations(self) -> str:
+        """Each validation by itself; the names of those that failed, last."""
+        lines = ["# " + _("all validations"), "failed="]
+        for one in self._wanted():
+            lines.append(f"echo {shlex.quote(f'== {one.id}: {one.validate}')}")
+            lines.append(f'sh -c {shlex.quote(one.validate)} || failed="$failed {one.id}"')
+        lines.append('test -z "$failed" || { echo "failed:$failed"; exit 1; }')
+        return "\n".join(lines)
+
+    # How they run
+
+    def is_isolated(self, task: str) -> bool:
+        return self._uses_worktrees and any(one.id == task for one in self.checkpoints)
+
+    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+        """Checkpoints one after the other are worked on in one conversation."""
+        is_one = self.state.strategy in (Strategy.DIRECT, Strategy.AGENT_TEAMS)
+        row = run.ledger.tasks[task.id]
+        if not is_one or self.state.phase is not Phase.IMPLEMENT or row.retries_used:
+            return None
+        if run.profile_for(task).brand is None:
+            return None
+        done = [one.id for one in self.checkpoints if self._state(one.id) is TaskState.COMPLETED]
+        before = run.ledger.last_run(done[-1]) if done else None
+        has_name = before is not None and before.resume_id is not None
+        return before if has_name and before and before.agent == task.agent else None
+
+    def object_to(self, attempt: Attempt) -> str | None:
+        if attempt.task.id not in (DESIGN, REVIEW):
+            return None
+        shown = self.design.relative_to(self.folder.root)
+        try:
+            text = self.design.read_text("utf-8", "replace")
+        except OSError:
+            text = ""
+        if not text.strip():
+            return _("it ended well and has not written {path}").format(path=shown)
+        if attempt.task.id == REVIEW:
+            try:
+                document.read(text)
+            except CheckpointsError as error:
+                where = f"{shown}:{error.line}" if error.line else str(shown)
+                return f"{where}: {error}"
+        return None
+
+    # What came of them
+
+    def mark(self, task: str, state: TaskState) -> None:
+        """The tables say it all: the file is brought to them at the next write."""
+
+    def write(self, taken_in: Callable[[], None]) -> bool:
+        self._has_moved = self._advance() or self._has_moved
+        return True
+
+    def has_moved_on(self) -> bool:
+        has_moved, self._has_moved = self._has_moved, False
+        return has_moved
+
+    def followed(self, run: TaskListRun) -> None:
+        """What a checkpoint held back may be free now."""
+        run.reopen_skipped()
+
+    def _advance(self) -> bool:
+        """Bring the file to what the tables say, one boundary a write; True: another phase."""
+        phase = self.state.phase
+        while self._one_boundary():
+            pass
+        return self.state.phase is not phase
+
+    def _one_boundary(self) -> bool:
+        match self.state.phase:
+            case Phase.DESIGN if self._state(DESIGN) is TaskState.COMPLETED:
+                if gates.holds_design(self):
+                    return False
+                self._save(replace(self.state, phase=Phase.REVIEW))
+            case Phase.REVIEW if self._state(REVIEW) is TaskState.COMPLETED:
+                self._implement()
+            case Phase.IMPLEMENT:
+                return self._checkpoint_boundary()
+            case Phase.MERGE if self._state(MERGE) is TaskState.COMPLETED:
+                self._save(replace(self.state, phase=Phase.DONE))
+            case _:
+                return False
+        return True
+
+    def _implement(self) -> None:
+        self._read_checkpoints()
+        strategy = self.manner.strategy or strategy_for(self.checkpoints)
+        if strategy is Strategy.AGENT_TEAMS and self.manner.agent_kind != "claude":
+            text = _("{agent} has no agent teams; its checkpoints are done side by side (subagent)")
+            self.run.tell("notice", text=text.format(agent=self.manner.agent))
+            strategy = Strategy.SUBAGENT
+        self._save(replace(self.state, phase=Phase.IMPLEMENT, strategy=strategy))
+        self._uses_worktrees = self._wants_worktrees()
+
+    def _wants_worktrees(self) -> bool:
+        """Side by side in a git repository: each checkpoint in a worktree of its own."""
+        if self.state.strategy is not Strategy.SUBAGENT or self.run.workshop.worktrees is None:
+            return False
+        dirty = git.changed(self.folder.root, besides=self.design)
+        if dirty:
+            text = _(
+                "{file} is not committed: the checkpoints share the project's folder,"
+                " each with its own files"
+            )
+            self.run.tell("notice", text=text.format(file=dirty[0]))
+            return False
+        git.commit_design(self.folder.root, self.design, self.state.feature)
+        return True
+
+    def _checkpoint_boundary(self) -> bool:
+        for one in self.checkpoints:
+            wanted = self._progress(one.id)
+            if wanted != self.state.checkpoints[one.id]:
+                self._save(self.state.with_checkpoint(one.id, wanted))
+                return True
+        settled = [
+            self._state(one.id) is TaskState.COMPLETED or self._is_passed_over(one.id)
+            for one in self.checkpoints
+        ]
+        if all(settled):
+            self._save(replace(self.state, phase=Phase.MERGE))
+            return True
+        return False
+
+    def _progress(self, id: str) -> Progress:
+        """What the tables say of a checkpoint, as the file shows it."""
+        shown = self.state.checkpoints[id]
+        row = self.run.ledger.tasks.get(id)
+        if row is None or row.state in (TaskState.PENDING, TaskState.SKIPPED):
+            return shown
+        iteration = min(ITERATIONS_MAX, row.retries_used + 1)
+        match row.state:
+            case TaskState.IN_PROGRESS:
+                return Progress(Status.IN_PROGRESS, iteration)
+            case TaskState.FAILED:
+                return Progress(Status.ESCALATED, max(iteration, shown.iteration))
+            case _:
+                if shown.status is Status.PASSED:
+                    return shown
+                return Progress(Status.PASSED, max(1, iteration))
+
+    def _save(self, feature: Feature) -> None:
+        at = self.run.clock.now().astimezone()
+        feature = replace(feature, updated_at=f"{at:%Y-%m-%dT%H:%M:%S}")
+        self._take_theirs()
+        self._data = develop_state.edit(self._data, feature)
+        self.folder.save(self._data)
+        before, self.state = self.state, feature
+        if feature.phase is not before.phase:
+            is_implement = feature.phase is Phase.IMPLEMENT
+            strategy = feature.strategy if is_implement else None
+            self.run.tell("phase_entered", phase=feature.phase, strategy=strategy)
+
+    def _take_theirs(self) -> None:
+        """Comments and keys that a person wrote meanwhile are kept; a broken file is not read."""
+        try:
+            found = self.folder.load()
+        except develop_state.BrokenError as error:
+            text = _("{file} was broken meanwhile ({why}); it is written as Segue knows it")
+            self.run.tell("notice", text=text.format(file=self.shown, why=error))
+            return
+        if found is not None:
+            self._data = found[0]
+
+    # People
+
+    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+        has_moved = gates.answered(self, gate, answer)
+        if has_moved is None:
+            return False
+        self._has_moved = True
+        return True
+
+    def at_rest(self, run: TaskListRun) -> bool:
+        return gates.ask_about_escalated(self)
+
+    def design_again(self, wish: str) -> None:
+        """A person asks for changes of the design."""
+        self._back_to_pending(DESIGN, wish)
+        self._has_moved = True
+
+    def passed_over(self) -> None:
+        """A person has settled a checkpoint: what waited for it is looked at again."""
+        self._has_moved = True
+
+    def go_on_after_design(self) -> None:
+        self._save(replace(self.state, phase=Phase.REVIEW))
+        self._has_moved = True
+
+    def progress(self, run: TaskListRun) -> tuple[int, int]:
+        passed = [p for p in self.state.checkpoints.values() if p.status is Status.PASSED]
+        return len(passed), len(self.state.checkpoints)
