@@ -199,8 +199,10 @@ class Client:
 
     # What waits for a person
 
-    def inbox(self) -> list[Json]:
-        return list(self._get("inbox")["items"])
+    def inbox(self, *, kind: str | None = None, task: str | None = None) -> Iterator[Json]:
+        """What waits, the most urgent first: all of it, of one kind (`review`, `question`,
+        `dependency`), of one task."""
+        return self._all("inbox", kind=kind, task=task)
 
     def reviews(self, task: str) -> Iterator[Json]:
         return self._all(_path("tasks", task, "reviews"))

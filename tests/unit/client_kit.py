@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent / "server"))  # importlib mode adds no folder
 
@@ -26,13 +26,11 @@ T = TypeVar("T")
 class Desk(FakeDesk):
     """As the real one tells what waits: with its kind and the title of its task."""
 
-    def inbox(self) -> Json:
-        items = [
-            {"kind": self.kinds[id], "taskTitle": self.tasks[gate["taskId"]]["title"], **gate}
-            for id, gate in self.gates.items()
-            if gate["status"] == "pending"
-        ]
-        return {"items": items, "total": len(items)}
+    def inbox(self, **wanted: Any) -> Json:
+        found: Json = super().inbox(**wanted)
+        for gate in found["items"]:
+            gate["taskTitle"] = self.tasks[gate["taskId"]]["title"]
+        return found
 
 
 class Running:

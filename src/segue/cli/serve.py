@@ -37,11 +37,32 @@ SLOTS_MAX = 64
     help=_("the folder of its memory, if not .segue"),
 )
 @click.option(
+    "--database",
+    metavar="URL",
+    help=_("for several machines; not in this version"),
+)
+@click.option(
     "--slots",
     type=click.IntRange(1, SLOTS_MAX),
     default=3,
     show_default=True,
     help=_("how many agents work at once"),
+)
+@click.option(
+    "--tls-cert",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=_("certificate (PEM): the server speaks HTTPS"),
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=_("its key, if it is not in the same file"),
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help=_("another name or address that browsers reach it by"),
 )
 @click.option("--insecure", is_flag=True, help=_("listen beyond this machine without TLS"))
 @output.json_option()
@@ -52,12 +73,19 @@ def command(
     host: str,
     port: int,
     data: Path | None,
+    database: str | None,
     slots: int,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    allow_host: tuple[str, ...],
     insecure: bool,
     as_json: bool,
 ) -> int:
+    _check_database(database)
+    _check_tls(tls_cert, tls_key)
     try:
-        from segue.server.serving import Listening, serve  # noqa: PLC0415 - heavy, and an extra
+        from segue.server.listen import Tls  # noqa: PLC0415 - heavy, and an extra
+        from segue.server.serving import Listening, serve  # noqa: PLC0415
     except ImportError as error:
         raise UserError(
             "library_missing",
@@ -82,6 +110,8 @@ def command(
             port=port,
             slots=slots,
             is_insecure=insecure,
+            tls=Tls(tls_cert, tls_key) if tls_cert else None,
+            names=allow_host,
             environ=ctx.obj["environ"],
             clock=SystemClock(),
             tz=tz,
@@ -89,3 +119,36 @@ def command(
             on_listening=listening,
         )
     )
+
+
+def _check_database(url: str | None) -> None:
+    """One that cannot be used is refused, not passed over: what was done would be elsewhere."""
+    if url is not None:
+        raise UserError(
+            "no_such_database",
+            _("this version keeps everything in SQLite, and cannot use {url}").format(
+                url=url.partition("://")[0] + "://…" if "://" in url else url
+            ),
+            hint=_("leave --database away; --data says where the memory is"),
+        )
+
+
+def _check_tls(certificate: Path | None, key: Path | None) -> None:
+    """Told before anything is started if there is something wrong with it."""
+    if certificate is None:
+        if key is not None:
+            raise UserError("usage", _("--tls-key needs --tls-cert"))
+        return
+    import ssl  # noqa: PLC0415 - needed by few
+
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # No question for a password: nobody may be there to answer.
+        context.load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ValueError) as error:
+        raise UserError(
+            "bad_certificate",
+            _("the certificate or its key cannot be used: {why}").format(why=error),
+            file=str(certificate),
+            hint=_("both are PEM files; the key fits the certificate and has no password"),
+        ) from error

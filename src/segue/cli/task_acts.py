@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from segue.cli import output, task_words
-from segue.cli.task_link import find_checkpoint, find_task, linked, text_of
+from segue.cli.task_link import by_person, find_checkpoint, find_task, linked, text_of
 from segue.client import Client, Json
 from segue.errors import UserError
 from segue.i18n import _
@@ -41,6 +41,7 @@ def told(task: Json, as_json: bool) -> int:
 @click.option("--priority", default=0, show_default=True, help=_("higher ones go first"))
 @click.option("--submit", is_flag=True, help=_("queue it at once"))
 @linked
+@by_person
 def add(
     client: Client,
     title: str,
@@ -83,6 +84,7 @@ def _simple(name: str, help: str, act: Callable[[Client, str], Json]) -> click.C
     @click.command(name, help=help, epilog=output.example(f"segue task {name} 3f9a"))
     @click.argument("id")
     @linked
+    @by_person
     def command(client: Client, id: str, as_json: bool) -> int:
         return told(act(client, find_task(client, id)), as_json)
 
@@ -104,6 +106,7 @@ resume = _simple("resume", _("Let a paused task go on."), Client.resume)
 @click.argument("id")
 @click.option("--reason", metavar="TEXT", help=_("why"))
 @linked
+@by_person
 def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
     return told(client.cancel(find_task(client, id), reason), as_json)
 
@@ -116,6 +119,7 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
 @click.argument("id")
 @click.option("--submit", is_flag=True, help=_("queue it at once"))
 @linked
+@by_person
 def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
     return told(client.retry(find_task(client, id), submit=submit), as_json)
 
@@ -128,6 +132,7 @@ def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
 @click.argument("id")
 @click.option("--checkpoint", metavar="ID", help=_("the newest, if none is given"))
 @linked
+@by_person
 def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
     task = find_task(client, id)
     found = find_checkpoint(client, task, checkpoint) if checkpoint else None
@@ -142,6 +147,7 @@ def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
 @click.argument("id")
 @click.argument("checkpoint")
 @linked
+@by_person
 def rewind(client: Client, id: str, checkpoint: str, as_json: bool) -> int:
     task = find_task(client, id)
     return told(client.rewind(task, find_checkpoint(client, task, checkpoint)), as_json)

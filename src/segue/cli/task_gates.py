@@ -8,7 +8,7 @@ import sys
 import click
 
 from segue.cli import output, task_words
-from segue.cli.task_link import find_gate, line, linked, text_of
+from segue.cli.task_link import by_person, find_gate, line, linked, text_of
 from segue.client import Client, ClientError, Json
 from segue.errors import UserError
 from segue.i18n import _
@@ -33,6 +33,7 @@ def told(gate: Json, as_json: bool) -> int:
 @click.argument("id", metavar="TASK|REVIEW")
 @click.option("--comment", metavar="TEXT", help=_("kept with the review"))
 @linked
+@by_person
 def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
     return told(client.approve(find_gate(client, id, "review"), comment), as_json)
 
@@ -48,6 +49,7 @@ def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
 @click.argument("feedback")
 @click.option("--comment", multiple=True, metavar="FILE:LINE:TEXT", help=_("on a line of a file"))
 @linked
+@by_person
 def changes(client: Client, id: str, feedback: str, comment: tuple[str, ...], as_json: bool) -> int:
     comments = [_comment(each) for each in comment]
     said = text_of(feedback, "FEEDBACK")
@@ -72,6 +74,7 @@ def _comment(given: str) -> dict[str, object]:
 @click.argument("id", metavar="TASK|QUESTION")
 @click.argument("answer", required=False)
 @linked
+@by_person
 def answer(client: Client, id: str, answer: str | None, as_json: bool) -> int:
     question = find_gate(client, id, "question")
     may_ask = sys.stdin.isatty() and not as_json
@@ -92,7 +95,7 @@ def answer(client: Client, id: str, answer: str | None, as_json: bool) -> int:
 
 def _asked(client: Client, question: str) -> str:
     """The question with its options, and what the person at the terminal types."""
-    for gate in client.inbox():
+    for gate in client.inbox(kind="question"):
         if gate["id"] == question:
             click.echo(line(gate["question"]))
             for option in gate["options"]:
@@ -112,6 +115,7 @@ def _asked(client: Client, question: str) -> str:
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
 @click.option("--value", metavar="TEXT", help=_("not for secrets: others can see it"))
 @linked
+@by_person
 def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
     dependency = find_gate(client, id, "dependency")
     if value is not None:
@@ -134,5 +138,6 @@ def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
 @click.option("--reason", required=True, metavar="TEXT", help=_("why"))
 @linked
+@by_person
 def reject(client: Client, id: str, reason: str, as_json: bool) -> int:
     return told(client.reject(find_gate(client, id, "dependency"), reason), as_json)

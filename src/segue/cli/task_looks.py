@@ -44,7 +44,7 @@ def list_(
     as_json: bool,
 ) -> int:
     if waiting:
-        found = client.inbox()[:limit]
+        found = list(islice(client.inbox(), limit))
         lines = [text for gate in found for text in task_words.waiting(gate)]
     else:
         every = client.tasks(status=status, type=type_, query=query, archived=archived)
@@ -84,7 +84,7 @@ def _look(client: Client, id: str) -> task_words.Look:
         client.task(id),
         client.agent(id),
         client.phases(id),
-        [gate for gate in client.inbox() if gate["taskId"] == id],
+        list(client.inbox(task=id)),
         list(client.checkpoints(id)),
     )
 

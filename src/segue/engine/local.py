@@ -28,6 +28,7 @@ from segue.drivers.runs import Live, Order
 from segue.engine.clock import Clock
 from segue.engine.port import (
     Alive,
+    Broke,
     Due,
     Ended,
     Finished,
@@ -46,7 +47,7 @@ from segue.engine.port import (
 from segue.errors import AgentError
 
 PTY_SIZE = (40, 120)
-LEFT = ("in", "first", "told")  # what a job leaves beside its records
+LEFT = ("in", "first", "told", "place")  # what a job leaves beside its records
 SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
 SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
@@ -59,15 +60,23 @@ class LocalEngine:
     """Runs jobs as processes under keepers that outlive Segue."""
 
     def __init__(
-        self, runs: Path, clock: Clock, launcher: Launcher, *, grace_s: float = 5.0
+        self,
+        runs: Path,
+        clock: Clock,
+        launcher: Launcher,
+        *,
+        grace_s: float = 5.0,
+        tells_errors: bool = False,
     ) -> None:
+        """`tells_errors`: one about a job comes as `Broke`, and is not raised."""
         self._runs = runs
         self._runs_text = str(runs)
         self._clock = clock
         self._grace_s = grace_s
+        self._tells_errors = tells_errors
         self._launcher = launcher
         self._watch = FolderWatch()
-        self._inbox: asyncio.Queue[Happening | BaseException] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Happening] = asyncio.Queue()
         self._live: dict[str, Live] = {}
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._wanted_end: set[str] = set()
@@ -112,7 +121,7 @@ class LocalEngine:
 
     def end_soon(self, job: str, *, now: bool = False) -> None:
         """As `end`, without waiting for it: the end comes through the inbox."""
-        self._attend_by(f"end of {job}, now: {now}", self.end(job, now=now))
+        self._attend_by(job, self.end(job, now=now), f"end of {job}, now: {now}")
 
     def end_unknown(self, job: str) -> None:
         """End what an earlier supervisor began and nobody wants any more."""
@@ -121,7 +130,7 @@ class LocalEngine:
             return
         found = drivers.recover(claim, end, job)
         if isinstance(found, Live):
-            self._attend_by(f"end of {job}", self._launcher.end(found))
+            self._attend_by(job, self._launcher.end(found), f"end of {job}")
 
     # What can be done to a job that runs
 
@@ -150,14 +159,19 @@ class LocalEngine:
         seen = look_below(live.keeper)
         return Look(seen.names, seen.stopped, seen.connections)
 
-    def _attend_by(self, job: str, attending: Coroutine[None, None, None]) -> None:
-        def done(task: asyncio.Task[None]) -> None:
-            self._attending.pop(job, None)
-            if not task.cancelled() and (error := task.exception()) is not None:
-                self._inbox.put_nowait(error)  # raised where the inbox is read
+    def _attend_by(
+        self, job: str, attending: Coroutine[None, None, None], name: str | None = None
+    ) -> None:
+        name = name or job
 
-        self._attending[job] = asyncio.create_task(attending)
-        self._attending[job].add_done_callback(done)
+        def done(task: asyncio.Task[None]) -> None:
+            if self._attending.get(name) is task:
+                del self._attending[name]
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self._inbox.put_nowait(Broke(job, error))
+
+        self._attending[name] = asyncio.create_task(attending)
+        self._attending[name].add_done_callback(done)
 
     async def _launch(self, job: Job) -> None:
         stdin = first = None
@@ -244,7 +258,12 @@ class LocalEngine:
         return [Follower(self._watch, path, partial(self._hear, job, feed)) for path, feed in heard]
 
     def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
-        for event in self._worth_telling(list(feed(data))):
+        try:
+            events = list(feed(data))
+        except Exception as error:  # noqa: BLE001 - nobody above would know which job it was
+            self._inbox.put_nowait(Broke(job.id, error))
+            return
+        for event in self._worth_telling(events):
             self._inbox.put_nowait(Heard(job.id, event))
         if (timer := self._blocks.pop(job.id, None)) is not None:
             timer.cancel()
@@ -292,6 +311,7 @@ class LocalEngine:
                 is_ours=end.by != "itself",
                 timed_out=timed_out,
                 error=end.error.strerror if end.error else None,
+                lost_bytes=end.lost_bytes,
             )
         self._inbox.put_nowait(happened)
 
@@ -331,7 +351,7 @@ class LocalEngine:
             try:
                 action()
             except Exception as error:  # noqa: BLE001 - raised where the inbox is read
-                self._inbox.put_nowait(error)
+                self._inbox.put_nowait(Broke("", error))
 
         asyncio.get_running_loop().call_soon(act)
 
@@ -373,24 +393,32 @@ class LocalEngine:
             return []
         while not self._inbox.empty():
             told.append(self._inbox.get_nowait())
-        found: list[Happening] = []
-        for happening in told:
-            if isinstance(happening, BaseException):
-                raise happening
-            found.append(happening)
-        return found
+        if not self._tells_errors:
+            for happening in told:
+                if isinstance(happening, Broke):
+                    raise happening.error
+        return told
 
-    async def close(self) -> None:
+    async def let_go(self) -> None:
         self.wake_at(None)
         for timer in self._blocks.values():
             timer.cancel()
-        for attending in self._attending.values():
-            attending.cancel()
-        await asyncio.gather(*self._attending.values(), return_exceptions=True)
+        self._blocks.clear()
+        attending = list(self._attending.values())
+        for task in attending:
+            task.cancel()
+        await asyncio.gather(*attending, return_exceptions=True)
+        self._live.clear()
+        self._wanted_end.clear()
+        while not self._inbox.empty():
+            self._inbox.get_nowait()
+        await self._launcher.close()  # of a run that is recovered the keeper's own end tells
+
+    async def close(self) -> None:
+        await self.let_go()
         for spare in self._spares:
             spare.unlink(missing_ok=True)
         self._watch.close()
-        await self._launcher.close()
 
 
 def _masked(

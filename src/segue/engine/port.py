@@ -72,6 +72,15 @@ class Ended:
     is_ours: bool = False
     timed_out: bool = False
     error: str | None = None  # it could not be started, or was lost
+    lost_bytes: int = 0  # of its output: the disk did not take them
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """Segue itself failed at following a job: told to a work that wants to go on without it."""
+
+    job: str
+    error: BaseException
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,7 @@ class Look:
     connections: int = 0
 
 
-Happening = Started | Heard | Ended | Due | PlanTouched | StopWanted | Answered | Posted
+Happening = Started | Heard | Ended | Broke | Due | PlanTouched | StopWanted | Answered | Posted
 
 
 class Recovered:
@@ -207,6 +216,10 @@ class Engine(Protocol):
 
     async def next(self, timeout_s: float | None = None) -> list[Happening]:
         """What has happened since, at least one thing; empty only after the timeout."""
+        ...
+
+    async def let_go(self) -> None:
+        """Follow nothing any more: what runs, runs on, and can be recovered as after a death."""
         ...
 
     async def close(self) -> None: ...

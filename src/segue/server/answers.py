@@ -167,6 +167,10 @@ class Journal(Paged):
     items: list[JournalEntry]
 
 
+class Inbox(Paged):
+    items: list[dict[str, Any]]
+
+
 class Items(Answer):
     items: list[dict[str, Any]]
 

@@ -27,11 +27,11 @@ _WORDS = {
     421: "This server does not answer for that host",
     422: "The request does not fit; `errors` says where",
     429: "Too many requests; `Retry-After` says when to come back",
-    503: "Busy; `Retry-After` says when to come back",
-    507: "The disk is full",
+    503: "The database is busy or the disk full, nothing was done; `Retry-After` says when to come"
+    " back",
 }
 _ALWAYS = (401, 421, 422, 429, 503)
-_CHANGING = (400, 403, 408, 413, 415, 507)
+_CHANGING = (400, 403, 408, 413, 415)
 
 
 def reading(*more: int) -> Responses:

@@ -10,18 +10,24 @@ from starlette.responses import Response
 from segue.server import answers, bodies
 from segue.server.desk_port import Desk
 from segue.server.documenting import changing, reading
-from segue.server.parameters import Key, Page, PageSize
+from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import Shelf, rendered
 from segue.server.replies import Once
 
+Kind = Annotated[Literal["review", "question", "dependency"] | None, Query()]
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
 def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
-    @routes.get("/api/inbox", response_model=answers.Items, responses=reading())
-    async def show_inbox() -> Response:
+    @routes.get("/api/inbox", response_model=answers.Inbox, responses=reading())
+    async def show_inbox(
+        kind: Kind = None, task: Text = None, page: Page = 1, page_size: PageSize = 50
+    ) -> Response:
         """Everything that waits for a person, the most urgent and the oldest first."""
-        return shelf.get("inbox", desk.inbox)
+        return shelf.get(
+            ("inbox", kind, task, page, page_size),
+            lambda: desk.inbox(kind=kind, task=task, page=page, page_size=page_size),
+        )
 
     _add_reviews(routes, desk, once)
     _add_questions(routes, desk, once)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from segue.errors import UserError
 from segue.server.desk_port import EventDesk
 
 PACE_S = 0.05
@@ -27,6 +29,9 @@ PIECE_BYTES = 128_000  # what a client that reads nothing can make us hold
 BATCH = 100
 BATCHES_KEPT = 32
 CLIENTS_MAX = 2_000
+TROUBLE_S = 1.0
+
+logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +165,20 @@ class Hub:
         return b"".join(e.wire for e in events if client.task in (None, e.task)), upto
 
     def _flush(self) -> None:
+        loop = asyncio.get_running_loop()
         self._due = None
-        self._flushed_at = asyncio.get_running_loop().time()
+        self._flushed_at = loop.time()
+        try:
+            self._read()
+        except UserError as error:  # the journal cannot be read now: it may pass
+            logger.error("events wait: %s", error)
+            self._due = loop.call_later(TROUBLE_S, self._flush)
+        self._trim()
+        self._joined.clear()
+        for client in self._clients:
+            client.wake.set()
+
+    def _read(self) -> None:
         while True:
             events = self._desk.events_after(self._last, None, RECENT_MAX)
             self._recent.extend(map(told, events))
@@ -169,11 +186,7 @@ class Hub:
             if events:
                 self._last = events[-1]["seq"]
             if len(events) < RECENT_MAX:
-                break
-        self._trim()
-        self._joined.clear()
-        for client in self._clients:
-            client.wake.set()
+                return
 
     def _trim(self) -> None:
         """Keep the newest half once there are too many."""

@@ -1,4 +1,7 @@
-"""What was asked of the server: one line of JSON for each request, without tokens and bodies."""
+"""What was asked of the server: one line of JSON for each request, without tokens and bodies.
+
+What went wrong inside is a line too, and is told on standard error besides.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,26 @@ LOG_BYTES_MAX = 10_000_000
 LOGS_KEPT = 5
 
 logger = logging.getLogger("segue.server.log")
+inside = logging.getLogger("segue")
+shown: logging.Handler = logging.lastResort or logging.StreamHandler()  # standard error
+
+
+class Lines(logging.Formatter):
+    """A request's line is JSON already; others are made so."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.name == logger.name:
+            return record.getMessage()
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "said": record.getMessage(),
+        }
+        if task := getattr(record, "task", None):
+            line["task"] = task
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
 
 
 def to_file(path: Path) -> logging.Handler:
@@ -20,15 +43,20 @@ def to_file(path: Path) -> logging.Handler:
     handler = RotatingFileHandler(
         path, maxBytes=LOG_BYTES_MAX, backupCount=LOGS_KEPT, encoding="utf-8", delay=True
     )
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.setFormatter(Lines())
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
+    inside.addHandler(handler)
+    if shown not in inside.handlers:
+        inside.addHandler(shown)
     return handler
 
 
 def stop(handler: logging.Handler) -> None:
     logger.removeHandler(handler)
+    inside.removeHandler(handler)
+    inside.removeHandler(shown)
     handler.close()
 
 

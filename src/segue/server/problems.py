@@ -7,6 +7,7 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -17,13 +18,16 @@ from starlette.routing import Match
 
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store import files
+from segue.work.server import storage
 from segue.work.server.refused import Refused
 
 MEDIA_TYPE = "application/problem+json"
 ERRORS_MAX = 50
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 # What the disk does to us, and others to it, as statuses.
-STATUS_OF = {"disk_full": 507, "read_only": 507, "database_busy": 503, "workspace_gone": 409}
+STATUS_OF = {"disk_full": 503, "read_only": 503, "database_busy": 503, "workspace_gone": 409}
+RETRY_AFTER_S = 5
 
 logger = logging.getLogger("segue.server")
 
@@ -68,7 +72,7 @@ def of_user_error(error: UserError) -> Response:
     """The disk or the settings are at fault, not the request."""
     found = error.problem
     status = STATUS_OF.get(found.code, 500)
-    headers = {"Retry-After": "5"} if status == 503 else None
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else None
     facts = {"hint": found.hint} if found.hint else None
     return problem(status, found.code, found.message, facts, headers)
 
@@ -94,16 +98,22 @@ def install(app: FastAPI) -> None:
         return _by_status(app, request, error)
 
     async def disk(_request: Request, error: Exception) -> Response:
-        assert isinstance(error, UserError)
-        response = of_user_error(error)
+        told = error
+        if isinstance(error, OSError):
+            if not storage.is_trouble(error):
+                raise error
+            told = files.in_words(error, Path(str(error.filename or "")))
+        assert isinstance(told, UserError)
+        response = of_user_error(told)
         if response.status_code >= 500:
-            logger.error("%s: %s", error.problem.code, error)
+            logger.error("%s: %s", told.problem.code, told)
         return response
 
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, by_status)
     app.add_exception_handler(UserError, disk)
+    app.add_exception_handler(OSError, disk)
 
 
 def _invalid(errors: Sequence[Mapping[str, Any]]) -> Response:

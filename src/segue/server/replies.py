@@ -8,7 +8,9 @@ done again without harm, because the desk refuses what has been done.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -16,6 +18,7 @@ from typing import Protocol
 from starlette.requests import Request
 from starlette.responses import Response
 
+from segue.errors import UserError
 from segue.i18n import _
 from segue.server.desk_port import Desk, Json
 from segue.server.entrance import Entrance
@@ -28,6 +31,8 @@ KEPT = timedelta(hours=24)
 SWEEP = 50  # old ones that go with each new one
 CLAIMED = 0  # the status of an answer that is not there yet
 EVENTS_LOOKED_AT = 1_000
+
+logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +97,14 @@ class Once:
         self, desk: Desk, book: ReplyBook, entrance: Entrance, now: Callable[[], datetime]
     ) -> None:
         self._desk, self._book, self._entrance, self._now = desk, book, entrance, now
+        self._left: dict[str, Json | None] = {}  # what came of claims that could not be settled
 
     def __call__(
         self, request: Request, key: str | None, act: Callable[[], Json], *, makes: bool = False
     ) -> Response:
         """With `makes` a new task comes of it, and the answer is 201 with its place."""
+        if self._left:  # before another task is made, which a next server would take for it
+            self.settle()
         if key is None:
             return self._answer(act(), makes=makes)
         mark = self._entrance.mark(
@@ -115,15 +123,23 @@ class Once:
         return self._first(key, mark, act, makes)
 
     def _first(self, key: str, mark: str, act: Callable[[], Json], makes: bool) -> Response:
+        seq = self._desk.last_seq
         if makes:
-            self._keep(key, mark, CLAIMED, {"seq": self._desk.last_seq})
+            self._keep(key, mark, CLAIMED, {"seq": seq})
         try:
             content = act()
         except Exception:
             if makes:
-                self.settle()
+                with suppress(UserError):  # a full disk: settled when it can be
+                    self._left[key] = self._made_after(seq)
+                    self.settle()
             raise
-        self._keep(key, mark, 201 if makes else 200, content)
+        try:
+            self._keep(key, mark, 201 if makes else 200, content)
+        except UserError as error:  # the deed is done, and that is the answer
+            if makes:
+                self._left[key] = content
+            logger.error("the answer to a key could not be kept: %s", error)
         return self._answer(content, makes=makes)
 
     def _keep(self, key: str, mark: str, status: int, content: Json) -> None:
@@ -132,17 +148,21 @@ class Once:
     def settle(self) -> None:
         """Claims of a server that died, or of an action that failed, become answers, or go."""
         for claim in self._book.claimed():
-            task = self._made_after(json.loads(claim.body)["seq"])
-            if task is None:
+            if claim.key in self._left:
+                content = self._left[claim.key]
+            else:
+                content = self._made_after(json.loads(claim.body)["seq"])
+            if content is None:
                 self._book.drop(claim.key)
             else:
-                self._keep(claim.key, claim.request, 201, self._desk.task(task))
+                self._keep(claim.key, claim.request, 201, content)
+        self._left.clear()
 
-    def _made_after(self, seq: int) -> str | None:
+    def _made_after(self, seq: int) -> Json | None:
         """The task that was made right after the claim: nobody else was at the desk then."""
         for event in self._desk.events_after(seq, None, EVENTS_LOOKED_AT):
             if event["entity"] == "task" and event["from"] is None:
-                return str(event["taskId"])
+                return self._desk.task(str(event["taskId"]))
         return None
 
     def _answer(self, content: Json, *, makes: bool, again: bool = False) -> Response:

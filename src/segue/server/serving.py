@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from segue.work.server import notices
 from segue.work.server.office import Office, open_office
 
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
+NOTICES_AGAIN_S = 10.0
+
+logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ async def serve(
     port: int,
     slots: int,
     is_insecure: bool,
+    tls: listen.Tls | None = None,
+    names: Sequence[str] = (),
     environ: Mapping[str, str],
     clock: Clock,
     tz: tzinfo,
@@ -55,7 +61,7 @@ async def serve(
     if data is not None and data.resolve() != project.memory:
         project = Project(project.root, data.resolve())
     settings = config.load(project.root, config.user_file(environ))
-    sock = listen.bind(host, port, is_exposed=is_insecure)
+    sock = listen.bind(host, port, tls=tls, is_exposed=is_insecure)
     try:
         async with open_office(
             project,
@@ -69,17 +75,18 @@ async def serve(
             folder = office.data
             log.to_file(project.logs / "server.log")
             token, is_new = _token(folder, environ)
-            url = listen.url(sock, host)
+            url = listen.url(sock, host, tls)
             files.replace(folder / PLACE_FILE, json.dumps({"url": url}).encode(), mode=0o600)
             login = f"{url}/login?token={token}" if is_new else None
             app = make_app(
                 office.desk,
                 token=token,
                 replies=StoredReplies(office.desk.office.records.store),
-                hosts=listen.hosts(host),
+                hosts=listen.hosts(host, names),
                 pages=pages(office.desk),
             )
-            ways = notices.read_ways(settings.reviews.notify, environ, clock, folder)
+            told = settings.reviews
+            ways = notices.read_ways(told.notify, environ, clock, folder, told.webhook_secret)
             office.supervisor.recover()
             stop = asyncio.Event()
             with listen.signals(stop):
@@ -87,7 +94,7 @@ async def serve(
                 on_listening(Listening(url, str(folder / TOKEN_FILE), login))
                 telling = asyncio.create_task(_tell(office, clock, ways, url))
                 try:
-                    await _work(office, listen.serve(app, sock, stop), stop)
+                    await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
                 finally:
                     telling.cancel()
                     await asyncio.wait([telling])
@@ -114,7 +121,15 @@ async def _tell(office: Office, clock: Clock, ways: Sequence[Way], url: str) -> 
     """Notices go out as soon as they are written."""
     wake = asyncio.Event()
     office.supervisor.on_commit(wake.set)
-    await notices.pump(office.supervisor.records, clock, ways, url=url, wake=wake)
+    while True:
+        try:
+            veil = office.supervisor.saving.veil.text
+            await notices.pump(
+                office.supervisor.records, clock, ways, url=url, wake=wake, veil=veil
+            )
+        except Exception:  # one notice that cannot be told must not silence the others
+            logger.exception("notices: unexpected")
+            await asyncio.sleep(NOTICES_AGAIN_S)
 
 
 def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:

@@ -40,6 +40,7 @@ STATELESS = frozenset(
         "server_secrets",
         "server_timers",
         "server_checkpoints",
+        "server_restorations",
         "server_notices",
         "server_settings",
         "server_replies",
@@ -93,6 +94,10 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
+
+    def wait_at_most(self, wait_s: float) -> None:
+        """For another program that holds the database; then `database_busy`."""
+        self._db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
 
     def move(self, *changes: Change, at: datetime) -> bool:
         """Apply all changes and their journal rows, or none of them."""

@@ -69,6 +69,7 @@ class Wanted:
     prompt: str
     conversation: str | None = None  # the program's own, to go on with
     tools_env: Mapping[str, str] = field(default_factory=dict)  # for Segue's tools, if it gets any
+    is_fork: bool = False  # in a copy of the conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,11 @@ class Profile:
     def needs_command(self) -> bool:
         """It runs the task's own command, so there must be one."""
         return self.settings.kind == "shell"
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether it can go on in a copy of a conversation."""
+        return self.brand is not None and self.brand.can_fork
 
     @property
     def has_tools(self) -> bool:
@@ -133,6 +139,7 @@ def _branded(
                 wanted.conversation,
                 tools if wanted.tools_env else (),
                 wanted.tools_env,
+                wanted.is_fork,
             )
         )
 

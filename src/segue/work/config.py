@@ -14,11 +14,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segue.core.durations import parse_duration
 from segue.core.leash import parse_clock, parse_quiet
-from segue.errors import Problem, UserError
+from segue.errors import UserError
 from segue.i18n import _
+from segue.work import settings_values as read
 from segue.work.server.types import Phase, TaskType
+from segue.work.settings_file import Reader, line_of_pattern
 
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
@@ -91,12 +92,14 @@ class ReviewSettings:
     urgent_after: float = 48 * 3600
     escalate_after: float = 72 * 3600
     notify: tuple[str, ...] = ()
+    webhook_secret: str | None = None  # as written: "$NAME" is a variable of Segue's own
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     agent: str = "shell"
     jobs: int = JOBS_DEFAULT
+    place: str | None = None  # the file in which agents find their place, besides the hooks
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
@@ -105,205 +108,75 @@ class Config:
     types: Mapping[str, TaskType] = field(default_factory=dict)
 
 
-class _Reader:
-    """Checks one file's values; every problem found is kept, with its line."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self.path = str(path)
-        self.text = text
-        self.problems: list[Problem] = []
-
-    def problem(self, code: str, message: str, hint: str, table: str, key: str | None) -> None:
-        line = line_of(self.text, table, key)
-        self.problems.append(Problem(code, message, self.path, line, hint))
-
-    def known(self, values: Mapping[str, Any], names: tuple[str, ...], table: str) -> None:
-        for key in values:
-            if key not in names:
-                where = f"[{table}] {key}" if table else key
-                close = get_close_matches(key, names, 1)
-                hint = (
-                    _("did you mean `{name}`?").format(name=close[0])
-                    if close
-                    else _("known here: {names}").format(names=", ".join(names))
-                )
-                message = _("unknown setting `{key}`").format(key=where)
-                self.problem("unknown_key", message, hint, table, key)
-
-    def take(
-        self,
-        values: Mapping[str, Any],
-        table: str,
-        key: str,
-        read: Callable[[Any], Any],
-        wanted: str,
-    ) -> Any:
-        """One value; None where it is missing or wrong (and then the problem is kept)."""
-        if key not in values:
-            return None
-        taken = read(values[key])
-        if taken is None:
-            message = _("`{key}` cannot be {value!r}").format(key=key, value=values[key])
-            hint = _("write {wanted}").format(wanted=wanted)
-            self.problem("bad_value", message, hint, table, key)
-        return taken
-
-
-def line_of(text: str, table: str, key: str | None) -> int | None:
-    """Where a key or a table stands in a TOML file (tomllib keeps no positions).
-
-    A key may stand below its table's header, with dots before it, or in an inline table.
-    """
-    path = [*filter(None, table.split(".")), *([key] if key else [])]
-    current: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[+([^\]=]+)\]+\s*(?:#.*)?$", line):
-            current = _names(header[1])
-            if current[: len(path)] == path:
-                return number
-        elif name := re.match(r"\s*([\w\"'.\s-]+?)\s*=(.*)", line):
-            full = [*current, *_names(name[1])]
-            if full == path:
-                return number
-            is_inline = full == path[: len(full)] and path[len(full) :]
-            if is_inline and re.search(rf"\b{re.escape(path[-1])}\b", name[2]):
-                return number
-    return None
-
-
-def _names(dotted: str) -> list[str]:
-    return [re.sub(r"[\"'\s]", "", part) for part in dotted.split(".")]
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _whole(low: int, high: int) -> Callable[[Any], int | None]:
-    return lambda v: v if type(v) is int and low <= v <= high else None
-
-
-def _number(low: float, high: float) -> Callable[[Any], float | None]:
-    def read(value: Any) -> float | None:
-        fits = isinstance(value, int | float) and type(value) is not bool and low <= value <= high
-        return float(value) if fits else None
-
-    return read
-
-
-def _texts(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-        return tuple(value)
-    return None
-
-
-def _inside(value: Any) -> tuple[str, ...] | None:
-    """Paths or globs that do not lead out of the folder they are taken from."""
-    found = _texts(value)
-    if found is None or any(
-        path.startswith(("/", "~")) or ".." in path.split("/") for path in found
-    ):
-        return None
-    return found
+def _inside(value: Any) -> str | None:
+    """A file's path that does not lead out of the folder it is taken from."""
+    found = read.inside([value])
+    return found[0].strip() or None if found else None
 
 
 def _rules(value: Any) -> tuple[str, ...] | None:
     """Rules of permission; none at all is a list too. One that cannot be read is no rule."""
-    if value == []:
-        return ()
-    texts = _texts(value)
-    return texts if texts and all(RULE.fullmatch(text.strip()) for text in texts) else None
-
-
-def _one_of(names: tuple[str, ...]) -> Callable[[Any], str | None]:
-    return lambda v: v if v in names else None
-
-
-def _table(value: Any) -> dict[str, str] | None:
-    if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
-        return value
-    return None
-
-
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _duration(value: Any) -> float | None:
-    return parse_duration(value) if isinstance(value, str) else None
-
-
-def _length(value: Any) -> float | None:
-    """A duration with its unit, or a number of seconds."""
-    seconds = _duration(value) if isinstance(value, str) else value
-    return _number(0.001, 1e8)(seconds)
-
-
-def _readable_by(parse: Callable[[str], object]) -> Callable[[Any], str | None]:
-    def read(value: Any) -> str | None:
-        try:
-            parse(value)
-        except (ValueError, AttributeError, TypeError):
-            return None
-        return str(value)
-
-    return read
+    texts = read.any_texts(value)
+    if texts is None or not all(RULE.fullmatch(text.strip()) for text in texts):
+        return None
+    return texts
 
 
 AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     # key: how it is read, the field it fills, what to write
-    "kind": (_one_of(KINDS), "kind", '"' + '", "'.join(KINDS) + '"'),
-    "command": (_texts, "command", '["program", "argument"]'),
-    "env": (_table, "env", '{ NAME = "value" }'),
-    "account": (_text, "account", '"a name"'),
-    "driver": (_one_of(("pipe", "pty")), "driver", '"pipe", "pty"'),
-    "scenario": (_text, "scenario", '"path/to/file.scenario"'),
-    "fallback": (_text, "fallback", '"the name of another agent"'),
-    "fallback_after": (_duration, "fallback_after_s", '"30m"'),
-    "permissions": (_one_of(PERMISSIONS), "permissions", '"' + '", "'.join(PERMISSIONS) + '"'),
+    "kind": (read.one_of(KINDS), "kind", '"' + '", "'.join(KINDS) + '"'),
+    "command": (read.texts, "command", '["program", "argument"]'),
+    "env": (read.table, "env", '{ NAME = "value" }'),
+    "account": (read.text, "account", '"a name"'),
+    "driver": (read.one_of(("pipe", "pty")), "driver", '"pipe", "pty"'),
+    "scenario": (read.text, "scenario", '"path/to/file.scenario"'),
+    "fallback": (read.text, "fallback", '"the name of another agent"'),
+    "fallback_after": (read.duration, "fallback_after_s", '"30m"'),
+    "permissions": (read.one_of(PERMISSIONS), "permissions", '"' + '", "'.join(PERMISSIONS) + '"'),
     "allow": (_rules, "allow", '["Bash(pytest:*)"]'),
     "deny": (_rules, "deny", '["Bash(git push:*)"]'),
-    "unlisted": (_one_of(UNLISTED), "unlisted", '"ask", "deny"'),
-    "model": (_text, "model", '"the name of a model"'),
-    "mcp": (_flag, "mcp", "true, false"),
-    "silence_after": (_length, "silence_after_s", '"10m"'),
-    "silence_max": (_length, "silence_max_s", '"1h"'),
-    "interactive": (_flag, "is_interactive", "true, false"),
+    "unlisted": (read.one_of(UNLISTED), "unlisted", '"ask", "deny"'),
+    "model": (read.text, "model", '"the name of a model"'),
+    "mcp": (read.flag, "mcp", "true, false"),
+    "silence_after": (read.length, "silence_after_s", '"10m"'),
+    "silence_max": (read.length, "silence_max_s", '"1h"'),
+    "interactive": (read.flag, "is_interactive", "true, false"),
 }
 LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
-    "max_windows": (_whole(0, 1000), "max_windows", "5"),
-    "until": (_readable_by(parse_clock), "until", '"08:00"'),
-    "quiet_hours": (_readable_by(parse_quiet), "quiet_hours", '"12:00-13:00"'),
-    "budget_usd": (_number(0, 1e9), "budget_usd", "20.0"),
-    "drain_at": (_number(0, 1), "drain_at", "0.95"),
+    "max_windows": (read.whole(0, 1000), "max_windows", "5"),
+    "until": (read.readable_by(parse_clock), "until", '"08:00"'),
+    "quiet_hours": (read.readable_by(parse_quiet), "quiet_hours", '"12:00-13:00"'),
+    "budget_usd": (read.number(0, 1e9), "budget_usd", "20.0"),
+    "drain_at": (read.number(0, 1), "drain_at", "0.95"),
 }
 RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "resume_text": (lambda v: v if isinstance(v, str) else None, "resume_text", '"계속"'),
-    "default_wait_time": (_number(0, 1e6), "default_wait_time", "60"),
-    "max_retries": (_whole(0, 1000), "max_retries", "3"),
-    "weekly_limit_default": (_number(0, 1e6), "weekly_limit_default", "3600"),
-    "context_limit_wait": (_number(0, 1e6), "context_limit_wait", "5"),
-    "recheck_after": (_number(0, 1e6), "recheck_after", "3"),
-    "wake_margin_s": (_number(0, 3600), "wake_margin_s", "5"),
-    "silence_after": (_length, "silence_after_s", '"10m"'),
-    "silence_max": (_length, "silence_max_s", '"1h"'),
+    "default_wait_time": (read.number(0, 1e6), "default_wait_time", "60"),
+    "max_retries": (read.whole(0, 1000), "max_retries", "3"),
+    "weekly_limit_default": (read.number(0, 1e6), "weekly_limit_default", "3600"),
+    "context_limit_wait": (read.number(0, 1e6), "context_limit_wait", "5"),
+    "recheck_after": (read.number(0, 1e6), "recheck_after", "3"),
+    "wake_margin_s": (read.number(0, 3600), "wake_margin_s", "5"),
+    "silence_after": (read.length, "silence_after_s", '"10m"'),
+    "silence_max": (read.length, "silence_max_s", '"1h"'),
 }
 
 
 REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
-    "remind_after": (_length, "remind_after", '"24h"'),
-    "urgent_after": (_length, "urgent_after", '"48h"'),
-    "escalate_after": (_length, "escalate_after", '"72h"'),
-    "notify": (_texts, "notify", '["desktop"]'),
+    "remind_after": (read.length, "remind_after", '"24h"'),
+    "urgent_after": (read.length, "urgent_after", '"48h"'),
+    "escalate_after": (read.length, "escalate_after", '"72h"'),
+    "notify": (read.any_texts, "notify", '["desktop"]'),
+    "webhook_secret": (read.text, "webhook_secret", '"$NAME"'),
 }
-TABLES = ("agent", "jobs", "agents", "leash", "recovery", "limits", "reviews", "types")
+TABLES = ("agent", "jobs", "place", "agents", "leash", "recovery", "limits", "reviews", "types")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
-    "name": (_text, "name", '"draft"'),
-    "deliverables": (_inside, "deliverables", '["docs/draft.md"]'),
-    "min_chars": (_whole(0, 10_000_000), "min_chars", "200"),
-    "verify": (_text, "verify", '"test -s docs/draft.md"'),
-    "reviewer": (_text, "reviewer", '"the name of an agent"'),
-    "steps": (_texts, "steps", '["what to do first"]'),
+    "name": (read.text, "name", '"draft"'),
+    "deliverables": (read.inside, "deliverables", '["docs/draft.md"]'),
+    "min_chars": (read.whole(0, 10_000_000), "min_chars", "200"),
+    "verify": (read.text, "verify", '"test -s docs/draft.md"'),
+    "reviewer": (read.text, "reviewer", '"the name of an agent"'),
+    "steps": (read.texts, "steps", '["what to do first"]'),
 }
 
 
@@ -320,14 +193,16 @@ def parse(text: str, path: Path, base: Config) -> Config:
             line=int(at[1]) if at else None,
             hint=_("mend the line; strings need quotes"),
         ) from error
-    reader = _Reader(path, text)
+    reader = Reader(path, text)
     reader.known(values, TABLES, "")
-    agent = reader.take(values, "", "agent", _text, '"the name of an agent"')
-    jobs = reader.take(values, "", "jobs", _whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
+    agent = reader.take(values, "", "agent", read.text, '"the name of an agent"')
+    jobs = reader.take(values, "", "jobs", read.whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
+    place = reader.take(values, "", "place", _inside, '"PLACE.md"')
     config = replace(
         base,
         agent=agent or base.agent,
         jobs=jobs or base.jobs,
+        place=place or base.place,
         agents={**base.agents, **_agents(reader, values.get("agents", {}), base.agents)},
         leash=_section(reader, values.get("leash", {}), "leash", LEASH_KEYS, base.leash),
         recovery=_section(
@@ -343,7 +218,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
     return config
 
 
-def _known_agents(reader: _Reader, config: Config, values: Mapping[str, Any]) -> None:
+def _known_agents(reader: Reader, config: Config, values: Mapping[str, Any]) -> None:
     """Agents that are named must exist."""
     named = [("", "agent", config.agent if "agent" in values else None)]
     named += [(f"agents.{a.name}", "fallback", a.fallback) for a in config.agents.values()]
@@ -367,7 +242,7 @@ def _meant(name: str, config: Config) -> str:
 
 
 def _section(
-    reader: _Reader,
+    reader: Reader,
     found: Any,
     table: str,
     keys: dict[str, tuple[Callable[[Any], Any], str, str]],
@@ -380,13 +255,13 @@ def _section(
     reader.known(found, tuple(keys), table)
     taken = {
         name: value
-        for key, (read, name, wanted) in keys.items()
-        if (value := reader.take(found, table, key, read, wanted)) is not None
+        for key, (as_used, name, wanted) in keys.items()
+        if (value := reader.take(found, table, key, as_used, wanted)) is not None
     }
     return replace(base, **taken)
 
 
-def _types(reader: _Reader, tables: Any) -> dict[str, TaskType]:
+def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
     """The user's own types of tasks: `[[types.NAME.phases]]`."""
     types: dict[str, TaskType] = {}
     if not isinstance(tables, dict):
@@ -401,15 +276,15 @@ def _types(reader: _Reader, tables: Any) -> dict[str, TaskType]:
             reader.problem("bad_value", message, f"[[{where}.phases]]", where, None)
             continue
         reader.known(table, ("phases", "about"), where)
-        read = [_section(reader, one, f"{where}.phases", PHASE_KEYS, Phase("")) for one in phases]
-        if not all(phase.name for phase in read):
+        made = [_section(reader, one, f"{where}.phases", PHASE_KEYS, Phase("")) for one in phases]
+        if not all(phase.name for phase in made):
             message = _("a phase of type `{name}` has no name").format(name=name)
             reader.problem("bad_value", message, 'name = "draft"', f"{where}.phases", None)
-        types[name] = TaskType(name, tuple(read), str(table.get("about", "")))
+        types[name] = TaskType(name, tuple(made), str(table.get("about", "")))
     return types
 
 
-def _limit_patterns(reader: _Reader, found: Any, base: tuple[Extra, ...]) -> tuple[Extra, ...]:
+def _limit_patterns(reader: Reader, found: Any, base: tuple[Extra, ...]) -> tuple[Extra, ...]:
     """What else is a limit: `[[limits.patterns]]`, before those of the file below."""
     if not isinstance(found, dict):
         message = _("`{key}` is a table").format(key="limits")
@@ -435,23 +310,8 @@ def _limit_patterns(reader: _Reader, found: Any, base: tuple[Extra, ...]) -> tup
         return base
 
 
-def line_of_pattern(text: str, number: int, key: str | None) -> int | None:
-    """Where the n-th `[[limits.patterns]]`, or a key of it, stands."""
-    count, header = -1, None
-    for at, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*\[", line):
-            count += re.match(r"\s*\[\[\s*limits\s*\.\s*patterns\s*\]\]", line) is not None
-            if count == number and header is None:
-                header = at
-            elif count > number or header is not None:
-                break
-        elif header and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return at
-    return header or line_of(text, "limits", "patterns")
-
-
 def _agents(
-    reader: _Reader, tables: Any, base: Mapping[str, AgentSettings]
+    reader: Reader, tables: Any, base: Mapping[str, AgentSettings]
 ) -> dict[str, AgentSettings]:
     agents: dict[str, AgentSettings] = {}
     if not isinstance(tables, dict):

@@ -237,8 +237,16 @@ class FakeDesk:
     def reject(self, id: str, /, reason: str) -> Json:
         return self._settle(id, "dependency", Asking.REJECTED, reason=reason)
 
-    def inbox(self) -> Json:
-        return {"items": [gate for gate in self.gates.values() if gate["status"] == "pending"]}
+    def inbox(self, *, kind: str | None = None, task: str | None = None, page: int = 1,
+              page_size: int = 50) -> Json:  # fmt: skip
+        found = [
+            {**gate, "kind": self.kinds[id]}
+            for id, gate in self.gates.items()
+            if gate["status"] == "pending"
+            and kind in (None, self.kinds[id])
+            and task in (None, gate["taskId"])
+        ]
+        return paged(found, page, page_size)
 
     @property
     def last_seq(self) -> int:

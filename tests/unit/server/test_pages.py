@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -238,9 +239,9 @@ def test_what_waits_is_counted_once_for_each_change(
     counted: list[int] = []
     inbox = desk.inbox
 
-    def counting() -> dict[str, object]:
+    def counting(**wanted: Any) -> dict[str, object]:
         counted.append(1)
-        return inbox()
+        return inbox(**wanted)
 
     monkeypatch.setattr(desk, "inbox", counting)
     for _look in range(3):

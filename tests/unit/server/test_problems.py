@@ -106,7 +106,7 @@ def test_a_crash_tells_nothing(
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize(("code", "status"), [("disk_full", 507), ("database_busy", 503)])
+@pytest.mark.parametrize(("code", "status"), [("disk_full", 503), ("database_busy", 503)])
 def test_trouble_with_the_disk_is_told_in_words(
     front: Front, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:

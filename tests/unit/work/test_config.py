@@ -176,6 +176,7 @@ BAD = {
         "urgent_after": ["true"],
         "escalate_after": ["[]"],
         "notify": ['"desktop"', "[1]"],
+        "webhook_secret": ['""', "1"],
     },
 }
 

@@ -67,7 +67,7 @@ class Site:
         """How much waits for people; counted again only when something has happened."""
         seq = self.desk.last_seq
         if self._waiting[0] != seq:
-            self._waiting = (seq, len(self.desk.inbox().get("items", ())))
+            self._waiting = (seq, int(self.desk.inbox(page_size=1)["total"]))
         return self._waiting[1]
 
 

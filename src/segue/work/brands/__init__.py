@@ -29,6 +29,7 @@ class Call:
     conversation: str | None = None  # to go on with; None: a new one
     mcp: tuple[str, ...] = ()  # the command line of Segue's own tools; empty: without them
     mcp_env: Mapping[str, str] = field(default_factory=dict)
+    is_fork: bool = False  # in a copy of the conversation: that one stays as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Brand:
     allow: Callable[[PermissionAsked], bytes] | None = None  # answers to what it asks leave for
     deny: Callable[[PermissionAsked, str], bytes] | None = None
     has_tools: bool = True  # it can be given an MCP server
+    can_fork: bool = False  # it can go on in a copy of a conversation, also from another folder
     counts_conversation: bool = False  # it tells what the whole conversation used, not the run
     compact: str | None = None  # what makes its conversation shorter
 

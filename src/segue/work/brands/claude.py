@@ -49,6 +49,8 @@ def start(call: Call) -> Start:
         argv += ["--mcp-config", json.dumps({"mcpServers": {"segue": server}})]
     if call.conversation:
         argv += ["--resume", call.conversation]
+        if call.is_fork:
+            argv.append("--fork-session")
     return Start(tuple(argv), dialect.user_message(call.prompt), is_interactive=True)
 
 
@@ -79,5 +81,6 @@ BRAND = Brand(
     ),
     allow=dialect.allow,
     deny=dialect.deny,
+    can_fork=True,
     compact="/compact",
 )

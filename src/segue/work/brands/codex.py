@@ -40,7 +40,7 @@ def start(call: Call) -> Start:
         ):
             argv += ["-c", f"mcp_servers.segue.{name}={value}"]
     if call.conversation:
-        argv += ["resume", call.conversation]
+        argv += ["fork" if call.is_fork else "resume", call.conversation]
     return Start((*argv, "-"), call.prompt.encode())
 
 
@@ -84,6 +84,7 @@ BRAND = Brand(
     start=start,
     login=login,
     resumes=("resume",),
+    can_fork=True,
     can=(
         N_("limits by its words"),
         N_("resumes its conversation"),

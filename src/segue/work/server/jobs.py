@@ -17,11 +17,13 @@ from segue.i18n import _
 from segue.store.conversations import ConversationHolder, Conversations
 from segue.work.agents import Facts, Profile, Wanted, environment
 from segue.work.project import Project
+from segue.work.server import forks
 from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import takes_lines
 from segue.work.server.rows import RunRow, TaskRow
+from segue.work.server.veil import secret_values
 
-SECRET_CHARS_MIN = 6
+__all__ = ["Jobs", "as_line", "fenced_command", "secret_values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Jobs:
     profile: Callable[[str], Profile]
     given: Callable[[str], Mapping[str, str]]
     conversations: Conversations
+    go_back: Callable[[str], None] = lambda task: None  # to what a rewind decided, if it did
 
     def log(self, run: str, purpose: str = "work") -> Path:
         folder = self.project.evidence if purpose == "check" else self.project.logs
@@ -41,6 +44,8 @@ class Jobs:
 
     def make(self, task: TaskRow, run: RunRow, *, is_adopted: bool = False) -> tuple[Attempt, Job]:
         """A run's process, to be started or (`is_adopted`) to be taken up again."""
+        if not is_adopted:
+            self.go_back(task.id)
         workspace = Path(task.workspace or "")
         if not task.workspace or not workspace.is_dir():
             text = _("the workspace is gone: {path}")
@@ -61,6 +66,8 @@ class Jobs:
         """Whether somebody else is at work in it; else it is ours from now on."""
         conversation = conversation or attempt.run.resume_id
         if attempt.profile.brand is None or conversation is None:
+            return False
+        if forks.source(conversation) is not None:  # it is only read
             return False
         run = attempt.run
         claim = self.project.runs / f"{run.id}.claim"
@@ -86,7 +93,10 @@ class Jobs:
         if profile.has_tools and run.purpose == "work":
             tools = {**facts.environment(), "SEGUE_TOLD": str(told)}
         prompt = run.prompt or ""
-        start = profile.start(Wanted(attempt.task, prompt, run.resume_id, tools))
+        copied = forks.source(run.resume_id)
+        start = profile.start(
+            Wanted(attempt.task, prompt, copied or run.resume_id, tools, is_fork=copied is not None)
+        )
         is_open = takes_lines(profile)
         stdin = start.stdin
         if is_open:
@@ -141,16 +151,6 @@ class Jobs:
             nonce=run.nonce,
             is_resumed=run.resumes is not None,
         )
-
-
-def secret_values(given: Mapping[str, str]) -> tuple[str, ...]:
-    """Those that are masked wherever they are printed. Words and short numbers are no secrets, and
-    masking them would make the output of agents unreadable."""
-    return tuple(
-        value
-        for value in given.values()
-        if len(value) >= SECRET_CHARS_MIN or not (value.isalpha() or value.isdigit())
-    )
 
 
 def fenced_command(text: str) -> str | None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 import shlex
 import shutil
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -50,14 +51,19 @@ NEXT = "SELECT min(next_at) FROM server_notices WHERE next_at IS NOT NULL"
 
 
 def read_ways(
-    wanted: Sequence[str], environ: Mapping[str, str], clock: Clock, folder: Path
+    wanted: Sequence[str],
+    environ: Mapping[str, str],
+    clock: Clock,
+    folder: Path,
+    secret: str | None = None,
 ) -> list[Way]:
-    """The ways of `[reviews] notify`; all that is wrong with them in one error."""
+    """The ways of `[reviews] notify`, with its `webhook_secret`; all that is wrong with them in
+    one error."""
     ways: dict[str, Way] = {}
     problems: list[Problem] = []
     for text in wanted:
         try:
-            way = _way(text, environ, clock, folder)
+            way = _way(text, environ, clock, folder, secret)
             ways[way.name] = way
         except UserError as error:
             problems += error.problems
@@ -66,7 +72,9 @@ def read_ways(
     return list(ways.values())
 
 
-def _way(text: str, environ: Mapping[str, str], clock: Clock, folder: Path) -> Way:
+def _way(
+    text: str, environ: Mapping[str, str], clock: Clock, folder: Path, secret: str | None
+) -> Way:
     kind, _colon, rest = text.strip().partition(":")
     name = f"{kind}:{sha256(rest.encode()).hexdigest()[:12]}" if rest else kind
     match kind, rest:
@@ -75,8 +83,8 @@ def _way(text: str, environ: Mapping[str, str], clock: Clock, folder: Path) -> W
             return Desktop(name, environ)
         case "webhook", _ if rest:
             url = _checked_url(rest, text)
-            secret = webhook_secret(folder, environ)
-            return Webhook(name, url, secret, lambda: clock.now().timestamp())
+            signed_with = webhook_secret(folder, environ, secret)
+            return Webhook(name, url, signed_with, lambda: clock.now().timestamp())
         case "ntfy", _ if rest:
             return Ntfy(name, _checked_url(rest, text))
         case "command", _ if rest:
@@ -87,10 +95,13 @@ def _way(text: str, environ: Mapping[str, str], clock: Clock, folder: Path) -> W
             raise _unknown(kind, text)
 
 
-def webhook_secret(folder: Path, environ: Mapping[str, str]) -> str:
-    """What webhooks are signed with: given by the environment, or made once and kept."""
+def webhook_secret(folder: Path, environ: Mapping[str, str], setting: str | None = None) -> str:
+    """What webhooks are signed with: given by the environment or the settings, or made once and
+    kept."""
     if given := environ.get(SECRET_VARIABLE):
         return given
+    if setting is not None:
+        return _resolved(setting, environ)
     path = folder / SECRET_FILE
     with suppress(FileNotFoundError):
         if kept := path.read_text(encoding="ascii").strip():
@@ -100,6 +111,22 @@ def webhook_secret(folder: Path, environ: Mapping[str, str]) -> str:
     return made
 
 
+def _resolved(setting: str, environ: Mapping[str, str]) -> str:
+    """A value, or the variable that it names."""
+    named = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", setting)
+    if named is None:
+        return setting
+    wanted = named[1] or named[2]
+    if not (found := environ.get(wanted)):
+        raise UserError(
+            "bad_value",
+            _("`webhook_secret` is taken from ${wanted}, which is not set").format(wanted=wanted),
+            file="segue.toml",
+            hint=_("export {wanted}=… before you start Segue").format(wanted=wanted),
+        )
+    return found
+
+
 async def pump(
     records: Records,
     clock: Clock,
@@ -107,9 +134,11 @@ async def pump(
     *,
     url: str,
     wake: asyncio.Event | None = None,
+    veil: Callable[[str, str], str] = lambda task, text: text,
 ) -> None:
-    """Send what is due, sleep until the next is; for ever. `wake` is set after each commit."""
-    outbox = Outbox(records, clock, ways, url)
+    """Send what is due, sleep until the next is; for ever. `wake` is set after each commit. `veil`
+    takes a task's secrets out of a text."""
+    outbox = Outbox(records, clock, ways, url, veil)
     wake = wake or asyncio.Event()
     while True:
         wake.clear()
@@ -131,6 +160,7 @@ class Outbox:
     clock: Clock
     ways: Sequence[Way]
     url: str
+    veil: Callable[[str, str], str] = lambda task, text: text
     unmarked: set[tuple[int, str]] = field(default_factory=set)
 
     async def send_due(self) -> bool:
@@ -195,10 +225,10 @@ class Outbox:
             id=f"{task.id}-{row['id']}",
             kind=row["kind"],
             task=task.id,
-            title=task.title,
+            title=self.veil(task.id, task.title),
             gate=row["gate"],
-            headline=headline(row["kind"], task.title, gate),
-            text=row["text"],
+            headline=self.veil(task.id, headline(row["kind"], task.title, gate)),
+            text=self.veil(task.id, row["text"]),
             link=f"{self.url}/tasks/{task.id}" + (f"#{gate.kind}" if gate else ""),
             at=row["created_at"],
         )

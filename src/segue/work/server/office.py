@@ -26,6 +26,7 @@ from segue.work.accounts import Accounts
 from segue.work.locks import check_held
 from segue.work.project import Project
 from segue.work.runner import Cast
+from segue.work.server import storage
 from segue.work.server.desk import Desk
 from segue.work.server.going_on import GoingOn
 from segue.work.server.jobs import Jobs
@@ -66,8 +67,9 @@ async def open_office(
         held = lock.take(since=stamp(clock.now()), command=shlex.join(command))
         check_held(held, str(project.memory))
         store = Store.open(project.database)
+        store.wait_at_most(storage.PATIENT_S)
         become_subreaper()
-        engine = LocalEngine(project.runs, clock, launcher)
+        engine = LocalEngine(project.runs, clock, launcher, tells_errors=True)
         yield _office(project, settings, environ, clock, tz, slots, store, engine)
     finally:
         if engine is not None:
@@ -96,7 +98,8 @@ def _office(
     held = Conversations(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )
-    jobs = Jobs(project, environ, agents.passed_on(environ), cast.profile, saving.given, held)
+    base = agents.passed_on(environ)
+    jobs = Jobs(project, environ, base, cast.profile, saving.given, held, saving.go_back)
     recovery = settings.recovery
     supervisor = Supervisor(
         records=records,

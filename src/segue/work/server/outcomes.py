@@ -18,7 +18,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, stamp
 from segue.work.agents import Profile
 from segue.work.attempts import why
-from segue.work.server import checking, moves, prompts
+from segue.work.server import checking, forks, moves, prompts
 from segue.work.server.attempt import Attempt
 from segue.work.server.jobs import fenced_command
 from segue.work.server.rows import AgentRow, RunRow, TaskRow
@@ -65,8 +65,8 @@ def assigned(office: Supervisor, task: TaskRow) -> bool:
     is_ours = office.commit(
         move,
         moves.move_agent(agent, Cause.ASSIGN, sets=mine),
-        *office.going_on.begin(
-            begun, replace(agent, conversation=str(mine["conversation"])), text, nonce
+        *forks.begin(
+            office, begun, replace(agent, conversation=str(mine["conversation"])), text, nonce
         ),
         moves.timer("save", task.id, now + moves.SAVE_EVERY),
     )
@@ -102,6 +102,9 @@ def could_not_begin(office: Supervisor, task: TaskRow, run: RunRow, error: str) 
 
 def told(office: Supervisor, attempt: Attempt) -> None:
     """An interactive agent told something that counts: acted on at once, it stands still."""
+    agent = office.records.agent(attempt.run.task)
+    if agent is None or agent.state != "running" or office.is_being_checked(attempt):
+        return  # it told this before it stood still: it counts when it goes on
     foremost = attempt.foremost()
     attempt.told.clear()
     if foremost is None:
@@ -126,6 +129,9 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
             "output_tokens": attempt.used.output_tokens,
             "cost_usd": attempt.used.cost_usd,
         }
+    if agent.state != "running":  # it was paused, and ended or was killed meanwhile
+        office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
+        return
     foremost = attempt.foremost() or _by_exit_code(task, attempt, ended)
     if foremost is not None:
         to, cause = RunState.COMPLETED, Trigger.COMPLETE
@@ -139,9 +145,6 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
         to, cause = RunState.PARKED, Trigger.PARK
         end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
         _limited(office, task, agent, limit, [end])
-        return
-    if agent.state != "running":  # it was paused, and ended or was killed meanwhile
-        office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
     _without_a_word(office, attempt, ended, used)
 

@@ -19,7 +19,6 @@ from segue.work.server.types import Types
 LISTED = (
     "SELECT t.*, a.state AS agent_state FROM server_tasks t JOIN server_agents a ON a.id = t.id"
 )
-WAITING = "SELECT * FROM server_gates WHERE state = 'pending' ORDER BY priority DESC, created_at"
 
 
 @dataclass(slots=True)
@@ -75,7 +74,8 @@ class Reading:
     def agent(self, id: str) -> Json:
         task, agent = self._both(id)
         used = self.office.records.usage(id)
-        return shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
+        shown = shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
+        return self._veiled(shown)
 
     def phases(self, id: str) -> Json:
         task, _agent = self._both(id)
@@ -102,7 +102,7 @@ class Reading:
             raise Refused(404, "unknown_review", _("there is no review {id}").format(id=id))
         shown = shapes.review(gate, self.office.records.task(gate.task))
         shown["deliverables"] = self.office.saving.shown(gate, self.office.records)
-        return shown
+        return self._veiled(shown)
 
     def gates(
         self,
@@ -124,7 +124,7 @@ class Reading:
             values.append(status)
         return self._paged(
             "server_gates", " AND ".join(where), values, page, page_size,
-            lambda row: shapes.gate(gate_row(row), self.office.records.task(row["task"])),
+            lambda row: self._gate_shown(gate_row(row)),
             order="created_at, rowid",
         )  # fmt: skip
 
@@ -159,7 +159,10 @@ class Reading:
     def journal(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self._both(id)
         where = "entity IN ('server_task', 'server_agent') AND entity_id = ?"
-        return self._paged("journal", where, [id], page, page_size, shapes.journal, order="seq")
+        return self._paged(
+            "journal", where, [id], page, page_size,
+            lambda row: self._veiled(shapes.journal(row)), order="seq",
+        )  # fmt: skip
 
     def _paged(
         self,
@@ -183,15 +186,25 @@ class Reading:
         items = [shape(row) for row in rows]
         return shapes.page(items, count[0] if count else 0, page, page_size)
 
-    def inbox(self) -> Json:
+    def inbox(
+        self,
+        *,
+        kind: str | None = None,
+        task: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
         """Everything that waits for a person: the most urgent first, then the oldest."""
-        items: list[Json] = []
-        for row in self.office.records.store.all(WAITING):
-            gate = gate_row(row)
-            task = self.office.records.task(gate.task)
-            title = task.title if task else gate.task
-            items.append({"kind": gate.kind, "taskTitle": title, **shapes.gate(gate, task)})
-        return {"items": items, "total": len(items)}
+        where, values = ["state = 'pending'"], list[object]()
+        for column, value in (("kind", kind), ("task", task)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        return self._paged(
+            "server_gates", " AND ".join(where), values, page, page_size,
+            lambda row: self._gate_shown(gate_row(row), is_named=True),
+            order="priority DESC, created_at",
+        )  # fmt: skip
 
     def limits(self) -> Json:
         items = [
@@ -262,7 +275,7 @@ class Reading:
             seq,
             limit,
         )
-        found = [shapes.journal(row) for row in rows]
+        found = [self._veiled(shapes.journal(row)) for row in rows]
         return [event for event in found if task is None or event["taskId"] == task]
 
     def on_commit(self, listener: Callable[[], None]) -> None:
@@ -284,7 +297,21 @@ class Reading:
 
     def _shown(self, task: TaskRow, agent: AgentState, usage: Json | None = None) -> Json:
         waits = self.office.records.unfinished(task.depends_on)
-        return shapes.task(task, agent, waits, usage or self.office.records.usage(task.id))
+        used = usage or self.office.records.usage(task.id)
+        return self.office.saving.veil.shown(task.id, shapes.task(task, agent, waits, used))
+
+    def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
+        """`is_named`: with its kind and the title of its task."""
+        task = self.office.records.task(gate.task)
+        shown = shapes.gate(gate, task)
+        if is_named:
+            title = task.title if task else gate.task
+            shown = {"kind": gate.kind, "taskTitle": title, **shown}
+        return self._veiled(shown)
+
+    def _veiled(self, shown: Json) -> Json:
+        """Without what people provided in confidence."""
+        return self.office.saving.veil.shown(shown["taskId"], shown)
 
 
 def _phase_status(task: TaskRow, n: int) -> str:

@@ -45,6 +45,11 @@ class Records:
         sql = "SELECT * FROM server_gates WHERE task = ? AND state = 'pending' ORDER BY created_at"
         return [gate_row(row) for row in self.store.all(sql, task)]
 
+    def gates(self, task: str) -> list[GateRow]:
+        """All that people were asked for, in its order."""
+        sql = "SELECT * FROM server_gates WHERE task = ? ORDER BY created_at, rowid"
+        return [gate_row(row) for row in self.store.all(sql, task)]
+
     def rounds(self, task: str, phase: int) -> list[GateRow]:
         """The reviews of a phase, the first one first."""
         sql = "SELECT * FROM server_gates WHERE task = ? AND kind = 'review' AND phase = ?"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,13 +19,17 @@ from segue.i18n import _
 from segue.store import checkpoints
 from segue.store.changes import Change, Drop, Note, Put, stamp
 from segue.store.secrets import Secrets
-from segue.work.server import deliverables, moves
+from segue.work.server import deliverables, moves, repository
 from segue.work.server.records import Records
 from segue.work.server.refused import Refused
+from segue.work.server.repository import Head
 from segue.work.server.rows import GateRow, TaskRow, new_id
+from segue.work.server.veil import Veil
 from segue.work.server.workspace import Workspace
 
 TEXT_BYTES_MAX = 200_000
+
+logger = logging.getLogger("segue.saving")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,11 @@ class Saving:
     secrets: Secrets
     waiting: Waiting
     _underway: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    veil: Veil = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.veil = Veil(self.records.store, self.given)
 
     def workspace(self, task: str) -> Path:
         return Workspace(self.data, task).make()
@@ -83,8 +94,9 @@ class Saving:
         task, agent = self.records.task(id), self.records.agent(id)
         if task is None or agent is None or not task.workspace:
             return
+        self.go_back(id)
         gates = [
-            {"id": gate.id, "kind": gate.kind, "text": gate.text}
+            {"id": gate.id, "kind": gate.kind, "text": self.veil.text(id, gate.text)}
             for gate in self.records.pending_gates(id)
         ]
         content = checkpoints.contents(
@@ -115,17 +127,40 @@ class Saving:
             *self._pruned(id, row),
             at=now,
         )
-        rows = self.records.store.all("SELECT path FROM server_checkpoints WHERE task = ?", id)
-        await asyncio.to_thread(checkpoints.sweep, self.data, id, [row["path"] for row in rows])
+        sql = "SELECT path, sha256 FROM server_checkpoints WHERE task = ?"
+        kept = {row["path"]: row["sha256"] for row in self.records.store.all(sql, id)}
+        await asyncio.to_thread(self._sweep, id, kept)
 
     def _write(self, task: TaskRow, kind: str, content: dict[str, object]) -> tuple[str, str]:
         """The files first, then the row that names them."""
         here = Workspace(self.data, task.id)
         phase = task.now_at
         items = deliverables.collect(here.path, phase.deliverables if phase else ())
-        commit = here.snapshot(f"{kind} {task.phase or ''}".strip())
-        kept = [asdict(item) for item in items]
-        return checkpoints.write(self.data, {**content, "commit": commit, "deliverables": kept})
+        with self._at_files(task.id):
+            head = repository.head_of(here.path)
+            commit = here.snapshot(f"{kind} {task.phase or ''}".strip())
+        found = {"deliverables": [asdict(item) for item in items], "commit": commit}
+        return checkpoints.write(
+            self.data, {**content, **found, "head": asdict(head) if head else None}
+        )
+
+    def _sweep(self, id: str, kept: Mapping[str, str]) -> None:
+        """Files and snapshots of checkpoints that were dropped go, and what killed writers left.
+
+        The rows are gone already. What one of those that are left needs is known from its file:
+        if that cannot be read, all snapshots stay.
+        """
+        checkpoints.sweep(self.data, id, kept)
+        found = [self.read(path, checksum) for path, checksum in kept.items()]
+        contents = [content for content in found if content is not None]
+        if len(contents) < len(found):
+            return
+        try:
+            with self._at_files(id):
+                here = Workspace(self.data, id)
+                here.snapshots.forget_all_but({str(content["commit"]) for content in contents})
+        except UserError as error:
+            logger.warning("task %s: old snapshots stay: %s", id, error)
 
     def _pruned(self, id: str, newest: Mapping[str, Any]) -> list[Change]:
         rows = self.records.store.all("SELECT * FROM server_checkpoints WHERE task = ?", id)
@@ -140,13 +175,48 @@ class Saving:
         found = checkpoints.read(self.data / path, checksum)
         return None if isinstance(found, checkpoints.Broken) else found
 
-    def fork(self, task: str, new: str, content: Mapping[str, Any]) -> Path:
-        """The files as they were, in a workspace of another task's own."""
-        return Workspace(self.data, task).fork(content["commit"], new).path
+    def fork(
+        self, task: str, new: str, content: Mapping[str, Any], tell: Callable[[str], None]
+    ) -> Path:
+        """The files as they were, in a workspace of another task's own, a repository where this
+        was one."""
+        head = Head.of(content.get("head"))
+        with self._at_files(task):
+            return Workspace(self.data, task).fork(content["commit"], new, head, tell).path
 
-    def restore(self, task: str, content: Mapping[str, Any]) -> None:
-        """The files as they were."""
-        Workspace(self.data, task).remake(content["commit"])
+    def environment(self, new: str, content: Mapping[str, Any]) -> list[Change]:
+        """What people had provided until then, for another task."""
+        given = checkpoints.environment_of(content, self.secrets.open)
+        now = stamp(self.clock.now())
+        return [
+            Put("server_secrets", {"task": new, "name": name, "value": self.secrets.seal(value),
+                                   "created_at": now})
+            for name, value in given.items()
+        ]  # fmt: skip
+
+    def going_back(self, task: str, content: Mapping[str, Any]) -> Change:
+        """That the files become what they were; `go_back` does it behind the commit."""
+        Workspace(self.data, task).snapshots.check(content["commit"])
+        row = {"task": task, "snapshot": content["commit"], "created_at": stamp(self.clock.now())}
+        return Put("server_restorations", row)
+
+    def go_back(self, task: str) -> None:
+        """Do what a rewind decided, if it is not done yet: before anything else is done with the
+        files. A death on the way leaves the row, and it is done at the next time."""
+        sql = "SELECT snapshot FROM server_restorations WHERE task = ?"
+        row = self.records.store.one(sql, task)
+        if row is None:
+            return
+        with self._at_files(task):
+            Workspace(self.data, task).remake(row["snapshot"])
+        done = Drop("server_restorations", {"task": task})
+        self.records.store.move(done, at=self.clock.now())
+
+    @contextmanager
+    def _at_files(self, task: str) -> Iterator[None]:
+        """One at a time at the files and snapshots of a task: some of it is done in threads."""
+        with self._locks.setdefault(task, threading.Lock()):
+            yield
 
     def trouble(self, task: str, text: str) -> None:
         """Something to be known that stops nothing."""
@@ -215,6 +285,7 @@ class Saving:
         for folder in ("rounds", "checkpoints"):
             shutil.rmtree(self.data / folder / task.id, ignore_errors=True)
         (self.data / "zips" / f"{task.id}.zip").unlink(missing_ok=True)
+        self._locks.pop(task.id, None)
 
 
 def _bytes(path: Path) -> bytes:

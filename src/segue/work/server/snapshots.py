@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +86,7 @@ class Snapshots:
 
     def restore(self, tree: Path, commit: str) -> None:
         """The folder as it was; what is in `.git` stays as it is."""
-        self._check(commit)
+        self.check(commit)
         files.replace(self.folder / "restoring", commit.encode())
         self.finish(tree)
 
@@ -100,9 +100,12 @@ class Snapshots:
         self._check_out(tree, commit)
         self._settle(commit)
 
-    def put(self, path: Path, commit: str) -> None:
-        """A new folder with the content of a snapshot: there whole, or not at all."""
-        self._check(commit)
+    def put(
+        self, path: Path, commit: str, prepare: Callable[[Path], None] = lambda folder: None
+    ) -> None:
+        """A new folder with the content of a snapshot, and whatever `prepare` adds: there whole,
+        or not at all."""
+        self.check(commit)
         path.parent.mkdir(mode=MODE, parents=True, exist_ok=True)
         for leftover in path.parent.glob(f".{path.name}.segue-*"):
             shutil.rmtree(leftover)
@@ -111,13 +114,14 @@ class Snapshots:
         with suppress(FileNotFoundError):
             (self.folder / "index").unlink()  # it is of the folder that was
         self._check_out(temporary, commit)
+        prepare(temporary)
         temporary.rename(path)
         files.sync_folder(path.parent)
         self._settle(commit)
 
     def copy_to(self, other: Snapshots, commit: str) -> None:
         """Another repository that has this snapshot; the two share what never changes."""
-        self._check(commit)
+        self.check(commit)
         if other.folder.exists():
             return
         with other._new() as made:
@@ -131,17 +135,31 @@ class Snapshots:
             made._keep(commit)
 
     def forget_all_but(self, commits: set[str]) -> None:
-        """Snapshots that no checkpoint needs any more go, with what only they had."""
+        """Snapshots that no checkpoint needs any more go, with what only they had; what a death
+        left of them goes at the next time."""
         if not self.folder.exists():
             return
-        kept = commits | {commit for commit in (self.latest(),) if commit}
+        kept = commits | {self._note("restoring"), self._note("latest")}
         refs = self._git("for-each-ref", "--format=%(refname)").decode().split()
-        for ref in refs:
-            if ref.rpartition("/")[2] not in kept:
-                self._git("update-ref", "-d", ref)
-        with suppress(FileNotFoundError):
-            (self.folder / "index").unlink()  # it names what may go now
-        self._git("gc", "-q", "--prune=now")
+        gone = [ref for ref in refs if ref.rpartition("/")[2] not in kept]
+        if gone:
+            orders = "".join(f"delete {ref}\n" for ref in gone)
+            _Git(self.folder)("update-ref", "--stdin", stdin=orders.encode())
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Take away what no snapshot has, and the index neither: nothing is packed that was not,
+        for that would take long and is needed for large files alone, which git packs itself."""
+        self._git("prune", "--expire=now")
+        if not any((self.folder / "objects" / "pack").glob("*.pack")):
+            return
+        needed = self._git(
+            "rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"
+        ).split()
+        there = self._git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+        if set(there) - set(needed):
+            self._git("repack", "-a", "-d", "-q", "--window=0")
+            self._git("prune-packed", "-q")
 
     # Inside
 
@@ -151,7 +169,9 @@ class Snapshots:
 
     def _check_out(self, tree: Path, commit: str) -> None:
         with self._index(tree) as git:
-            git("read-tree", "-m" if (self.folder / "index").exists() else "--reset", commit)
+            # What is in the folder does not matter: it is written over.
+            how = ("-m", "-i") if (self.folder / "index").exists() else ("--reset",)
+            git("read-tree", *how, commit)
             git("checkout-index", "-a", "-f", "-u", "-q")
         for name in self._empty_in(commit):
             (tree / os.fsdecode(name)).mkdir(parents=True, exist_ok=True)
@@ -161,7 +181,7 @@ class Snapshots:
         told = json.loads(body.rpartition(b"\n\n")[2] or b"{}")
         return [os.fsencode(name) for name in told.get("empty", [])]
 
-    def _check(self, commit: str) -> None:
+    def check(self, commit: str) -> None:
         if _COMMIT.fullmatch(commit) and self.folder.exists():
             with suppress(UserError):
                 self._git("cat-file", "-e", f"{commit}^{{tree}}")

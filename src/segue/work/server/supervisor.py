@@ -7,9 +7,10 @@ task and does what they say. The same function makes good after a death: nothing
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from segue.core.limits import Waits
 from segue.core.machines import RunState, Trigger
@@ -31,21 +32,21 @@ from segue.dialects.events import (
     Used,
 )
 from segue.engine.clock import Clock
-from segue.engine.port import (
-    Alive,
-    Due,
-    Ended,
-    Engine,
-    Gone,
-    Happening,
-    Heard,
-    NeverStarted,
-    Started,
-)
+from segue.engine.port import Broke, Due, Ended, Engine, Happening, Heard, Started
 from segue.errors import AgentError, UserError
-from segue.store.changes import Change, Note, instant
+from segue.i18n import _
+from segue.store.changes import Change, Note
 from segue.work.accounts import Accounts
-from segue.work.server import moves, outcomes, permissions, timers
+from segue.work.server import (
+    mishaps,
+    moves,
+    outcomes,
+    permissions,
+    sitting_out,
+    storage,
+    taking_up,
+    timers,
+)
 from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import GoingOn, takes_lines
 from segue.work.server.jobs import Jobs
@@ -55,6 +56,8 @@ from segue.work.server.saving import Saving
 
 BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
 AGEING = timedelta(minutes=10)  # a task that has waited so long counts as one priority higher
+
+logger = logging.getLogger("segue.work.server")
 
 
 @dataclass(slots=True)
@@ -73,20 +76,41 @@ class Supervisor:
     tell_output: Callable[[str, str], None] = lambda task, text: None
     attempts: dict[str, Attempt] = field(default_factory=dict)
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
+    set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
+    troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
+    put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
     is_stopping: bool = False
+    is_away: bool = False  # nothing can be kept: nothing is done until it can
+    trouble: Exception | None = None  # that the loop has to see to
+    stumbles: list[datetime] = field(default_factory=list)  # errors about no task
     _may_start: bool = True
+    _is_patient: bool = True
     _committed: list[Callable[[], None]] = field(default_factory=list)
 
     # Committing
 
     def commit(self, *changes: Change) -> bool:
-        """All of it or nothing; whoever listens is told."""
-        if not self.records.store.move(*changes, at=self.clock.now()):
-            return False
+        """All of it or nothing; whoever listens is told. Somebody who holds the database is
+        waited for once, and not by each of those who come meanwhile."""
+        store = self.records.store
+        try:
+            if not store.move(*changes, at=self.clock.now()):
+                return False
+        except UserError as error:
+            if storage.is_trouble(error):
+                self.be_patient(False)
+            raise
+        if not self._is_patient:
+            self.be_patient(True)
         self._may_start = True
         for listener in self._committed:
             listener()
         return True
+
+    def be_patient(self, is_patient: bool) -> None:
+        self._is_patient = is_patient
+        wait_s = storage.PATIENT_S if is_patient else storage.IMPATIENT_S
+        self.records.store.wait_at_most(wait_s)
 
     def on_commit(self, listener: Callable[[], None]) -> None:
         self._committed.append(listener)
@@ -95,14 +119,25 @@ class Supervisor:
 
     async def loop(self) -> None:
         while not self.is_stopping:
-            timers.fire(self)
-            if self._may_start:
-                self._may_start = False
-                self.assign()
-            at = self.records.next_due()
-            self.engine.wake_at(instant(at) if at else None)
-            for happening in await self.engine.next():
-                self.handle(happening)
+            try:
+                await self._turn()
+            except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
+                await sitting_out.until_over(self, error)
+
+    async def _turn(self) -> None:
+        timers.fire(self)
+        if self._may_start:
+            self._may_start = False
+            self.assign()
+        self.engine.wake_at(timers.next_at(self))
+        for happening in await self.engine.next():
+            self.handle(happening)
+        if self.trouble is not None:
+            raise self.trouble
+
+    def can_write(self) -> bool:
+        """Whether the disk and the database take something now."""
+        return storage.can_write(self.records.store, self.saving.data, self.clock.now())
 
     def stop(self) -> None:
         """No new runs; agents are left for the next start."""
@@ -126,10 +161,13 @@ class Supervisor:
             task = self.records.task(id)
             if free <= 0 or task is None:
                 return
-            if self.records.unfinished(task.depends_on) or not self._may_use(task):
+            if id in self.set_aside or self.records.unfinished(task.depends_on):
                 continue
-            if outcomes.assigned(self, task):
-                free -= 1
+            try:
+                if self._may_use(task) and outcomes.assigned(self, task):
+                    free -= 1
+            except Exception as error:  # noqa: BLE001 - it fails its own task
+                mishaps.about(self, id, error)
 
     def _may_use(self, task: TaskRow) -> bool:
         """Nothing starts on an account that is at its limit."""
@@ -141,9 +179,22 @@ class Supervisor:
     # Processes follow the tables
 
     def reconcile(self, id: str) -> None:
-        """Make the processes of a task do what its rows say."""
+        """Make the processes of a task do what its rows say. Whoever committed those rows has
+        nothing to do with what goes wrong here."""
+        if self.is_stopping or self.is_away or id in self.set_aside:
+            return
+        try:
+            try:
+                self._reconcile(id)
+            except Exception as error:  # noqa: BLE001 - it fails its own task
+                mishaps.about(self, id, error)
+        except Exception as error:  # noqa: BLE001 - for the loop
+            self.trouble = error
+            self.kick()
+
+    def _reconcile(self, id: str) -> None:
         task, agent = self.records.task(id), self.records.agent(id)
-        if task is None or agent is None or self.is_stopping:
+        if task is None or agent is None:
             return
         for run in self.records.open_runs(id):
             attempt = self.attempts.get(run.id)
@@ -155,16 +206,9 @@ class Supervisor:
                 self._keep_in_step(attempt, agent.state)
         is_over = task.state in (Stage.COMPLETED, Stage.FAILED)
         for attempt in [a for a in self.attempts.values() if a.run.task == id]:
-            is_wanted = self.records.run(attempt.run.id)
-            if (
-                is_over
-                or is_wanted is None
-                or is_wanted.state
-                not in (
-                    RunState.INTENDED,
-                    RunState.RUNNING,
-                )
-            ):
+            wanted = self.records.run(attempt.run.id)
+            is_open = wanted is not None and wanted.state in (RunState.INTENDED, RunState.RUNNING)
+            if is_over or not is_open:
                 self.end(attempt)
 
     def _keep_in_step(self, attempt: Attempt, state: AgentState) -> None:
@@ -177,11 +221,13 @@ class Supervisor:
             return
         if attempt.run.prompt is not None and takes_lines(attempt.profile):
             self._deliver(attempt, attempt.run.prompt)
-        if attempt.is_paused and not self._is_being_checked(attempt):
+        if attempt.is_paused and not self.is_being_checked(attempt):
             attempt.is_paused = False
             self.engine.go_on(job)
+        if attempt.told and takes_lines(attempt.profile):
+            outcomes.told(self, attempt)  # it had told this before it stood still
 
-    def _is_being_checked(self, attempt: Attempt) -> bool:
+    def is_being_checked(self, attempt: Attempt) -> bool:
         runs = self.records.open_runs(attempt.run.task)
         return any(run.purpose != "work" for run in runs)
 
@@ -205,6 +251,8 @@ class Supervisor:
                 self.commit(moves.timer("look", task.id, at))
                 return
         except (UserError, AgentError, OSError) as error:
+            if storage.is_trouble(error):
+                raise
             outcomes.could_not_begin(self, task, run, str(error))
             return
         self.attempts[run.id] = attempt
@@ -219,6 +267,21 @@ class Supervisor:
 
     def handle(self, happening: Happening) -> None:
         match happening:
+            case Started(job=job) | Heard(job=job) | Ended(job=job) | Broke(job=job):
+                try:
+                    self._handle(happening)
+                except Exception as error:
+                    run = self.records.run(job)
+                    if run is None:
+                        raise
+                    mishaps.about(self, run.task, error)
+            case _:
+                pass  # Due: the loop looks
+
+    def _handle(self, happening: Started | Heard | Ended | Broke) -> None:
+        match happening:
+            case Broke(error=error):
+                raise error
             case Started(job, pid, pid_started, is_adopted):
                 self._started(job, pid, pid_started, is_adopted)
             case Heard(job, event):
@@ -226,8 +289,6 @@ class Supervisor:
                     self._heard(attempt, event)
             case Ended():
                 self._ended(happening)
-            case _:
-                pass  # Due: the loop looks
 
     def _started(self, job: str, pid: int, pid_started: int, is_adopted: bool) -> None:
         attempt = self.attempts.get(job)
@@ -307,15 +368,6 @@ class Supervisor:
             self.probing.discard(attempt.run.account)
             self.accounts.open(attempt.run.account)
 
-    def _forget_probes(self) -> None:
-        """Whoever sent a canary died before it was seen: nobody would open its account."""
-        at_work = {attempt.run.account for attempt in self.attempts.values()}
-        for name, view in self.accounts.view().items():
-            if view.probing and name in at_work:
-                self.probing.add(name)
-            elif view.probing:
-                self.accounts.open(name)
-
     def _opened(self, attempt: Attempt, conversation: str) -> None:
         if attempt.run.resume_id == conversation:
             return
@@ -329,9 +381,12 @@ class Supervisor:
         attempt.run = self.records.run(attempt.run.id) or attempt.run
 
     def _ended(self, ended: Ended) -> None:
-        attempt = self.attempts.pop(ended.job, None)
-        if attempt is None:
+        if ended.job not in self.attempts:
             return
+        if (ended.code != 0 or ended.lost_bytes) and not self.can_write():
+            text = _("an agent ended while nothing could be written")
+            raise UserError("disk_full", text, file=str(self.records.store.path))
+        attempt = self.attempts.pop(ended.job)
         self.jobs.leave_conversation(attempt)
         run = self.records.run(ended.job)
         if run is not None and run.state in (RunState.INTENDED, RunState.RUNNING):
@@ -340,46 +395,16 @@ class Supervisor:
                 run = self.records.run(ended.job)
             assert run is not None
             attempt.run = run
+            if ended.lost_bytes:
+                text = _("{n} bytes of the agent's output could not be kept")
+                said = text.format(n=ended.lost_bytes)
+                logger.error("task %s: %s", run.task, said, extra={"task": run.task})
+                self.commit(moves.notice(run.task, "trouble", said, self.clock.now()))
             outcomes.ended(self, attempt, ended)
             self.reconcile(run.task)
         self._at_work(attempt)
         self.engine.forget(ended.job)
 
-    # After a death
-
     def recover(self) -> None:
-        """Take up what an earlier supervisor left, in every state."""
-        known = {run.id for run in self.records.open_runs()}
-        for claim in self.jobs.claims():
-            if claim not in known:
-                self.engine.end_unknown(claim)
-        for run in self.records.open_runs():
-            task, agent = self.records.task(run.task), self.records.agent(run.task)
-            if task is None or agent is None:
-                continue
-            self._recover(task, agent.state, run)
-        self._forget_probes()
-        self.engine.sweep()
-        for id in self.records.at_work():
-            task = self.records.task(id)
-            if task is not None and not self.records.open_runs(id):
-                outcomes.cut_off(self, task, None)
-            self.reconcile(id)
-
-    def _recover(self, task: TaskRow, state: AgentState, run: RunRow) -> None:
-        try:
-            attempt, job = self.jobs.make(task, run, is_adopted=True)
-        except (UserError, AgentError, OSError) as error:
-            outcomes.could_not_begin(self, task, run, str(error))
-            return
-        stays = state is not AgentState.RUNNING or run.prompt is not None
-        match self.engine.recover(job, stays_paused=stays and run.state is RunState.RUNNING):
-            case Alive():
-                attempt.is_paused = stays
-                self.attempts[run.id] = attempt
-            case NeverStarted():
-                outcomes.never_started(self, task, run)
-            case Gone():
-                outcomes.cut_off(self, task, run)
-            case _:
-                self.attempts[run.id] = attempt  # its end comes through the inbox
+        """Take up what an earlier supervisor left, or this one had to leave alone."""
+        taking_up.everything(self)

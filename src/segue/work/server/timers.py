@@ -5,46 +5,68 @@ A timer is a row. It goes in the same transaction as what it makes happen, so it
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from segue.core.serving import AgentState, Asking, Cause
 from segue.i18n import _
-from segue.store.changes import Change, Drop
+from segue.store.changes import Change, Drop, instant
 from segue.work.answers import ALLOW, ALLOW_TOOL, PERMISSION
 from segue.work.prompts import permission
-from segue.work.server import moves
+from segue.work.server import mishaps, moves
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
 
 if TYPE_CHECKING:
     from segue.work.server.supervisor import Supervisor
 
 SPACING = timedelta(seconds=2)  # between those that follow a canary
+AGAIN = timedelta(minutes=1)  # after one could not fire
+SOONEST = "SELECT id, at FROM server_timers ORDER BY at LIMIT ?"
 
 
 def fire(office: Supervisor) -> None:
     """Everything whose instant has come."""
-    for timer in office.records.due(office.clock.now()):
-        task, agent = office.records.task(timer["task"]), office.records.agent(timer["task"])
-        gone: Change = Drop("server_timers", {"id": timer["id"]})
-        if task is None or agent is None:
-            office.commit(gone)
+    now = office.clock.now()
+    for timer in office.records.due(now):
+        if office.put_off.get(timer["id"], now) > now:
             continue
-        match timer["kind"]:
-            case "wake":
-                _wake(office, task, agent, gone)
-            case "save":
-                again = moves.timer("save", task.id, office.clock.now() + moves.SAVE_EVERY)
-                office.commit(again)
-                if agent.state is AgentState.RUNNING:
-                    office.saving.save(task.id, "timer")
-            case "look":
-                office.commit(gone)
-                office.reconcile(task.id)
-            case "deadline":
-                _deadline(office, task, timer, gone)
-            case kind:
-                _remind(office, task, timer, gone, kind)
+        try:
+            _fire(office, timer)
+            office.put_off.pop(timer["id"], None)
+        except Exception as error:  # noqa: BLE001 - it fails its own task, or is tried later
+            office.put_off[timer["id"]] = now + AGAIN
+            mishaps.about(office, timer["task"], error)
+    office.put_off = {id: at for id, at in office.put_off.items() if at > now}
+
+
+def next_at(office: Supervisor) -> datetime | None:
+    """When the next one fires; those that could not are not tried again and again."""
+    rows = office.records.store.all(SOONEST, len(office.put_off) + 1)
+    soon = [office.put_off.get(row["id"], instant(row["at"])) for row in rows]
+    return min(soon, default=None)
+
+
+def _fire(office: Supervisor, timer: dict[str, Any]) -> None:
+    task, agent = office.records.task(timer["task"]), office.records.agent(timer["task"])
+    gone: Change = Drop("server_timers", {"id": timer["id"]})
+    if task is None or agent is None:
+        office.commit(gone)
+        return
+    match timer["kind"]:
+        case "wake":
+            _wake(office, task, agent, gone)
+        case "save":
+            again = moves.timer("save", task.id, office.clock.now() + moves.SAVE_EVERY)
+            office.commit(again)
+            if agent.state is AgentState.RUNNING:
+                office.saving.save(task.id, "timer")
+        case "look":
+            office.commit(gone)
+            office.reconcile(task.id)
+        case "deadline":
+            _deadline(office, task, timer, gone)
+        case kind:
+            _remind(office, task, timer, gone, kind)
 
 
 def _wake(office: Supervisor, task: TaskRow, agent: AgentRow, gone: Change) -> None:

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,8 @@ from pathlib import Path
 from segue.errors import Bug, UserError
 from segue.i18n import _
 from segue.store import files
+from segue.work.server import repository
+from segue.work.server.repository import Head
 from segue.work.server.snapshots import Snapshots
 
 WORKSPACES = "workspaces"
@@ -111,13 +113,31 @@ class Workspace:
                 self.snapshots.put(self.path, commit)
         return commit
 
-    def fork(self, commit: str, new: str) -> Workspace:
-        """Another task's workspace, as this one was; done twice, it changes nothing."""
+    def fork(
+        self,
+        commit: str,
+        new: str,
+        head: Head | None = None,
+        tell: Callable[[str], None] = lambda trouble: None,
+    ) -> Workspace:
+        """Another task's workspace, as this one was; done twice, it changes nothing.
+
+        `head`: where its repository stood, if it was one; the other becomes one with its history.
+        If that cannot be, it is told, and the files are there without it.
+        """
         other = Workspace(self.data, new)
+
+        def prepare(folder: Path) -> None:
+            try:
+                if head is not None:
+                    repository.copy(self.path, folder, head)
+            except UserError as error:
+                tell(str(error))
+
         with self._told():
             self.snapshots.copy_to(other.snapshots, commit)
             if not other.path.exists():
-                other.snapshots.put(other.path, commit)
+                other.snapshots.put(other.path, commit, prepare)
         return other
 
     def remove(self) -> None:

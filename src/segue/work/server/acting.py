@@ -1,0 +1,60 @@
+"""What every act of the desk needs: one transaction for all that follows from it, and a refusal
+that says what the state is and what is allowed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from segue.core.machine import IllegalMove
+from segue.core.machines import RunState, Trigger
+from segue.core.serving import AgentState, Cause, allowed_actions
+from segue.i18n import _
+from segue.store.changes import Change
+from segue.work.server import moves
+from segue.work.server.reading import Reading
+from segue.work.server.refused import Refused
+from segue.work.server.rows import TaskRow
+
+
+@dataclass(slots=True)
+class Acting(Reading):
+    check_agent: Callable[[str], None]  # UserError: there is none of this name
+    seal: Callable[[str], bytes]
+
+    def _act(self, task: TaskRow, cause: Cause, **more: Any) -> None:
+        self._commit(self._move(task, cause, **more))
+
+    def _move(self, task: TaskRow, cause: Cause, **more: Any) -> Change:
+        try:
+            return moves.move_task(task, cause, **more)
+        except IllegalMove:
+            self._not_allowed(task, cause)
+            raise
+
+    def _commit(self, *changes: Change) -> None:
+        if not self.office.commit(*changes):
+            text = _("somebody else was faster; look again")
+            raise Refused(409, "changed_meanwhile", text)
+
+    def _not_allowed(self, task: TaskRow, action: str) -> None:
+        agent = self.office.records.agent(task.id)
+        allowed = allowed_actions(task.state, agent.state if agent else AgentState.IDLE)
+        text = _("`{action}` is not possible in the state {state}; possible: {allowed}")
+        names = ", ".join(allowed) or "–"
+        message = text.format(action=action, state=task.state, allowed=names)
+        facts = {"status": task.state, "agentStatus": agent.state if agent else None,
+                 "allowedActions": list(allowed)}  # fmt: skip
+        raise Refused(409, "not_allowed", message, facts)
+
+    def _let_go(self, task: TaskRow) -> list[Change]:
+        """Nothing of it waits or runs any more."""
+        now = self.office.clock.now()
+        changes: list[Change] = []
+        for run in self.office.records.open_runs(task.id):
+            to, cause = RunState.CUT_OFF, Trigger.CUT_OFF
+            changes.append(moves.end_run(run, to, cause))
+        for gate in self.office.records.pending_gates(task.id):
+            changes += moves.settle_gate(gate, Cause.CLOSE, now)
+        return [*changes, moves.no_timer("wake", task.id), moves.no_timer("save", task.id)]

@@ -1,0 +1,199 @@
+"""What waits for a person gets it: reviews, questions, dependencies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from segue.core.machines import RunState, Trigger
+from segue.core.serving import Asking, Cause
+from segue.dialects.blocks import is_variable
+from segue.i18n import _
+from segue.store.changes import Change, Put, Value, stamp
+from segue.work.server import moves, outcomes, prompts, shapes, timers
+from segue.work.server.acting import Acting
+from segue.work.server.refused import Refused
+from segue.work.server.rows import AgentRow, GateRow, TaskRow
+from segue.work.server.shapes import Json
+
+VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
+
+
+@dataclass(slots=True)
+class GateActs(Acting):
+    def approve(self, review: str, comment: str | None = None) -> Json:
+        gate, task, agent = self._gate(review, "review")
+        now = self.office.clock.now()
+        facts = {"phase": task.phase, "phases_total": len(task.phases)}
+        settled = moves.settle_gate(gate, Cause.APPROVE, now, answer=comment)
+        data = {"review": gate.id}
+        if task.phase is not None and task.phase < len(task.phases):
+            following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
+            sets: dict[str, Value] = {"phase": following.phase, "reworks": 0, "reminders": 0}
+            profile = self.office.going_on.profile(task.agent)
+            before = self.office.records.last_work(task.id)
+            nonce = outcomes.shown_nonce(profile, before.nonce if before else moves.new_nonce())
+            text = prompts.phase(following, nonce, has_tools=profile.has_tools)
+            self._commit(
+                *settled,
+                self._move(task, Cause.APPROVE, sets=sets, data=data),
+                moves.move_agent(agent, Cause.APPROVE, facts=facts, data=data),
+                *self.office.going_on.tell(following, agent, text, "prompt"),
+            )
+        else:
+            self._complete(task, agent, settled, facts)
+        self.office.reconcile(task.id)
+        return self.review(review)
+
+    def _complete(
+        self, task: TaskRow, agent: AgentRow, settled: list[Change], facts: Mapping[str, object]
+    ) -> None:
+        """The last phase is approved."""
+        now = self.office.clock.now()
+        runs = [
+            moves.end_run(run, RunState.COMPLETED, Trigger.COMPLETE)
+            for run in self.office.records.open_runs(task.id)
+            if run.state is RunState.RUNNING
+        ]
+        self._commit(
+            *settled,
+            *runs,
+            self._move(task, Cause.APPROVE, sets={"completed_at": stamp(now)}),
+            moves.move_agent(agent, Cause.APPROVE, facts=facts),
+            moves.no_timer("save", task.id),
+            moves.notice(task.id, "completed", task.title, now),
+        )
+        self.office.saving.save(task.id, "final")
+        self.office.kick()  # those that depend on it may begin
+
+    def request_changes(
+        self, review: str, feedback: str, comments: Sequence[Mapping[str, Any]] = ()
+    ) -> Json:
+        gate, task, agent = self._gate(review, "review")
+        if not feedback.strip():
+            text = _("say what is to be changed")
+            raise Refused(422, "no_feedback", text, {"field": "feedback"})
+        about = moves.as_json({**gate.about, "comments": list(comments)})
+        now = self.office.clock.now()
+        text = prompts.changes(feedback, comments)
+        again = replace(task, reworks=0, reminders=0)
+        self._commit(
+            *moves.settle_gate(gate, Cause.REQUEST_CHANGES, now, answer=feedback, about=about),
+            self._move(
+                task,
+                Cause.REQUEST_CHANGES,
+                facts={"feedback": feedback},
+                sets={"reworks": 0, "reminders": 0},
+                data={"review": gate.id, "comments": len(comments)},
+            ),
+            moves.move_agent(agent, Cause.REQUEST_CHANGES, data={"review": gate.id}),
+            *self.office.going_on.tell(again, agent, text, "feedback"),
+        )
+        self.office.reconcile(task.id)
+        return self.review(review)
+
+    def answer(self, question: str, answer: str) -> Json:
+        gate, task, _agent = self._gate(question, "question")
+        chosen = self._checked(gate, answer.strip())
+        if not timers.answer(self.office, task, gate, chosen, []):
+            self._settled(gate)
+        return self._veiled(shapes.question(self._again(gate.id)))
+
+    def _checked(self, gate: GateRow, answer: str) -> str:
+        """Exact, then by other capitals, then “did you mean”."""
+        if not answer:
+            raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
+        if not gate.options or answer in gate.options:
+            return answer
+        veil = self.office.saving.veil
+        shown = {veil.text(gate.task, option): option for option in gate.options}
+        if answer in shown:
+            return shown[answer]
+        for option in gate.options:
+            if option.casefold() == answer.casefold():
+                return option
+        lowered = {option.casefold(): option for option in shown}
+        close = get_close_matches(answer.casefold(), lowered, 1)
+        suggestion = lowered[close[0]] if close else None
+        text = _("`{answer}` is none of the options").format(answer=answer)
+        if suggestion:
+            text += "; " + _("did you mean `{name}`?").format(name=suggestion)
+        facts = {"field": "answer", "options": list(shown), "suggestion": suggestion}
+        raise Refused(422, "bad_answer", text, facts)
+
+    def provide(self, dependency: str, value: str) -> Json:
+        """Kept encrypted, given to the agent in its environment, never shown again."""
+        gate, task, agent = self._gate(dependency, "dependency")
+        if not value:
+            raise Refused(422, "bad_value", _("a value is needed"), {"field": "value"})
+        if "\0" in value or len(value.encode("utf-8", "replace")) > VALUE_BYTES_MAX:
+            text = _("a value is text of at most {n} bytes, without NUL").format(n=VALUE_BYTES_MAX)
+            raise Refused(422, "bad_value", text, {"field": "value"})
+        now = self.office.clock.now()
+        name = variable(gate.name)
+        secret = Put(
+            "server_secrets",
+            {"task": task.id, "name": name, "value": self.seal(value), "created_at": stamp(now)},
+        )
+        self._go_on_after(
+            gate, task, agent, Cause.PROVIDE, prompts.provided(gate.name, name), [secret]
+        )
+        self.office.saving.veil.renew()
+        return self._veiled(shapes.dependency(self._again(gate.id)))
+
+    def reject(self, dependency: str, reason: str) -> Json:
+        gate, task, agent = self._gate(dependency, "dependency")
+        text = prompts.rejected(gate.name, reason)
+        self._go_on_after(gate, task, agent, Cause.REJECT, text, [], reason)
+        return self._veiled(shapes.dependency(self._again(gate.id)))
+
+    def _go_on_after(
+        self,
+        gate: GateRow,
+        task: TaskRow,
+        agent: AgentRow,
+        cause: Cause,
+        text: str,
+        also: list[Change],
+        reason: str | None = None,
+    ) -> None:
+        """What comes by the environment needs a new start, also of an agent that lives."""
+        ended: list[Change] = []
+        for run in self.office.records.open_runs(task.id):
+            if run.purpose == "work":
+                ended.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
+        self._commit(
+            *also,
+            *ended,
+            *moves.settle_gate(gate, cause, self.office.clock.now(), answer=reason),
+            moves.move_agent(agent, cause, data={"dependency": gate.id, "name": gate.name}),
+            *self.office.going_on.again(task, agent, text),
+        )
+        self.office.reconcile(task.id)
+
+    # Inside
+
+    def _gate(self, id: str, kind: str) -> tuple[GateRow, TaskRow, AgentRow]:
+        gate = self.office.records.gate(id)
+        if gate is None or gate.kind != kind:
+            text = _("there is no {kind} {id}").format(kind=kind, id=id)
+            raise Refused(404, f"unknown_{kind}", text)
+        if gate.state is not Asking.PENDING:
+            self._settled(gate)
+        return gate, *self._both(gate.task)
+
+    def _settled(self, gate: GateRow) -> None:
+        gate = self._again(gate.id)
+        text = _("this was settled before: {state}").format(state=gate.state)
+        raise Refused(409, "already_settled", text, {"status": gate.state})
+
+
+def variable(name: str) -> str:
+    """The environment variable for something that is asked for by this name."""
+    if is_variable(name):
+        return name
+    made = re.sub(r"\W+", "_", name.upper(), flags=re.ASCII).strip("_") or "VALUE"
+    return f"PROVIDED_{made}" if made[0].isdigit() or made.startswith("SEGUE") else made

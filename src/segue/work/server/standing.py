@@ -1,0 +1,171 @@
+"""How the server's tasks and the watched panes of a project stand, from its memory alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from segue.core.machines import PlanState, WorkerState
+from segue.core.serving import AgentState, Asking, Stage
+from segue.i18n import _, ngettext
+from segue.store import lock
+from segue.work.overview import Known, Standing
+
+COUNTED = {
+    Stage.DRAFT: "pending",
+    Stage.PENDING: "pending",
+    Stage.IN_PROGRESS: "in_progress",
+    Stage.REVIEW: "in_progress",
+    Stage.COMPLETED: "completed",
+    Stage.FAILED: "failed",
+}
+GATES_SHOWN_MAX = 100
+UNFINISHED = (Stage.PENDING, Stage.IN_PROGRESS, Stage.REVIEW)
+
+
+def tasks(known: Known) -> Standing | None:
+    """The tasks of `segue serve`; None where there are none."""
+    store = known.store
+    if store is None:
+        return None
+    sql = "SELECT state, COUNT(*) AS n FROM server_tasks WHERE NOT is_archived GROUP BY state"
+    found = {Stage(row["state"]): row["n"] for row in store.all(sql)}
+    if not found:
+        return None
+    counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
+    for stage, n in found.items():
+        counts[COUNTED[stage]] += n
+    parks, gates = _parks(known), _gates(known)
+    holder = lock.holder(known.project.locks / "server.lock")
+    left = sum(found.get(stage, 0) for stage in UNFINISHED)
+    return Standing(
+        path=known.project.memory,
+        kind="server",
+        state=_state(holder is not None, bool(gates), bool(parks), left, counts),
+        counts=counts,
+        parks=parks,
+        gates=gates,
+        holder=holder,
+        is_known=True,
+        go_on="segue serve",
+    )
+
+
+def _state(
+    is_held: bool, is_asked: bool, is_parked: bool, left: int, counts: dict[str, int]
+) -> PlanState:
+    if is_held:
+        return PlanState.RUNNING
+    if is_asked:
+        return PlanState.WAITING
+    if is_parked:
+        return PlanState.PARKED
+    if left:
+        return PlanState.INTERRUPTED
+    return PlanState.FAILED if counts["failed"] else PlanState.FINISHED
+
+
+def _parks(known: Known) -> list[dict[str, Any]]:
+    assert known.store is not None
+    sql = (
+        "SELECT id, account, kind, resets_at FROM server_agents"
+        " WHERE state = ? AND kind IS NOT NULL ORDER BY resets_at"
+    )
+    return [
+        {
+            "task": row["id"],
+            "account": row["account"],
+            "kind": row["kind"],
+            "resets_at": row["resets_at"],
+            "wakes_at": row["resets_at"],
+        }
+        for row in known.store.all(sql, AgentState.PAUSED)
+        if row["resets_at"]
+    ]
+
+
+def _gates(known: Known) -> list[dict[str, Any]]:
+    assert known.store is not None
+    sql = (
+        "SELECT g.*, t.title FROM server_gates g JOIN server_tasks t ON g.task = t.id"
+        " WHERE g.state = ? ORDER BY g.created_at LIMIT ?"
+    )
+    return [
+        {
+            "id": row["id"],
+            "kind": row["kind"],
+            "task": row["task"],
+            "text": row["text"] or row["name"] or row["title"],
+            "options": json.loads(row["options"]),
+        }
+        for row in known.store.all(sql, Asking.PENDING, GATES_SHOWN_MAX)
+    ]
+
+
+def facts(standing: Standing) -> dict[str, Any]:
+    """What `segue resume` says of it."""
+    counts = Counter(standing.counts)
+    left = counts["pending"] + counts["in_progress"]
+    if standing.holder is not None:
+        why = _("it is being run by process {pid}").format(pid=standing.holder.pid)
+    elif standing.gates:
+        n = len(standing.gates)
+        why = ngettext("{n} question waits for you", "{n} questions wait for you", n).format(n=n)
+    elif left:
+        why = _("the server does not run")
+    else:
+        why = _("everything is done")
+    text = ngettext(
+        "start the server: {n} task goes on by itself",
+        "start the server: {n} tasks go on by themselves",
+        left,
+    )
+    return {
+        "resumable": standing.holder is None and bool(left),
+        "why": why,
+        "next": text.format(n=left) if left else _("nothing"),
+        "redone": _("what its agents did after their last checkpoint"),
+        "lost": _("nothing"),
+    }
+
+
+def panes(known: Known) -> Standing | None:
+    """Panes that `segue watch` was to wake; None where none waits."""
+    if known.store is None:
+        return None
+    sql = "SELECT * FROM workers WHERE state = ? AND wakes_at IS NOT NULL ORDER BY wakes_at"
+    rows = known.store.all(sql, WorkerState.PAUSED)
+    if not rows:
+        return None
+    counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
+    counts["in_progress"] = len(rows)
+    return Standing(
+        path=known.project.memory,
+        kind="watch",
+        state=PlanState.PARKED,
+        counts=counts,
+        parks=[
+            {
+                "task": row["pane"],
+                "account": row["account"],
+                "kind": row["kind"],
+                "resets_at": row["resets_at"],
+                "wakes_at": row["wakes_at"],
+            }
+            for row in rows
+        ],
+        is_known=True,
+        go_on="segue watch",
+    )
+
+
+def pane_facts(standing: Standing) -> dict[str, Any]:
+    names = ", ".join(park["task"] for park in standing.parks)
+    return {
+        "resumable": True,
+        "why": _("panes wait for a limit's end: {panes}").format(panes=names),
+        "next": _("watch them again; each is told to go on once"),
+        "redone": _("nothing"),
+        "lost": _("nothing"),
+    }

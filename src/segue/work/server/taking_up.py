@@ -1,0 +1,89 @@
+"""After a death, or a time in which nothing could be kept: what was left is taken up, in every
+state, by what the tables say and the processes show."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from segue.core.machines import RunState
+from segue.core.serving import AgentState
+from segue.engine.port import Alive, Gone, NeverStarted
+from segue.errors import AgentError, UserError
+from segue.store.changes import stamp
+from segue.work.server import mishaps, outcomes, storage
+from segue.work.server.rows import RunRow, TaskRow
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+LATELY = timedelta(days=1)
+# Those that stand still and whose last step is in no checkpoint; of what is over, lately.
+UNSAVED = (
+    "SELECT a.id FROM server_agents a JOIN server_tasks t ON t.id = a.id"
+    " WHERE t.workspace IS NOT NULL AND a.state != 'running'"
+    " AND (t.state IN ('in_progress', 'review') OR a.updated_at > ?)"
+    " AND (a.saved_at IS NULL OR a.saved_at < a.updated_at)"
+)
+
+
+def everything(office: Supervisor) -> None:
+    known = {run.id for run in office.records.open_runs()}
+    for claim in office.jobs.claims():
+        if claim not in known:
+            office.engine.end_unknown(claim)
+    for run in office.records.open_runs():
+        try:
+            _run(office, run)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            mishaps.about(office, run.task, error)
+    _forget_probes(office)
+    office.engine.sweep()
+    for id in office.records.at_work():
+        try:
+            task = office.records.task(id)
+            if task is not None and not office.records.open_runs(id):
+                outcomes.cut_off(office, task, None)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            mishaps.about(office, id, error)
+        office.reconcile(id)
+    since = stamp(office.clock.now() - LATELY)
+    for row in office.records.store.all(UNSAVED, since):
+        office.saving.save(row["id"], "recovered")
+
+
+def _run(office: Supervisor, run: RunRow) -> None:
+    task, agent = office.records.task(run.task), office.records.agent(run.task)
+    if task is not None and agent is not None and task.id not in office.set_aside:
+        _take_up(office, task, agent.state, run)
+
+
+def _take_up(office: Supervisor, task: TaskRow, state: AgentState, run: RunRow) -> None:
+    try:
+        attempt, job = office.jobs.make(task, run, is_adopted=True)
+    except (UserError, AgentError, OSError) as error:
+        if storage.is_trouble(error):
+            raise
+        outcomes.could_not_begin(office, task, run, str(error))
+        return
+    stays = state is not AgentState.RUNNING or run.prompt is not None
+    match office.engine.recover(job, stays_paused=stays and run.state is RunState.RUNNING):
+        case Alive():
+            attempt.is_paused = stays
+            office.attempts[run.id] = attempt
+        case NeverStarted():
+            outcomes.never_started(office, task, run)
+        case Gone():
+            outcomes.cut_off(office, task, run)
+        case _:
+            office.attempts[run.id] = attempt  # its end comes through the inbox
+
+
+def _forget_probes(office: Supervisor) -> None:
+    """Whoever sent a canary died before it was seen: nobody would open its account."""
+    at_work = {attempt.run.account for attempt in office.attempts.values()}
+    for name, view in office.accounts.view().items():
+        if view.probing and name in at_work:
+            office.probing.add(name)
+        elif view.probing:
+            office.accounts.open(name)

@@ -1,0 +1,96 @@
+"""What people provided in confidence, taken out of whatever leaves the server.
+
+Agents' output is masked while it is written. This is for all the rest: what came another way, and
+what was written down before the value was known as a secret.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from segue.drivers.masking import Masker, forms
+from segue.errors import UserError
+from segue.store.sqlite import Store
+
+SECRET_CHARS_MIN = 6
+# Members of what is shown that somebody worded; all the others are ours.
+WORDED = frozenset(
+    {
+        "answer", "comments", "currentStep", "default", "description", "diff", "error",
+        "feedback", "metadata", "name", "options", "question", "reason", "taskTitle", "text",
+        "title", "verification",
+    }
+)  # fmt: skip
+
+logger = logging.getLogger("segue.veil")
+
+
+def secret_values(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Those that are masked wherever they are printed. Words and short numbers are no secrets, and
+    masking them would make the output of agents unreadable."""
+    return tuple(
+        value
+        for value in given.values()
+        if len(value) >= SECRET_CHARS_MIN or not (value.isalpha() or value.isdigit())
+    )
+
+
+class Veil:
+    """`given`: what was provided for a task, in clear. `renew` after something was."""
+
+    def __init__(self, store: Store, given: Callable[[str], Mapping[str, str]]) -> None:
+        self._store, self._given = store, given
+        self._tasks: frozenset[str] | None = None
+        self._known: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {}
+
+    def renew(self) -> None:
+        self._tasks = None
+        self._known.clear()
+
+    def text(self, task: str, text: str) -> str:
+        """A text about a task, without its secrets."""
+        values, looks_like = self._secrets(task)
+        if not looks_like:
+            return text
+        data = text.encode("utf-8", "surrogatepass")
+        if not any(form in data for form in looks_like):
+            return text
+        masker = Masker(values)
+        return (masker.feed(data) + masker.close()).decode("utf-8", "replace")
+
+    def shown(self, task: str, found: dict[str, Any]) -> dict[str, Any]:
+        """What is shown of a task: the same, without its secrets in anything that was worded."""
+        if not self._secrets(task)[1]:
+            return found
+        return {name: self._member(task, value, name in WORDED) for name, value in found.items()}
+
+    def _member(self, task: str, value: Any, is_worded: bool) -> Any:
+        match value:
+            case str() if is_worded:
+                return self.text(task, value)
+            case dict():
+                return {
+                    name: self._member(task, part, is_worded or name in WORDED)
+                    for name, part in value.items()
+                }
+            case list():
+                return [self._member(task, part, is_worded) for part in value]
+        return value
+
+    def _secrets(self, task: str) -> tuple[tuple[str, ...], tuple[bytes, ...]]:
+        if self._tasks is None:
+            rows = self._store.all("SELECT DISTINCT task FROM server_secrets")
+            self._tasks = frozenset(row["task"] for row in rows)
+        if task not in self._tasks:
+            return (), ()
+        if task not in self._known:
+            try:
+                values = secret_values(self._given(task))
+            except UserError as error:  # another key: nobody here can know them
+                logger.error("task %s: its secrets cannot be masked: %s", task, error)
+                values = ()
+            looks_like = tuple(form for value in values for form in forms(value))
+            self._known[task] = values, looks_like
+        return self._known[task]

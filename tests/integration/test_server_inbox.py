@@ -1,0 +1,197 @@
+"""What waits for people, a page at a time; and what is shown of it without their secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House, Open
+
+from segue import i18n
+from segue.core.serving import AgentState, Asking, Cause, Stage
+from segue.store.changes import Add, Change, Put
+from segue.work.server.refused import Refused
+
+MANY = 10_000
+QUICK_S = 0.05  # a page and the count; with all of them read it takes several times as long
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    i18n.use("en")
+    return House(tmp_path)
+
+
+def play(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(scene())  # type: ignore[arg-type]
+
+
+def fill(server: Open, count: int) -> None:
+    """Tasks with one gate each: every third a review, every hundredth urgent."""
+    office = server.office.supervisor
+    changes: list[Change] = []
+    for n in range(count):
+        task = f"task_{n:012x}"
+        row = {"title": f"task {n}", "description": "x" * 500, "type": "report", "agent": "shell"}
+        changes.append(Add("server_task", task, Stage.REVIEW, row, Cause.OPEN))
+        changes.append(Add("server_agent", task, AgentState.WAITING_REVIEW, {}, Cause.OPEN))
+        kind = "review" if n % 3 == 0 else "question"
+        gate = {
+            "task": task, "kind": kind, "text": f"question {n}", "phase": 1,
+            "priority": int(n % 100 == 0), "about": json.dumps({"deliverables": ["x" * 2000]}),
+        }  # fmt: skip
+        changes.append(Add("server_gate", f"q_{n:012x}", Asking.PENDING, gate, Cause.OPEN))
+    assert office.records.store.move(*changes, at=office.clock.now())
+
+
+def test_the_inbox_is_paged_and_quick_with_thousands(house: House) -> None:
+    """The most urgent first, each once over all pages; the first page and the count at once."""
+
+    async def scene() -> None:
+        async with house.open() as server:
+            fill(server, MANY)
+            spans_s = []
+            for _look in range(5):
+                began = time.perf_counter()
+                first = server.desk.inbox(page_size=50)
+                count = server.desk.inbox(page_size=1)["total"]
+                spans_s.append(time.perf_counter() - began)
+            assert (first["total"], count) == (MANY, MANY)
+            assert (first["page"], first["pageSize"], len(first["items"])) == (1, 50, 50)
+            assert min(spans_s) < QUICK_S, spans_s
+            urgent = [item["taskTitle"] for item in first["items"]]
+            assert all(int(title.split()[1]) % 100 == 0 for title in urgent)
+            seen = [
+                item["id"]
+                for page in range(1, MANY // 200 + 1)
+                for item in server.desk.inbox(page=page, page_size=200)["items"]
+            ]
+            assert len(seen) == len(set(seen)) == MANY
+            assert server.desk.inbox(page=MANY, page_size=200)["items"] == []
+
+    play(scene)
+
+
+def test_pages_do_not_read_what_they_do_not_show(house: House) -> None:
+    """The order is that of an index: nothing is sorted, whatever waits."""
+
+    async def scene() -> None:
+        async with house.open() as server:
+            plan = server.office.supervisor.records.store.all(
+                "EXPLAIN QUERY PLAN SELECT * FROM server_gates WHERE state = 'pending'"
+                " ORDER BY priority DESC, created_at LIMIT 50 OFFSET 0"
+            )
+            told = " ".join(str(row["detail"]) for row in plan)
+            assert "server_gates_waiting" in told
+            assert "TEMP B-TREE" not in told
+
+    play(scene)
+
+
+def test_the_inbox_of_one_kind_and_of_one_task(house: House) -> None:
+    """By kind, by task, by both; the total is of what fits."""
+
+    async def scene() -> None:
+        async with house.open() as server:
+            fill(server, 9)
+            assert server.desk.inbox(kind="review")["total"] == 3
+            assert {i["kind"] for i in server.desk.inbox(kind="question")["items"]} == {"question"}
+            (one,) = server.desk.inbox(task="task_000000000004")["items"]
+            assert one["taskTitle"] == "task 4"
+            assert server.desk.inbox(task="task_000000000004", kind="review")["total"] == 0
+
+    play(scene)
+
+
+SECRET = "sk-live-0123456789"
+ASKS = f"""#!/bin/sh
+cat > /dev/null
+n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n
+block() {{ echo "[$1 $SEGUE_NONCE]"; cat; echo "[/$1]"; }}
+case $n in
+1) printf 'question: Is {SECRET} right?\\noptions:\\n  - {SECRET}\\n  - no\\n' | block USER_QUESTION ;;
+2) printf 'type: api_key\\nname: KEY\\ndescription: as {SECRET}\\n' | block DEPENDENCY_REQUEST ;;
+3) printf 'question: Still {SECRET}?\\noptions:\\n  - {SECRET}\\n  - no\\n' | block USER_QUESTION ;;
+*) mkdir -p docs; echo "with $KEY in it" > docs/draft.md; echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ===" ;;
+esac
+"""
+
+
+def test_what_was_said_before_it_was_a_secret_is_masked_too(house: House) -> None:
+    """Once provided, the value is in nothing that the desk shows: gates, reviews, journal, events
+    and what is written about a review."""
+    program = house.folder / "asks.sh"
+    program.write_text(ASKS, encoding="utf-8")
+    program.chmod(0o755)
+    house.add('[agents.asks]\nkind = "command"\ncommand = ["./asks.sh"]\n')
+
+    async def scene() -> None:
+        async with house.open() as server:
+            desk = server.desk
+            id = server.new(agent="asks")
+            first = await server.pending(id, "question")
+            assert SECRET in first["question"], "it is not known as a secret yet"
+            desk.answer(first["id"], SECRET)
+            needed = await server.pending(id, "dependency")
+            told = [desk.provide(needed["id"], SECRET)]
+            second = await server.pending(id, "question")
+            assert "••••" in second["question"]
+            told += [desk.answer(second["id"], second["options"][0])]
+            review = await server.pending(id, "review")
+            await server.office.supervisor.saving.settle()
+            told += [
+                desk.task(id), desk.list_tasks(), desk.agent(id), desk.inbox(), desk.questions(id),
+                desk.dependencies(id), desk.journal(id), desk.reviews(id),
+                {"events": desk.events_after(0)}, desk.review(review["id"]),
+            ]  # fmt: skip
+            for shown in told:
+                assert SECRET not in json.dumps(shown, default=str)
+            assert "••••" in desk.review(review["id"])["deliverables"][0]["text"]
+
+    play(scene)
+
+
+def test_an_open_question_about_a_secret(house: House) -> None:
+    """Its options are shown masked, can be chosen so, and reach the agent as they are; neither a
+    refusal nor a checkpoint has the value."""
+    program = house.folder / "asks.sh"
+    heard = ASKS.replace("cat > /dev/null", "cat >> heard")
+    program.write_text(heard, encoding="utf-8")
+    program.chmod(0o755)
+    house.add('[agents.asks]\nkind = "command"\ncommand = ["./asks.sh"]\n')
+
+    async def scene() -> None:
+        async with house.open() as server:
+            desk, saving = server.desk, server.office.supervisor.saving
+            id = server.new(agent="asks")
+            asked = await server.pending(id, "question")
+            await saving.settle()
+            sealed = {"task": id, "name": "KEY", "value": saving.secrets.seal(SECRET),
+                      "created_at": "2026-11-16"}  # fmt: skip
+            saving.records.store.move(Put("server_secrets", sealed), at=saving.clock.now())
+            saving.veil.renew()
+            shown = await server.pending(id, "question")
+            assert shown["question"] == "Is •••• right?"
+            assert shown["options"] == ["••••", "no"]
+            with pytest.raises(Refused) as refused:
+                desk.answer(asked["id"], "nonsense")
+            assert refused.value.facts["options"] == ["••••", "no"]
+            before = set((server.office.data / "checkpoints" / id).iterdir())
+            saving.save(id, "timer")
+            await saving.settle()
+            (new,) = set((server.office.data / "checkpoints" / id).iterdir()) - before
+            assert "Is •••• right?" in new.read_text() and SECRET not in new.read_text()
+            desk.answer(asked["id"], "••••")
+            await server.pending(id, "dependency")
+            workspace = Path(desk.task(id)["workspace"])
+            assert (workspace / "heard").read_text().endswith(f"{SECRET}\n")
+
+    play(scene)

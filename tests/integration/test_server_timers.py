@@ -1,0 +1,405 @@
+"""What waits for an instant on the server, with the real supervisor and a clock that can be moved:
+reminders, deadlines, checkpoints; each once, whoever dies in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House, Open
+
+from segue import i18n
+from segue.drivers.notify import Notice
+from segue.work import config
+from segue.work.project import Project
+from segue.work.server import notices
+from segue.work.server.office import open_office
+from segue.work.server.refused import Refused
+from segue.work.server.saving import Saving
+
+HOURS = timedelta(hours=1)
+MOMENT = timedelta(seconds=30)  # what the tests themselves may take
+PLAYER = "write docs/draft.md The sea is deep.\nphase 1\n"
+AGENT = """#!/bin/sh
+cat >> heard
+if [ "$SEGUE_RESUME" = 1 ]; then
+  mkdir -p docs; echo "The sea is deep." > docs/draft.md
+  echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="
+  exit 0
+fi
+{body}
+"""
+BUSY = "echo busy > begun; until [ -e go ]; do sleep 0.02; done"
+ASKS = """cat <<END
+[USER_QUESTION $SEGUE_NONCE]
+question: Which colour?
+options:
+  - red
+  - blue
+default: blue
+required: {required}
+deadline: 2h
+[/USER_QUESTION]
+END"""
+
+
+@dataclass
+class Hands:
+    """A clock that goes, and can be moved."""
+
+    ahead: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+@dataclass
+class Told:
+    """A way to tell people that remembers what it told."""
+
+    name: str = "remembers"
+    kinds: list[tuple[str, str | None]] = field(default_factory=list)
+
+    async def send(self, notice: Notice) -> None:
+        self.kinds.append((notice.kind, notice.gate))
+
+    def of(self, gate: str) -> list[str]:
+        return [kind for kind, about in self.kinds if about == gate]
+
+
+class Office(House):
+    """A server's work under this clock; `told` are the people outside, over all its lives."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.clock, self.told = Hands(), Told()
+        self.add(self.script(PLAYER))
+
+    def command(self, name: str, body: str) -> None:
+        path = self.folder / f"{name}.sh"
+        path.write_text(AGENT.format(body=body), "utf-8")
+        path.chmod(0o755)
+        self.add(f'[agents.{name}]\nkind = "command"\ncommand = ["{path}"]\n')
+
+    @asynccontextmanager
+    async def life(self, *, is_deaf: bool = False) -> AsyncIterator[Open]:
+        """From a start to a kill -9: nothing is put in order. `is_deaf`: it dies before it has
+        told anybody anything."""
+        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        async with open_office(
+            Project(self.folder),
+            config.load(self.folder, None),
+            environ=environ,
+            clock=self.clock,
+            tz=UTC,
+            slots=3,
+            command=["segue", "serve"],
+        ) as office:
+            office.supervisor.recover()
+            wake = asyncio.Event()
+            office.supervisor.on_commit(wake.set)
+            work = [asyncio.create_task(office.supervisor.loop())]
+            if not is_deaf:
+                records = office.supervisor.records
+                pump = notices.pump(records, self.clock, [self.told], url="http://x", wake=wake)
+                work.append(asyncio.create_task(pump))
+            try:
+                yield Open(office)
+            finally:
+                await office.supervisor.saving.settle()
+                for task in work:
+                    task.cancel()
+                await asyncio.wait(work)
+                for task in work:
+                    with suppress(asyncio.CancelledError):
+                        task.result()
+
+    def pass_(self, server: Open, span: timedelta) -> None:
+        """Time goes by."""
+        self.clock.ahead += span
+        server.office.supervisor.kick()
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    i18n.use("en")
+    return Office(tmp_path)
+
+
+def play(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(scene())  # type: ignore[arg-type]
+
+
+async def settled(server: Open) -> None:
+    """All that is due has fired: the loop has gone round, and nothing is due any more."""
+    supervisor = server.office.supervisor
+    supervisor.kick()
+    await server.until(lambda: not supervisor._may_start)
+    await server.until(lambda: not supervisor.records.due(supervisor.clock.now()))
+
+
+def kinds(server: Open, id: str) -> list[str]:
+    """The checkpoints of a task, the oldest first."""
+    return [row["kind"] for row in reversed(server.desk.checkpoints(id)["items"])]
+
+
+def test_a_review_reminds_then_presses_then_escalates(office: Office) -> None:
+    """After 24, 48 and 72 hours, each once and not before; the review itself stays."""
+
+    async def scene() -> None:
+        async with office.life() as server:
+            review = (await server.pending(server.new(), "review"))["id"]
+            await server.until(lambda: office.told.of(review) == ["review"])
+            expected = ["review"]
+            for kind in ("remind", "urgent", "escalate"):
+                office.pass_(server, 24 * HOURS - MOMENT)
+                await settled(server)
+                assert office.told.of(review) == expected, "not before"
+                office.pass_(server, MOMENT)
+                expected.append(kind)
+                await server.until(lambda: office.told.of(review) == expected)
+            office.pass_(server, 500 * HOURS)
+            await settled(server)
+            other = server.new()
+            await server.until(lambda: ("review", (gate_of(server, other))) in office.told.kinds)
+            assert office.told.of(review) == expected, "and never again"
+            server.desk.approve(review)
+
+    play(scene)
+
+
+def gate_of(server: Open, id: str) -> str | None:
+    items = server.desk.gates("review", task=id, status="pending")["items"]
+    return str(items[0]["id"]) if items else None
+
+
+@pytest.mark.parametrize("is_deaf", [True, False])
+def test_a_reminder_is_told_once_over_deaths(office: Office, is_deaf: bool) -> None:
+    """A server dies after each; before it was told or after it: told once all the same."""
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new()
+            review = (await server.pending(id, "review"))["id"]
+            await server.until(lambda: office.told.of(review) == ["review"])
+        expected = ["review"]
+        for kind in ("remind", "urgent", "escalate"):
+            office.clock.ahead += 24 * HOURS
+            expected.append(kind)
+            async with office.life(is_deaf=is_deaf) as server:
+                await settled(server)
+                if not is_deaf:
+                    await server.until(lambda: office.told.of(review) == expected)
+            async with office.life() as server:
+                await settled(server)
+                await server.until(lambda: office.told.of(review) == expected)
+        async with office.life() as server:
+            office.pass_(server, 100 * HOURS)
+            await settled(server)
+            after = server.new()
+            await server.until(lambda: ("review", gate_of(server, after)) in office.told.kinds)
+            assert office.told.of(review) == expected
+            assert server.desk.task(id)["status"] == "review"
+
+    play(scene)
+
+
+def test_a_review_that_is_decided_reminds_nobody(office: Office) -> None:
+    """Neither after an approval nor after a request; the next round has times of its own."""
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new()
+            first = (await server.pending(id, "review"))["id"]
+            office.pass_(server, 23 * HOURS)
+            server.desk.request_changes(first, "deeper")
+            await server.until(lambda: gate_of(server, id) not in (None, first))
+            second = str(gate_of(server, id))
+            office.pass_(server, 2 * HOURS)
+            await settled(server)
+            office.pass_(server, 22 * HOURS)
+            await server.until(lambda: "remind" in office.told.of(second))
+            assert office.told.of(first) == ["review"]
+            server.desk.approve(second)
+            office.pass_(server, 200 * HOURS)
+            await settled(server)
+            assert office.told.of(second) == ["review", "remind"]
+
+    play(scene)
+
+
+def test_the_times_are_those_of_the_settings(office: Office) -> None:
+    """`[reviews] remind_after`, `urgent_after`, `escalate_after`."""
+    office.add('[reviews]\nremind_after = "1h"\nurgent_after = "90m"\nescalate_after = "2h"\n')
+
+    async def scene() -> None:
+        async with office.life() as server:
+            review = (await server.pending(server.new(), "review"))["id"]
+            for kind, span in (("remind", 60), ("urgent", 30), ("escalate", 30)):
+                office.pass_(server, timedelta(minutes=span))
+                await server.until(lambda: office.told.of(review)[-1:] == [kind])  # noqa: B023
+            assert office.told.of(review) == ["review", "remind", "urgent", "escalate"]
+
+    play(scene)
+
+
+def test_an_optional_question_takes_its_default_at_its_deadline(office: Office) -> None:
+    """Not before it; the agent hears the default once; whoever answers then is too late."""
+    office.command("asker", ASKS.format(required="false"))
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="asker")
+            question = (await server.pending(id, "question"))["id"]
+            office.pass_(server, 2 * HOURS - MOMENT)
+            await settled(server)
+            assert server.desk.task(id)["agentStatus"] == "waiting_question"
+            office.pass_(server, MOMENT)
+            await server.status(id, "review")
+            heard_once(server, id, "blue")
+            with pytest.raises(Refused) as refused:
+                server.desk.answer(question, "red")
+            assert refused.value.status == 409
+
+    play(scene)
+
+
+def heard_once(server: Open, id: str, answer: str) -> None:
+    """The agent was told the answer, in one run, and the journal has one of it."""
+    heard = (Path(server.desk.task(id)["workspace"]) / "heard").read_text("utf-8")
+    assert heard.count(f"{answer}\n") == 1, heard
+    rows = server.desk.journal(id, page_size=200)["items"]
+    assert [row["trigger"] for row in rows if row["entity"] == "agent"].count("answer") == 1
+
+
+def test_a_deadline_that_passes_while_nobody_is_there(office: Office) -> None:
+    """The next server finds it due, and gives the default, once; so does the one after it."""
+    office.command("asker", ASKS.format(required="false"))
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="asker")
+            await server.pending(id, "question")
+        office.clock.ahead += 3 * HOURS
+        async with office.life() as server:
+            await settled(server)
+            await server.status(id, "review")
+        async with office.life() as server:
+            await settled(server)
+            await server.status(id, "review")
+            heard_once(server, id, "blue")
+
+    play(scene)
+
+
+def test_a_required_question_stays_and_reminds(office: Office) -> None:
+    """Its deadline is told once, over a death as well; then the reminders; the answer counts."""
+    office.command("asker", ASKS.format(required="true"))
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="asker")
+            question = (await server.pending(id, "question"))["id"]
+            office.pass_(server, 2 * HOURS)
+            await server.until(lambda: office.told.of(question) == ["question", "urgent"])
+        async with office.life() as server:
+            await settled(server)
+            assert server.desk.task(id)["agentStatus"] == "waiting_question"
+            office.pass_(server, 22 * HOURS)
+            expected = ["question", "urgent", "remind"]
+            await server.until(lambda: office.told.of(question) == expected)
+            server.desk.answer(question, "red")
+            await server.status(id, "review")
+            heard_once(server, id, "red")
+            office.pass_(server, 100 * HOURS)
+            await settled(server)
+            assert office.told.of(question) == expected
+
+    play(scene)
+
+
+def test_an_answer_in_time_stands(office: Office) -> None:
+    """The deadline of a question that was answered does nothing."""
+    office.command("asker", ASKS.format(required="false"))
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="asker")
+            server.desk.answer((await server.pending(id, "question"))["id"], "red")
+            await server.status(id, "review")
+            office.pass_(server, 3 * HOURS)
+            await settled(server)
+            heard_once(server, id, "red")
+            (found,) = server.desk.gates("question", task=id)["items"]
+            assert (found["status"], found["answer"]) == ("answered", "red")
+
+    play(scene)
+
+
+def test_a_checkpoint_every_ten_minutes_of_work(office: Office) -> None:
+    """While its agent works, over a death of the server too; not while it waits."""
+    office.command("busy", BUSY)
+    tens = timedelta(minutes=10)
+
+    def at_work(server: Open, id: str) -> bool:
+        return (Path(server.desk.task(id)["workspace"] or "-") / "begun").exists()
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="busy")
+            await server.until(lambda: at_work(server, id))
+            office.pass_(server, tens - MOMENT)
+            await settled(server)
+            assert kinds(server, id) == []
+            office.pass_(server, MOMENT)
+            await server.until(lambda: kinds(server, id) == ["timer"])
+            office.pass_(server, tens)
+            await server.until(lambda: kinds(server, id) == ["timer"] * 2)
+        office.clock.ahead += tens
+        async with office.life() as server:
+            await server.until(lambda: kinds(server, id) == ["timer"] * 3)
+            server.desk.pause(id)
+            await server.until(lambda: kinds(server, id)[-1] == "pause")
+            office.pass_(server, 3 * tens)
+            await settled(server)
+            server.desk.cancel(id)
+            await server.until(lambda: kinds(server, id)[-1] == "final")
+            assert kinds(server, id) == [*["timer"] * 3, "pause", "final"]
+            sql = "SELECT count(*) FROM server_timers WHERE task = ?"
+            row = server.office.supervisor.records.store.one(sql, id)
+            assert row is not None
+            assert row[0] == 0, "nothing is left that could fire"
+
+    play(scene)
+
+
+def test_a_wait_that_no_checkpoint_knows_of_gets_one_at_the_next_start(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server died between the step and its checkpoint: the next one writes it."""
+
+    async def scene() -> None:
+        async with office.life() as server:
+            with monkeypatch.context() as patch:
+                patch.setattr(Saving, "save", lambda _self, _id, _kind: None)
+                id = server.new()
+                await server.pending(id, "review")
+            assert kinds(server, id) == []
+        async with office.life() as server:
+            await server.until(lambda: kinds(server, id) == ["recovered"])
+        async with office.life() as server:
+            await settled(server)
+            await server.office.supervisor.saving.settle()
+            assert kinds(server, id) == ["recovered"]
+
+    play(scene)
