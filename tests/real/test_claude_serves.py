@@ -94,3 +94,34 @@ def test_a_phase_with_a_limit_and_a_death(stage: Stage) -> None:
         assert causes.count("limit") == causes.count("wake") == 1
     prompts = [asked for asked in stage.asked() if "About the sea" in json.dumps(asked.messages)]
     assert len(prompts) >= 3, "one conversation"
+
+
+def test_a_fork_goes_on_in_a_copy_of_the_conversation(stage: Stage) -> None:
+    """In a folder of its own it knows what was said before; the other conversation stays as it
+    was, and each is gone on with by itself from then on."""
+    done = "say:=== PHASE 1 COMPLETE ==="
+    stage.agent("claude", "write:note.md:The sea is deep.", *[done] * 3, more=FULL, rest=TYPE)
+    given = {"title": "A note", "description": "About the sea", "type": "note", "submit": True}
+
+    def reviewed(server: Server, id: str) -> None:
+        task = server.until(f"/tasks/{id}", lambda found: found["status"] in ("review", "failed"))
+        assert task["status"] == "review", task["error"]
+
+    with serving(stage) as server:
+        id = server.ask("/tasks", given)["id"]
+        reviewed(server, id)
+        server.until(f"/tasks/{id}/checkpoints", lambda found: found["total"])
+        forked = server.ask(f"/tasks/{id}/fork", {})
+        reviewed(server, forked["id"])
+        folder = Path(server.ask(f"/tasks/{forked['id']}")["workspace"])
+        assert (folder / "note.md").read_text().strip() == "The sea is deep."
+        said = [message["text"] for message in stage.asked()[-1].messages]
+        assert "About the sea" in said[0], "what was said before the fork"
+        assert "a copy of the task" in said[-1]
+        own = dict(stage.rows("SELECT id, resume_id FROM server_agents"))
+        assert len(set(own.values())) == 2 and not any("fork:" in name for name in own.values())
+        (review,) = server.ask(f"/tasks/{id}/reviews")["items"]
+        server.ask(f"/reviews/{review['id']}/request-changes", {"feedback": "Longer, please."})
+        server.until(f"/tasks/{id}/reviews", lambda found: found["total"] == 2)
+        told = json.dumps(stage.asked()[-1].messages)
+        assert "Longer, please." in told and "a copy of the task" not in told

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from segue.cli.book_events import score_in_words
-from segue.cli.words import usage_in_words
+from segue.cli.book_events import judge_failed, reasons, score_in_words, step_name, wisdom_in_words
+from segue.cli.words import limit_name, local_time, usage_in_words
 from segue.core import cells
-from segue.core.book import BookState
+from segue.core.book import BookState, Pause, pause_of
 from segue.core.durations import format_duration
 from segue.i18n import _
 from segue.work.book.steps import BookSteps
@@ -19,6 +19,7 @@ PLOT_ROWS_MAX = 40
 PLOT_CELLS = 30
 BARS = "▁▂▃▄▅▆▇█"
 REASONS_SHOWN = 5
+BOX_CELLS_MAX = 66  # of a line in a box
 
 
 def interrupted(state: BookState, wisdom: int, half: list[int]) -> str:
@@ -41,30 +42,54 @@ def interrupted(state: BookState, wisdom: int, half: list[int]) -> str:
         lines.append(_("circuit breaker tripped: {n} failures").format(n=n))
     if half:
         lines.append(_("half a chapter: {chapters}").format(chapters=_list(half)))
+    if why := _stopped(state):
+        lines.append(why)
     if wisdom:
-        lines.append(_("{count} pieces of wisdom were gathered before").format(count=wisdom))
-    return cells.box(_("Interrupted writing found"), lines)
+        lines.append(wisdom_in_words(wisdom))
+    return _box(_("Interrupted writing found"), lines)
+
+
+def _stopped(state: BookState) -> str | None:
+    """Why it stands still, where no other line says it."""
+    detail = (state.pause_reason or "").partition(": ")[2]
+    match pause_of(state):
+        case Pause.LIMIT:
+            kind, _comma, until = detail.partition(", ")
+            try:
+                text = _("stopped by a limit: {kind}, until {time}")
+                return text.format(kind=limit_name(kind), time=local_time(until))
+            except ValueError:  # another tool wrote it
+                return _("stopped by a limit: {kind}, until {time}").format(kind=kind, time=until)
+        case Pause.QUESTION:
+            return _("it waits for an answer: {text}").format(text=detail)
+        case Pause.ITERATIONS:
+            n = state.max_iterations
+            return _("paused after {n} writes (max_iterations)").format(n=n)
+        case Pause.JUDGE:
+            return judge_failed(detail)
+        case _:
+            return None
 
 
 def in_full(state: BookState) -> str:
     """The state view: progress, quality, time, what is completed."""
     total, done = state.total_chapters, len(state.completed_chapters)
     breaker = state.circuit_breaker
-    reasons = ", ".join(dict.fromkeys(breaker.failure_reasons[-REASONS_SHOWN:])) or "-"
+    why = "; ".join(reasons(breaker.failure_reasons[-REASONS_SHOWN:])) or "-"
     lines = [
         _("-- progress --"),
-        _("total: {n} chapters").format(n=total),
-        _("completed: {n} chapters").format(n=done),
-        _("failed: {n} chapters").format(n=len(state.failed_chapters)),
-        _("left: {n} chapters").format(n=max(0, total - done - len(state.failed_chapters))),
-        _("done: {percent}%").format(percent=round(100 * done / total) if total else 0),
+        _("chapters in all: {n}").format(n=total),
+        _("chapters completed: {n}").format(n=done),
+        _("chapters failed: {n}").format(n=len(state.failed_chapters)),
+        _("chapters left: {n}").format(n=max(0, total - done - len(state.failed_chapters))),
+        _("done: {percent}%").format(percent=state.percent),
         "",
         _("-- quality --"),
         _("last score: {score}").format(score=score_in_words(state.last_quality_score)),
         _("circuit breaker: {state}").format(
             state=_("tripped") if breaker.triggered else _("normal")
         ),
-        *_wrapped(_("reasons: {reasons}").format(reasons=reasons)),
+        _("reasons: {reasons}").format(reasons=why),
         "",
         _("-- time --"),
         _("started: {time}").format(time=state.started_at or "-"),
@@ -72,20 +97,36 @@ def in_full(state: BookState) -> str:
         _("elapsed: {time}").format(time=_elapsed(state)),
         "",
         _("-- completed chapters --"),
-        *_wrapped(_list(state.completed_chapters) or "-"),
+        _list(state.completed_chapters) or "-",
     ]
-    return cells.box(_("The state in full"), lines)
+    return _box(_("The state in full"), lines)
 
 
-def _wrapped(text: str, cells_max: int = 66) -> list[str]:
+def _box(title: str, lines: list[str]) -> str:
+    return cells.box(title, [row for line in lines for row in _wrapped(cells.visible(line))])
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines that fit a box on a narrow terminal; a long word is broken."""
     lines, line = [], ""
-    for part in text.split(" "):
-        if line and cells.width(f"{line} {part}") > cells_max:
+    for part in _short_parts(text):
+        longer = f"{line} {part}" if line else part
+        if line and cells.width(longer) > BOX_CELLS_MAX:
             lines.append(line)
-            line = part
-        else:
-            line = f"{line} {part}".strip()
+            longer = f"  {part}"
+        line = longer
     return [*lines, line]
+
+
+def _short_parts(text: str) -> Iterator[str]:
+    for word in text.split(" "):
+        part = ""
+        for char in word:
+            if cells.width(part + char) > BOX_CELLS_MAX - 2:
+                yield part
+                part = ""
+            part += char
+        yield part
 
 
 def _elapsed(state: BookState) -> str:
@@ -101,42 +142,24 @@ def _list(chapters: tuple[int, ...] | list[int]) -> str:
     return ", ".join(map(str, chapters))
 
 
-def json_state(state: BookState) -> dict[str, Any]:
-    """The figures of the state view, for programs."""
-    total, done = state.total_chapters, len(state.completed_chapters)
-    return {
-        "project": state.project_id,
-        "total_chapters": total,
-        "completed_chapters": list(state.completed_chapters),
-        "failed_chapters": list(state.failed_chapters),
-        "left": max(0, total - done - len(state.failed_chapters)),
-        "percent": round(100 * done / total) if total else 0,
-        "current_act": state.current_act,
-        "current_chapter": state.current_chapter,
-        "quality_scores": {str(n): score for n, score in sorted(state.quality_scores.items())},
-        "mean_score": state.mean_score,
-        "last_quality_score": state.last_quality_score,
-        "circuit_breaker": {
-            "failure_count": state.circuit_breaker.failure_count,
-            "failure_reasons": list(state.circuit_breaker.failure_reasons),
-            "triggered": state.circuit_breaker.triggered,
-        },
-        "pause_reason": state.pause_reason,
-        "started_at": state.started_at,
-        "last_checkpoint": state.last_checkpoint,
-        "completed_at": state.completed_at,
-    }
-
-
 # The end of a run
 
 
 def summary_of(source: Source, facts: Mapping[str, Any], took_s: float) -> str:
     assert isinstance(source, BookSteps)
-    return summary(facts, source.state, took_s)
+    ledger = source.run.ledger
+    waits = [
+        _("{task} goes on at {time}").format(
+            task=step_name(park.task), time=local_time(park.wakes_at.isoformat())
+        )
+        for park in ledger.parks.values()
+    ]
+    return summary(facts, source.state, took_s, waits)
 
 
-def summary(facts: Mapping[str, Any], state: BookState, took_s: float) -> str:
+def summary(
+    facts: Mapping[str, Any], state: BookState, took_s: float, waits: list[str] | None = None
+) -> str:
     done, total = len(state.completed_chapters), state.total_chapters
     took = format_duration(took_s)
     lines = ["", f"{_headline(facts, state)}  {done}/{total}  {took}"]
@@ -146,12 +169,25 @@ def summary(facts: Mapping[str, Any], state: BookState, took_s: float) -> str:
         lines.append(f"  ✘ {text}")
     if state.mean_score is not None:
         lines.append("  " + _("mean score: {score}").format(score=score_in_words(state.mean_score)))
+    lines += [f"  ⏳ {wait}" for wait in waits or ()]
     used = facts["usage"]
     if used["input_tokens"] or used["output_tokens"]:
         lines.append("  ¤ " + usage_in_words(used))
     if facts["exit"] in (1, 3, 4, 130):
-        lines += ["", _("Go on: segue resume --continue")]
+        lines += ["", *_ways_on(state)]
     return "\n".join(lines)
+
+
+def _ways_on(state: BookState) -> list[str]:
+    match pause_of(state):
+        case Pause.ITERATIONS:
+            text = _("Raise `max_iterations` in book.toml, then go on: segue resume --continue")
+            return [text]
+        case Pause.BREAKER:
+            more = _("Or: segue write-all --on-tripped edit, replan or skip")
+            return [_("One more try: segue resume --continue"), more]
+        case _:
+            return [_("Go on: segue resume --continue")]
 
 
 def _headline(facts: Mapping[str, Any], state: BookState) -> str:
@@ -181,10 +217,16 @@ def plot(state: BookState) -> list[str]:
     rows = []
     for chapter, score in scores.items():
         filled = _level(score, PLOT_CELLS)
-        sign = "✔" if chapter in state.completed_chapters else "✘"
+        sign = _sign(state, chapter)
         bar = "█" * filled + "░" * (PLOT_CELLS - filled)
         rows.append(f"  {chapter:>{wide}} {bar} {score_in_words(score)} {sign}")
     return rows
+
+
+def _sign(state: BookState, chapter: int) -> str:
+    if chapter in state.completed_chapters:
+        return "✔"
+    return "✘" if chapter in state.failed_chapters else "…"
 
 
 def _level(score: float, most: int) -> int:

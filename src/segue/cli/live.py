@@ -56,6 +56,7 @@ class LiveReporter:
         self._said: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._is_paused = False
+        self._asks = False
 
     def emit(self, event: str, **facts: object) -> None:
         match event:
@@ -67,6 +68,8 @@ class LiveReporter:
             case "finished":
                 self._finish(facts)
                 return
+        if event == "gate_opened" and self._asks:
+            return  # it is asked here and now
         is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
         words = in_words(event, facts) if is_told else None
         if words is not None:
@@ -78,6 +81,7 @@ class LiveReporter:
         self._tick()
 
     def asker(self) -> TerminalAsker:
+        self._asks = True
         return TerminalAsker(self._pause, self._go_on)
 
     def close(self) -> None:

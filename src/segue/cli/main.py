@@ -35,11 +35,13 @@ COMMANDS = {
     "wake": N_("let what is parked go on now"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
+    "hooks": N_("Claude Code's hooks here: its place after a compaction, its limits"),
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
     "task": N_("tasks of the server: hand in, look, approve, answer"),
     "service": N_("the server as a service that returns after a reboot"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
+HIDDEN = ("hook",)  # what programs call, not people
 
 
 class Commands(click.Group):
@@ -49,7 +51,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
             return None
         command: click.Command = import_module(f"segue.cli.{cmd_name.replace('-', '_')}").command
         return command
@@ -58,7 +60,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
+        if name not in (*COMMANDS, *HIDDEN) and not name.startswith("-"):
             raise output.unknown_command(name, tuple(COMMANDS))
         return super().resolve_command(ctx, args)
 

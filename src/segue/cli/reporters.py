@@ -75,11 +75,14 @@ class LineReporter:
     def __init__(self) -> None:
         self._run: TaskListRun | None = None
         self._since_s = time.monotonic()
+        self._asks = False
 
     def emit(self, event: str, **facts: object) -> None:
         if event == "finished" and self._run is not None:
             say(summary(self._run, facts, time.monotonic() - self._since_s))
             return
+        if event == "gate_opened" and self._asks:
+            return  # it is asked here and now
         words = in_words(event, facts)
         if words is not None:
             say(f"{time.strftime('%H:%M:%S')} {words}")
@@ -90,6 +93,7 @@ class LineReporter:
     def asker(self) -> Asker | None:
         from segue.cli.asker import TerminalAsker  # noqa: PLC0415
 
+        self._asks = True
         return TerminalAsker(lambda: None, lambda: None)
 
     def close(self) -> None:

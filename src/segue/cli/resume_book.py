@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 import click
 
 from segue.cli import book_words, output
+from segue.cli.book_events import reasons
 from segue.core.book import BookState
 from segue.i18n import _
 from segue.work.book import resuming, settings
 from segue.work.book.resuming import Look, look
+from segue.work.book.standing import in_figures
 from segue.work.book.writing import How, Wishes, complete, fitted
 from segue.work.finish import WAITS
 from segue.work.resume import Found
@@ -33,6 +35,8 @@ def describe(one: Found) -> str:
     state = state_of(seen)
     if state is None:
         return damaged(seen)
+    if state.completed_at:
+        return complete()
     half = seen.folder.half_chapters(state)
     return book_words.interrupted(state, len(seen.folder.wisdom_files()), half)
 
@@ -80,8 +84,19 @@ def choices(one: Found) -> list[tuple[str, str]]:
         (_("go on writing"), _("from where it stopped (chapter {n})").format(n=n)),
         (_("begin the current chapter again"), _("write only chapter {n} anew").format(n=n)),
         (_("show the state only"), _("the progress in full, then end")),
-        (_("reset"), _("the state is emptied (after a backup)")),
+        (_("reset the state"), _("it is emptied (after a backup)")),
     ]
+
+
+def way_back(one: Found) -> str | None:
+    """What a person chooses for a damaged state; None: nothing now."""
+    seen = look(one.path)
+    if seen.backup is not None:
+        return "continue" if click.confirm(_("Take the backup and go on?"), default=True) else None
+    if seen.chapters:
+        text = _("Count the chapters that are there, and go on?")
+        return "rebuild" if click.confirm(text, default=True) else None
+    return None
 
 
 def question() -> str:
@@ -141,7 +156,7 @@ def _tell_causes(seen: Look) -> None:
     assert state is not None
     if state.circuit_breaker.triggered:
         click.echo(_("Before, it was stopped for:"))
-        for reason in dict.fromkeys(state.circuit_breaker.failure_reasons[-5:]):
+        for reason in reasons(state.circuit_breaker.failure_reasons[-5:]):
             click.echo(f"  - {reason}")
 
 
@@ -151,7 +166,7 @@ def _show(seen: Look, *, as_json: bool) -> int:
         click.echo(damaged(seen) if seen.damage else resuming.nothing_begun())
         return WAITS if seen.damage else 0
     if as_json:
-        output.print_json(book_words.json_state(state))
+        output.print_json(in_figures(state))
     else:
         click.echo(book_words.in_full(state))
     return 0

@@ -27,31 +27,47 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "rewrite", "redo",
     ),
     "reset": (
-        "세션 초기화", "초기화", "처음부터", "리셋", "reset", "from scratch", "wipe", "forget it",
-        "clear the state",
+        "세션 초기화", "초기화", "처음부터", "리셋", "reset the state", "reset", "from scratch",
+        "wipe", "forget it", "clear the state",
     ),
 }  # fmt: skip
+# Words that turn a sentence round: then it chooses nothing that changes anything.
+_NOT = re.compile(
+    r"지\s*(?:마|말|않)|말고|(?<!\S)(?:안|못)(?!\S)|(?<![a-z])(?:not|never|no|without|dont)(?![a-z])|n['’]t"
+)
+COMMANDS = ("resume", "write-all")  # people type these with the plugin's stroke before them
 
 
 def split(arguments: tuple[str, ...]) -> tuple[Path, str | None]:
     """The path among the arguments (here, if there is none), and what the words choose."""
     words = list(arguments)
     path = Path()
-    if words and (Path(words[0]).exists() or _looks_like_a_path(words[0])):
+    if words and (_is_there(words[0]) or _looks_like_a_path(words[0])):
         path = Path(words.pop(0))
-    elif len(words) > 1 and _looks_like_a_path(words[-1]) and Path(words[-1]).exists():
+    elif len(words) > 1 and _looks_like_a_path(words[-1]) and _is_there(words[-1]):
         path = Path(words.pop())
-    if not path.exists():
+    if not _is_there(str(path)):
         raise UserError(
             "path_not_found",
             _("there is no such path"),
             file=str(path),
             hint=_("give the folder or the plan, or say what to do: segue resume go on"),
         )
+    if len(words) == 1 and words[0].lstrip("/") in COMMANDS:
+        words = []  # the name of the command: what to do is asked
     return path, chosen(" ".join(words)) if words else None
 
 
+def _is_there(word: str) -> bool:
+    try:
+        return Path(word).exists()
+    except OSError:  # a sentence that is too long for a name
+        return False
+
+
 def _looks_like_a_path(word: str) -> bool:
+    if word.startswith("/") and word[1:] in COMMANDS:
+        return False
     return "/" in word.strip("/") or word.startswith((".", "/", "~")) or word.endswith(".md")
 
 
@@ -70,10 +86,27 @@ def chosen(text: str) -> str:
             _("“{text}” says nothing about what to do").format(text=text),
             hint=_("say: go on · where was I · start again · reset; or use the flags"),
         )
-    return max(found)[1]
+    longest = max(found)[0]
+    choices = {choice for length, choice in found if length == longest}
+    if _NOT.search(said) and choices != {"status"}:
+        raise UserError(
+            "usage",
+            _("“{text}” says what not to do").format(text=text),
+            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+        )
+    if len(choices) > 1:
+        raise UserError(
+            "usage",
+            _("“{text}” says several things: {choices}").format(
+                text=text, choices=", ".join(sorted(choices))
+            ),
+            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+        )
+    return choices.pop()
 
 
 def _says(said: str, phrase: str) -> bool:
     if phrase.isascii():
-        return re.search(rf"\b{re.escape(phrase)}\b", said) is not None
+        # Korean endings follow an English word without a blank: resume해줘
+        return re.search(rf"(?<![a-z]){re.escape(phrase)}(?![a-z])", said) is not None
     return phrase in said or phrase.replace(" ", "") in said.replace(" ", "")

@@ -108,7 +108,22 @@ def accounts_in_words(found: list[dict[str, Any]]) -> list[str]:
         )
         for account in (used if len(used) > 1 else [])
     ]
+    lines += [line for account in found if (line := _parked_account(account))]
     return ["", *lines] if lines else []
+
+
+def _parked_account(account: dict[str, Any]) -> str:
+    """Until when nothing of an account starts; nothing for one whose time has come."""
+    if account["state"] != "parked" or not account["parked_until"]:
+        return ""
+    left = datetime.fromisoformat(account["parked_until"]) - datetime.now().astimezone()
+    if left.total_seconds() <= 0:
+        return ""
+    return _("⏳ account {name}: parked until {time} (in {left})").format(
+        name=account["account"],
+        time=local_time(account["parked_until"]),
+        left=_span(left.total_seconds()),
+    )
 
 
 def _shown(path: Path) -> str:

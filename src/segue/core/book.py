@@ -46,6 +46,7 @@ class Breaker:
     failure_count: int = 0
     failure_reasons: tuple[str, ...] = ()  # the main one of each failure
     triggered: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)  # what other tools keep there
 
     def failed(self, reason: str) -> Breaker:
         reasons = (*self.failure_reasons, reason)[-REASONS_KEPT:]
@@ -100,6 +101,14 @@ class BookState:
         return not self.open_chapters
 
     @property
+    def percent(self) -> int:
+        """100 only when nothing is left."""
+        done, total = len(self.completed_chapters), self.total_chapters
+        if done >= total:
+            return 100 if total else 0
+        return min(99, round(100 * done / total))
+
+    @property
     def mean_score(self) -> float | None:
         scores = self.quality_scores.values()
         return sum(scores) / len(scores) if scores else None
@@ -116,7 +125,7 @@ class Verdict:
 
 
 def act_of(chapter: int, total_chapters: int, acts: int) -> int:
-    """Acts of equal length, the last one shorter."""
+    """Acts of equal length, give or take a chapter."""
     return min(acts, math.ceil(chapter * acts / total_chapters)) if total_chapters else 1
 
 
@@ -158,16 +167,13 @@ def paused(state: BookState, why: Pause, detail: str = "") -> BookState:
     return replace(state, ralph_active=False, can_resume=True, pause_reason=reason)
 
 
-def going_on(state: BookState, *, more_iterations: int) -> BookState:
-    """A person says that it goes on: the breaker stays as it is, a full count of iterations gets
-    as many again, and chapters that failed are tried again when nothing else is left."""
-    is_full = pause_of(state) is Pause.ITERATIONS and state.iteration >= state.max_iterations
-    most = state.max_iterations + more_iterations if is_full else state.max_iterations
-    state = replace(
-        state, ralph_active=True, can_resume=True, pause_reason=None, max_iterations=most
-    )
+def going_on(state: BookState) -> BookState:
+    """A person says that it goes on: the breaker and the count of iterations stay as they are, and
+    chapters that failed are tried again when nothing else is left."""
+    state = replace(state, ralph_active=True, can_resume=True, pause_reason=None)
     if state.is_over and state.failed_chapters:
-        return next_write(at_chapter(state, state.failed_chapters[0]))
+        first = state.failed_chapters[0]
+        return next_write(at_chapter(replace(state, failed_chapters=()), first))
     return next_write(state) if state.is_due else state
 
 
@@ -218,7 +224,8 @@ def skipped(state: BookState) -> BookState:
 
 def replanned(state: BookState) -> BookState:
     """A person changed the plan: the chapter begins afresh, and so does the count of faults."""
-    state = replace(state, circuit_breaker=Breaker(), ralph_active=True, pause_reason=None)
+    breaker = Breaker(more=state.circuit_breaker.more)
+    state = replace(state, circuit_breaker=breaker, ralph_active=True, pause_reason=None)
     tries = {n: count for n, count in state.tries.items() if n != state.current_chapter}
     return next_write(at_chapter(replace(state, tries=tries), state.current_chapter))
 

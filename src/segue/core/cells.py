@@ -5,6 +5,7 @@ from __future__ import annotations
 from unicodedata import category, east_asian_width
 
 _EMOJI_STYLE = "\ufe0f"
+_JOINED = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))  # vowels and finals of a Hangul block
 
 
 def width(text: str) -> int:
@@ -15,7 +16,7 @@ def width(text: str) -> int:
             cells += 2 - before if before == 1 else 0
             before = 2
             continue
-        if category(char) in ("Mn", "Me", "Cf"):
+        if category(char) in ("Mn", "Me", "Cf") or any(ord(char) in block for block in _JOINED):
             continue
         before = 2 if east_asian_width(char) in "WF" else 1
         cells += before

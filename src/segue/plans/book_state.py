@@ -18,6 +18,7 @@ from segue.i18n import _
 SCHEMA_VERSION = 1
 OWN = "segue"  # the field for what only Segue needs
 LIST_MAX = 100_000
+NUMBER_MAX = 10**9
 
 
 class DamagedError(Exception):
@@ -47,24 +48,35 @@ def _flag(value: Any) -> bool | None:
 
 
 def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value <= 10**9 else None
+    whole = _whole(value)
+    return whole if whole is not None and 0 <= whole <= NUMBER_MAX else None
+
+
+def _chapter(value: Any) -> int | None:
+    return _count(value) or None
+
+
+def _whole(value: Any) -> int | None:
+    """JSON has one sort of numbers: 3.0 is as whole as 3."""
+    if type(value) is float and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
 
 
 def _number(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) else None
+    return value if is_number and abs(value) <= NUMBER_MAX else None
 
 
 def _version(value: Any) -> int | str | None:
-    return value if type(value) is int or isinstance(value, str) else None
+    return value if isinstance(value, str) else _whole(value)
 
 
 def _chapters(value: Any) -> tuple[int, ...] | None:
     if not isinstance(value, list) or len(value) > LIST_MAX:
         return None
-    if not all(type(n) is int and n >= 1 for n in value):
-        return None
-    return tuple(sorted(set(value)))
+    numbers = [_chapter(one) for one in value]
+    return None if None in numbers else tuple(sorted({n for n in numbers if n is not None}))
 
 
 def _by_chapter(of: Callable[[Any], Any]) -> Callable[[Any], dict[int, Any] | None]:
@@ -89,9 +101,9 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 
 
 def _numbers(value: Any) -> tuple[float, ...] | None:
-    if not isinstance(value, list) or not all(_number(one) is not None for one in value):
+    if not isinstance(value, list) or len(value) > LIST_MAX:
         return None
-    return tuple(value)
+    return tuple(value) if all(_number(one) is not None for one in value) else None
 
 
 # Name, how it is read, and whether null is a value
@@ -137,7 +149,7 @@ OWN_FIELDS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 def parse(data: bytes) -> BookState:
     """The state in these bytes. DamagedError says what is wrong, NewerError that we are too old."""
     try:
-        found = json.loads(data.decode("utf-8"))
+        found = json.loads(data.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise DamagedError(_("it is no JSON: {why}").format(why=error)) from error
     if not isinstance(found, dict):
@@ -153,16 +165,32 @@ def parse(data: bytes) -> BookState:
     values.setdefault("step", values.get("iteration", 0))
     state = BookState(
         **{"project_id": "", "total_chapters": 0, **values},
-        circuit_breaker=Breaker(**_read(breaker or {}, BREAKER, "circuit_breaker.")),
+        circuit_breaker=_breaker(breaker or {}),
         more=more,
     )
     _check_numbers(state)
     return state
 
 
+def _breaker(found: Mapping[str, Any]) -> Breaker:
+    more = {name: value for name, value in found.items() if name not in BREAKER}
+    return Breaker(**_read(found, BREAKER, "circuit_breaker."), more=more)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
+def _no_number(text: str) -> float:
+    """What could be read here and by no other tool when it is written again."""
+    raise ValueError(text)
+
+
 def _check_version(version: Any) -> None:
-    major = str(version).partition(".")[0] if version is not None else "1"
-    if major.isascii() and major.isdigit() and int(major) > SCHEMA_VERSION:
+    whole = _whole(version)
+    major = str(version if whole is None else whole).partition(".")[0].lstrip("0")
+    if major.isascii() and major.isdigit() and (len(major) > 9 or int(major) > SCHEMA_VERSION):
         raise NewerError(str(version))
 
 
@@ -218,6 +246,7 @@ def render(state: BookState) -> bytes:
         "failure_count": breaker.failure_count,
         "failure_reasons": list(breaker.failure_reasons),
         "triggered": breaker.triggered,
+        **breaker.more,
     }
     told[OWN] = {
         "step": state.step,
@@ -244,4 +273,6 @@ def render_reset(at: str) -> bytes:
 
 
 def _dump(told: Mapping[str, Any]) -> bytes:
-    return (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
+    """Half a surrogate pair, which is no UTF-8, stands there as JSON writes it: escaped."""
+    text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    return text.encode("utf-8", "backslashreplace")

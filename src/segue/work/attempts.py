@@ -37,9 +37,11 @@ from segue.work.ledger import RunRow
 from segue.work.project import Project
 from segue.work.worktree import Worktrees
 
-ATTEMPT = "{attempt}"  # in what a task adds to the environment: which try it is
+ATTEMPT = "\ue000attempt\ue000"  # which try it is, in a task's prompt and environment
 LINES_KEPT = 200
 TAIL_LINES = 40
+LINE_CHARS_MAX = 2_000  # of what a failed try said, as the next one gets it
+ERROR_CHARS_MAX = 12_000
 LOG_BYTES_READ = 256 * 1024
 MARKER = re.compile(  # an old nonce misleads
     r"\s*(===.*===|\[/?(?:USER_QUESTION|DEPENDENCY_REQUEST|ERROR)(?:_JSON)?\b.*)\s*$"
@@ -214,7 +216,7 @@ class Workshop:
     def first_prompt(
         self, attempt: Attempt, produced: list[tuple[str, str]], error: str | None
     ) -> str:
-        return prompts.first(
+        text = prompts.first(
             attempt.task,
             produced=produced,
             error=error,
@@ -223,12 +225,19 @@ class Workshop:
             answer=attempt.answer,
             has_tools=attempt.profile.has_tools,
         )
+        return text.replace(ATTEMPT, str(attempt.run.attempt))
 
     def prompt(
-        self, task: Task, nonce: str, produced: list[tuple[str, str]], error: str | None
+        self,
+        task: Task,
+        nonce: str,
+        produced: list[tuple[str, str]],
+        error: str | None,
+        number: int,
     ) -> str:
         """The first prompt of a task that begins in a conversation that is there already."""
-        return prompts.first(task, produced=produced, error=error, nonce=nonce)
+        text = prompts.first(task, produced=produced, error=error, nonce=nonce)
+        return text.replace(ATTEMPT, str(number))
 
     def resume_prompt(self, answer: str | None) -> str:
         return prompts.resumed(self.resume_text, answer=answer)
@@ -295,5 +304,6 @@ def one_line(reason: str, lines: deque[str]) -> str:
 
 def in_full(reason: str, lines: deque[str]) -> str:
     """The error as the next try gets it."""
-    told = [line for line in lines if not MARKER.match(line)]
-    return "\n".join([reason, *told[-TAIL_LINES:]])
+    told = [line[-LINE_CHARS_MAX:] for line in lines if not MARKER.match(line)]
+    text = "\n".join(told[-TAIL_LINES:])[-ERROR_CHARS_MAX:]
+    return f"{reason[-ERROR_CHARS_MAX:]}\n{text}".rstrip()

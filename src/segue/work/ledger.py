@@ -277,6 +277,7 @@ class Ledger:
         keeps_conversation: bool = True,
         purpose: str = "",
         answer: str | None = None,
+        conversation: str | None = None,
     ) -> RunRow:
         run = RunRow(
             id=f"{_short(task)}-{attempt}-{secrets.token_hex(4)}",
@@ -286,7 +287,9 @@ class Ledger:
             account=account,
             state=RunState.INTENDED,
             conversation=(
-                resumes.conversation if resumes and keeps_conversation else secrets.token_hex(8)
+                resumes.conversation
+                if resumes and keeps_conversation
+                else conversation or secrets.token_hex(8)
             ),
             nonce=resumes.nonce if resumes else secrets.token_hex(3),
             resumes=resumes.id if resumes else None,

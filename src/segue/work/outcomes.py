@@ -173,7 +173,10 @@ def merge_or_complete(run: TaskListRun, attempt: Attempt) -> None:
         reason = _("merge conflict in {files}; the work is on branch {branch}").format(
             files=", ".join(conflict.files) or str(conflict), branch=worktrees.branch(task.id)
         )
-        fail(run, attempt, reason, reason)
+        if run.file.mends_conflicts:
+            attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
+        else:
+            fail(run, attempt, reason, reason)
     except AgentError as error:
         fail(run, attempt, str(error), str(error))
     else:
@@ -236,8 +239,10 @@ def try_again(run: TaskListRun, attempt: Attempt, short: str, full: str, ended: 
     comment(run, task, short, used)
     if task.steps and not _goes_on(attempt):
         run.clear_steps(task.id)
-    goes_on = _goes_on(attempt)
-    again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run if goes_on else None)
+    if _goes_on(attempt):
+        again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run)
+    else:
+        again = run.first_attempt(task, used + 1)
     run.tell(
         "task_retrying",
         task=task.id,

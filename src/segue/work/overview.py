@@ -126,6 +126,19 @@ def _feature(path: Path, known: Known) -> Standing:
     return standing(path, known)
 
 
+def _in_memory(known: Known) -> list[Standing]:
+    """Tasks of the server, and panes that are watched: they have no file of their own."""
+    if known.store is None:
+        return []
+    sql = "SELECT EXISTS (SELECT 1 FROM server_tasks) OR EXISTS (SELECT 1 FROM workers)"
+    row = known.store.one(sql)
+    if row is None or not row[0]:
+        return []
+    from segue.work.server import standing  # noqa: PLC0415 - few projects have any
+
+    return [one for one in (standing.tasks(known), standing.panes(known)) if one is not None]
+
+
 # What makes a folder one of these, and who looks at it
 IN_FOLDERS: tuple[tuple[tuple[str, ...], Looker], ...] = (
     (BOOK, _book),
@@ -150,7 +163,7 @@ def look(path: Path) -> list[Standing]:
                     if around.root not in known:
                         known[around.root] = Known.of(around)
                     found.append(looker(folder, known[around.root]))
-        return found
+        return [*found, *_in_memory(here)] if path == project.root else found
     finally:
         for one in known.values():
             one.close()
@@ -320,7 +333,7 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
         {
             "id": row["id"],
             "kind": row["kind"],
-            "task": (row["task"] or "").removeprefix(prefix) or None,
+            "task": (row["task"] or "").removeprefix(prefix) or _about(row),
             "text": row["text"],
             "options": json.loads(row["options"]),
         }
@@ -331,3 +344,10 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
         )
     ]
     return parks, gates
+
+
+def _about(row: Any) -> str | None:
+    """The checkpoint that a feature's own question is about."""
+    about = json.loads(row["about"]) if row["about"] else {}
+    found = about.get("checkpoint") if isinstance(about, dict) else None
+    return found if isinstance(found, str) else None

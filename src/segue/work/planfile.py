@@ -35,6 +35,7 @@ class PlanFile:
     """
 
     kind = "tasklist"
+    mends_conflicts = False
 
     def __init__(
         self, path: Path, shown: str, check_more: Callable[[Document], list[Problem]]

@@ -44,8 +44,13 @@ def first(
     if task.verify:
         text = _("When you have finished, Segue itself runs this check; it must exit with 0:")
         parts.append(f"{text}\n{task.verify}")
-    parts.append(_by_tool(task) if has_tools else _reporting(task, nonce))
+    parts.append(how_to_report(task, nonce, has_tools=has_tools))
     return "\n\n".join(parts) + "\n"
+
+
+def how_to_report(task: Task, nonce: str, *, has_tools: bool) -> str:
+    """By which tools, or which lines of text, an agent tells how far it is."""
+    return _by_tool(task) if has_tools else _reporting(task, nonce)
 
 
 def resumed(text: str, *, answer: str | None = None) -> str:

@@ -143,17 +143,30 @@ def _cost(standing: Standing) -> str:
 def _feature(standing: Standing) -> Found:
     from segue.work.develop.standing import facts  # noqa: PLC0415 - most folders have none
 
-    return Found(
-        path=standing.path,
-        kind="develop",
-        cost=_cost(standing),
-        state=standing.to_json(),
-        **facts(standing),
-    )
+    return _of(standing, facts(standing))
+
+
+def _server(standing: Standing) -> Found:
+    from segue.work.server.standing import facts  # noqa: PLC0415 - few projects have any
+
+    return _of(standing, facts(standing))
+
+
+def _panes(standing: Standing) -> Found:
+    from segue.work.server.standing import pane_facts  # noqa: PLC0415 - few projects have any
+
+    return _of(standing, pane_facts(standing))
+
+
+def _of(standing: Standing, facts: dict[str, Any]) -> Found:
+    state = standing.to_json()
+    return Found(standing.path, standing.kind, cost=_cost(standing), state=state, **facts)
 
 
 KINDS: dict[str, Callable[[Standing], Found]] = {
     "tasklist": _tasklist,
     "book": _book,
     "develop": _feature,
+    "server": _server,
+    "watch": _panes,
 }

@@ -183,6 +183,7 @@ def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -
         silence_max_s=recovery.silence_max_s,
         budget_usd=settings.leash.budget_usd,
         limit_patterns=settings.limit_patterns,
+        place=settings.place,
     )
 
 

@@ -28,6 +28,7 @@ class Source(Protocol):
     shown: str  # the name that people know it by
     kind: str
     problems: list[Problem]
+    mends_conflicts: bool  # whether another try is told of a conflict in the merge of the last
 
     @property
     def is_broken(self) -> bool: ...
@@ -95,6 +96,7 @@ class Steps:
     """The part of a source that every plan of steps has: nobody edits its marks."""
 
     kind = ""
+    mends_conflicts = False
 
     def __init__(self, path: Path, shown: str) -> None:
         self.path = path

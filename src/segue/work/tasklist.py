@@ -114,16 +114,24 @@ class TaskListRun:
             self.take_in_edits()
             self.decide()
             self.commit()
-            if self.file.has_moved_on():
-                edits.follow(self)
-                self.file.followed(self)
+            if self._has_followed():
                 continue
             if self.is_over():
                 break
+            if self._has_followed():  # what was found at rest has changed something
+                continue
             timeout_s = LATER.total_seconds() if self.ledger.has_later else None
             happened = await self.engine.next(timeout_s)
             for happening in happened:
                 self.handle(happening)
+
+    def _has_followed(self) -> bool:
+        """Whether the plan has other tasks than before; then they are taken in."""
+        if not self.file.has_moved_on():
+            return False
+        edits.follow(self)
+        self.file.followed(self)
+        return True
 
     def decide(self) -> None:
         now = self.clock.now()
@@ -289,14 +297,20 @@ class TaskListRun:
         row = self.ledger.tasks[task_id]
         self.move_task(task_id, TaskState.IN_PROGRESS, Trigger.START)
         self.mark(task_id, TaskState.IN_PROGRESS)
-        before = self.file.goes_on_from(self, task)
-        answer = None
-        if before is not None:  # its first prompt is what the conversation is told next
-            answer = self.workshop.prompt(task, before.nonce, self._produced(task), row.error)
-        attempt = self.new_attempt(
-            task, attempt=row.retries_used + 1, resumes=before, answer=answer
-        )
+        attempt = self.first_attempt(task, row.retries_used + 1)
         attempt.is_new = True
+
+    def first_attempt(self, task: Task, number: int) -> Attempt:
+        """A run that begins with its task; in the conversation that the plan says, if in any."""
+        before = self.file.goes_on_from(self, task)
+        if before is None:
+            return self.new_attempt(task, attempt=number)
+        profile = self.profile_named(before.agent)
+        if profile is None or profile.brand is None or before.resume_id is None:
+            return self.new_attempt(task, attempt=number, conversation=before.conversation)
+        error = self.ledger.tasks[task.id].error
+        told = self.workshop.prompt(task, before.nonce, self._produced(task), error, number)
+        return self.new_attempt(task, attempt=number, resumes=before, answer=told)
 
     def tell_started(self, attempt: Attempt) -> None:
         """A task has begun: its agent runs."""
@@ -321,9 +335,11 @@ class TaskListRun:
         before: str = "",
         purpose: str = "",
         profile: Profile | None = None,
+        conversation: str | None = None,
     ) -> Attempt:
         """A run of a task: a new one, or (`resumes`) one that goes on with the conversation of an
-        earlier one; with `before`, one that cannot and is told what was done in it."""
+        earlier one; with `before`, one that cannot and is told what was done in it.
+        `conversation`: as it is called, where the agent keeps none itself."""
         if profile is None and resumes is not None:
             profile = self.profile_named(resumes.agent)
         profile = profile or self.agent_for(task)
@@ -336,6 +352,7 @@ class TaskListRun:
             keeps_conversation=not before and resumes is not None and resumes.agent == profile.name,
             purpose=purpose,
             answer=answer,
+            conversation=conversation,
         )
         new = Attempt(run, task, profile, answer=answer, before=before)
         self.begin_after_commit(new, lambda: self._first_job(new))
@@ -461,7 +478,7 @@ class TaskListRun:
     def open_gate(self, gate: GateRow) -> None:
         self.tell(
             "gate_opened",
-            task=gate.task,
+            task=gate.task or gate.about.get("checkpoint"),
             gate=gate.id,
             kind=gate.kind,
             text=gate.text,

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from segue.core.book import BookState
 from segue.plans import book_state
@@ -115,6 +117,17 @@ class BookFolder:
             raise DamagedError(str(error)) from error
         return book_state.parse(data)
 
+    def fields_of_others(self) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """What other tools keep in the state now, and in its breaker; None where none can be read.
+        What a reset wrote is nothing that is kept."""
+        try:
+            there = self.load()
+        except (DamagedError, book_state.NewerError):
+            return None
+        if there is None or not there.total_chapters:
+            return None
+        return there.more, there.circuit_breaker.more
+
     def save(self, data: bytes, now: datetime) -> None:
         """A checkpoint: a backup first, then the state."""
         try:
@@ -124,6 +137,12 @@ class BookFolder:
             self._prune()
         except OSError as error:
             raise files.in_words(error, self.state_file) from error
+
+    def remove_leftovers(self) -> None:
+        """Temporary files of a Segue that was killed. Call it while nobody else writes here."""
+        for folder in (self.meta, self.backups, self.wisdom, self.chapters):
+            for leftover in folder.glob(".*.segue-*"):
+                leftover.unlink(missing_ok=True)
 
     def back_up(self, now: datetime) -> Path | None:
         """A backup of the state as it is, readable or not."""
@@ -198,4 +217,8 @@ def _age(backup: Path) -> tuple[str, float]:
     """By the stamp in its name, whatever its punctuation."""
     match = _BACKUP.fullmatch(backup.name)
     digits = re.sub(r"\D", "", match[1] if match else "")
-    return digits.ljust(20, "0")[:20], backup.stat().st_mtime
+    try:
+        changed_s = backup.stat().st_mtime
+    except OSError:  # it was taken away meanwhile, or leads nowhere
+        changed_s = 0.0
+    return digits.ljust(20, "0")[:20], changed_s

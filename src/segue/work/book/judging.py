@@ -10,7 +10,7 @@ from segue.i18n import _
 
 REASONS_MAX = 50
 REASON_CHARS_MAX = 1_000
-TRIES_MAX = 10_000
+OBJECTS_MAX = 2_000  # as many of the last ones are looked at
 
 
 def read(text: str) -> Verdict | str:
@@ -28,16 +28,19 @@ def read(text: str) -> Verdict | str:
         reasons = [reasons]
     if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
         return _("the judge's reasons are not a list of texts")
-    kept = tuple(one.strip()[:REASON_CHARS_MAX] for one in reasons if one.strip())
+    kept = tuple(_clean(one) for one in reasons if one.strip())
     return Verdict(score, kept[:REASONS_MAX])
+
+
+def _clean(reason: str) -> str:
+    """Without half a surrogate pair: no table and no file takes one."""
+    return reason.strip()[:REASON_CHARS_MAX].encode("utf-8", "replace").decode()
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
     decoder = json.JSONDecoder()
-    found, at = None, text.find("{")
-    for _try in range(TRIES_MAX):
-        if at < 0:
-            break
+    found, at = None, _start(text)
+    while at >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
@@ -47,6 +50,17 @@ def _last_object(text: str) -> dict[str, Any] | None:
             found = value
         at = text.find("{", end)
     return found
+
+
+def _start(text: str) -> int:
+    """Where the last objects begin; how much was printed before them does not matter."""
+    at = len(text)
+    for _object in range(OBJECTS_MAX):
+        before = text.rfind("{", 0, at)
+        if before < 0:
+            break
+        at = before
+    return at if at < len(text) else -1
 
 
 def dump(verdict: Verdict) -> str:

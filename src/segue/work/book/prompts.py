@@ -41,15 +41,13 @@ def draft(book: Book, folder: BookFolder, state: BookState, summaries: dict[int,
 def revision(book: Book, folder: BookFolder, state: BookState, reasons: tuple[str, ...]) -> str:
     """A chapter that was judged and has to become better."""
     number = state.current_chapter
-    score = state.last_quality_score
-    verdict = _("The judge gave it {score} of 100; {threshold} are needed.")
-    said = verdict.format(score=f"{score:g}", threshold=f"{state.quality_threshold:g}")
+    said = _score(state)
     why = "\n".join(f"- {reason}" for reason in reasons) or f"- {state.last_error or said}"
     parts = [_place(book, state), *_outline(book, number), *_notes(book, folder)]
     parts += _learnt(folder)
     parts += [
         _("## What is wrong with the last draft"),
-        (said if score is not None and state.scores else "") + f"\n{why}",
+        f"{said}\n{why}".strip(),
         _("## What to do"),
         _("Revise the chapter in this file; keep what is good, mend what is named above:"),
         str(folder.chapter(number)),
@@ -58,6 +56,14 @@ def revision(book: Book, folder: BookFolder, state: BookState, reasons: tuple[st
         + _("sentences: what happens, who knows what, what is left open."),
     ]
     return "\n\n".join(parts)
+
+
+def _score(state: BookState) -> str:
+    """What the judge gave this chapter last; nothing where it was never judged."""
+    if not state.scores:
+        return ""
+    text = _("The judge gave it {score} of 100; {threshold} are needed.")
+    return text.format(score=f"{state.scores[-1]:g}", threshold=f"{state.quality_threshold:g}")
 
 
 def judgement(book: Book, folder: BookFolder, state: BookState) -> str:

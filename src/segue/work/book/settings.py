@@ -81,7 +81,7 @@ def parse(text: str, path: Path) -> Book:
             "bad_toml",
             _("this is not valid TOML: {why}").format(why=error),
             file=str(path),
-            line=int(at[1]) if at else None,
+            line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
             hint=_("mend the line; strings need quotes"),
         ) from error
     reader = Reader(path, text)
@@ -120,6 +120,14 @@ def _notes(value: Any) -> tuple[str, ...] | None:
     return () if value == [] else read.inside(value)
 
 
+def _from_table(text: str, number: int) -> str:
+    """The file, blank up to its n-th [[chapter]]: lines are looked for in that one."""
+    lines = text.splitlines()
+    headers = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*chapter\s*\]\]", line)]
+    start = headers[number] if number < len(headers) else 0
+    return "\n".join([*[""] * start, *lines[start:]])
+
+
 def _chapters(reader: Reader, values: dict[str, Any]) -> tuple[Chapter, ...]:
     tables = values.get("chapter", [])
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
@@ -127,11 +135,13 @@ def _chapters(reader: Reader, values: dict[str, Any]) -> tuple[Chapter, ...]:
         reader.problem("bad_value", _("chapters are tables: [[chapter]]"), hint, "", "chapter")
         tables = []
     chapters = []
-    for table in tables:
-        reader.known(table, CHAPTER_KEYS, "chapter")
-        title = reader.take(table, "chapter", "title", read.text, '"a title"')
-        outline = reader.take(table, "chapter", "outline", read.text, '"what happens"')
+    for number, table in enumerate(tables):
+        of_table = Reader(Path(reader.path), _from_table(reader.text, number))
+        of_table.known(table, CHAPTER_KEYS, "chapter")
+        title = of_table.take(table, "chapter", "title", read.text, '"a title"')
+        outline = of_table.take(table, "chapter", "outline", read.text, '"what happens"')
         chapters.append(Chapter(title or "", outline or ""))
+        reader.problems += of_table.problems
     wanted = f"1-{CHAPTERS_MAX}"
     total = reader.take(values, "", "chapters", read.whole(1, CHAPTERS_MAX), wanted)
     if total is not None and len(chapters) > total:

@@ -177,3 +177,32 @@ def _lost(seen: Look, state: BookState, standing: Standing) -> str:
     if not standing.is_known and state.iteration:
         return _("Segue's memory of it (.segue/): whether a draft was judged already")
     return _("nothing")
+
+
+def in_figures(state: BookState | None) -> dict[str, Any]:
+    """The figures of the state view, for programs."""
+    if state is None:
+        return {}
+    total, done = state.total_chapters, len(state.completed_chapters)
+    return {
+        "project": state.project_id,
+        "total_chapters": total,
+        "completed_chapters": list(state.completed_chapters),
+        "failed_chapters": list(state.failed_chapters),
+        "left": max(0, total - done - len(state.failed_chapters)),
+        "percent": state.percent,
+        "current_act": state.current_act,
+        "current_chapter": state.current_chapter,
+        "quality_scores": {str(n): score for n, score in sorted(state.quality_scores.items())},
+        "mean_score": state.mean_score,
+        "last_quality_score": state.last_quality_score,
+        "circuit_breaker": {
+            "failure_count": state.circuit_breaker.failure_count,
+            "failure_reasons": list(state.circuit_breaker.failure_reasons),
+            "triggered": state.circuit_breaker.triggered,
+        },
+        "pause_reason": state.pause_reason,
+        "started_at": state.started_at,
+        "last_checkpoint": state.last_checkpoint,
+        "completed_at": state.completed_at,
+    }

@@ -20,9 +20,10 @@ from segue.i18n import _
 from segue.plans import book_state
 from segue.store import files
 from segue.store.changes import stamp
+from segue.work import place
 from segue.work.book import judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.settings import Book
+from segue.work.book.settings import FILE, Book
 from segue.work.source import Steps
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class BookSteps(Steps):
         self.state = BookState("", len(book.chapters))
         self._saved: BookState | None = None
         self._has_moved = False
+        self._is_beginning = False
         self._marks: dict[str, TaskState] = {}
 
     @property
@@ -62,11 +64,15 @@ class BookSteps(Steps):
     def begin(self, run: TaskListRun, state: BookState) -> None:
         """From this state on; what the tables know of its step already is applied first."""
         self._run, self.state = run, state
+        self.folder.remove_leftovers()
+        self._is_beginning = True
         self._save()
+        if rules.pause_of(state) is Pause.ITERATIONS:
+            self._tell_change(state)
         while self._is_settled(self._step_id()):
             self._apply(self._step_id())
             self._save()
-        self._has_moved = False
+        self._is_beginning = self._has_moved = False
 
     # The step that is to be done now
 
@@ -277,32 +283,38 @@ class BookSteps(Steps):
             "skip: a placeholder takes its place\n"
             "stop: nothing is done now"
         ).format(n=state.current_chapter, cause=state.last_error)
-        self.run.open_gate(self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP))
+        gate = self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP)
+        if not self._is_beginning:  # else it is asked with all the others that are open
+            self.run.open_gate(gate)
 
     def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
-        state = self.state
         if gate.category != BREAKER:
             text = f"{gate.text.splitlines()[0]} → {answer}"
-            wisdom.from_author(self.folder, state.current_chapter, text)
+            wisdom.from_author(self.folder, self.state.current_chapter, text)
             return False
-        if answer == STOP:
-            return True  # the gate stays open
-        run.ledger.close_gate(gate, answer)
+        if answer in (EDIT, REPLAN, SKIP):  # else the gate stays open
+            run.ledger.close_gate(gate, answer)
+            self.choose(answer)
+        return True
+
+    def choose(self, choice: str) -> None:
+        """What a person wants of a chapter that the breaker has stopped."""
+        state = self.state
         chapter = state.current_chapter
-        match answer:
-            case "edit":
-                self.state = rules.edited(state)
-            case "replan":
-                self.state = rules.replanned(state)
-            case _:
-                self._put_placeholder(chapter)
-                self.state = rules.skipped(state)
-        decision = _("{choice}, after: {why}").format(choice=answer, why=state.last_error)
+        if choice == EDIT:
+            self.state = rules.edited(state)
+        elif choice == REPLAN:
+            self.state = rules.replanned(state)
+        elif choice == SKIP:
+            self._put_placeholder(chapter)
+            self.state = rules.skipped(state)
+        else:
+            return
+        decision = _("{choice}, after: {why}").format(choice=choice, why=state.last_error)
         wisdom.from_author(self.folder, chapter, decision)
         self._tell_change(state)
         self._save()
         self._has_moved = True
-        return True
 
     def _put_placeholder(self, chapter: int) -> None:
         """What was written is kept beside; the placeholder says that the chapter is missing."""
@@ -335,12 +347,20 @@ class BookSteps(Steps):
             return
         now = self.run.clock.now()
         at = in_seconds(now)
-        state = self.state
+        state = self._with_fields_of_others()
         is_done = state.is_over and not state.failed_chapters
         completed_at = (state.completed_at or at) if is_done else None
         state = replace(state, last_checkpoint=at, last_updated=at, completed_at=completed_at)
         self.folder.save(book_state.render(state), now)
         self.state = self._saved = state
+
+    def _with_fields_of_others(self) -> BookState:
+        """They may have been written since the state was read."""
+        theirs = self.folder.fields_of_others()
+        if theirs is None:
+            return self.state
+        breaker = replace(self.state.circuit_breaker, more=theirs[1])
+        return replace(self.state, more=theirs[0], circuit_breaker=breaker)
 
     def stop(self) -> None:
         """Segue ends before the book does: the place is kept."""
@@ -348,6 +368,19 @@ class BookSteps(Steps):
             reason = self.state.pause_reason or str(Pause.INTERRUPTED)
             self.state = replace(self.state, ralph_active=False, pause_reason=reason)
             self._save()
+
+    def place(self, attempt: Attempt) -> str:
+        root, chapter = self.folder.root, self.folder.chapter(self.state.current_chapter)
+        reread = [str(chapter.relative_to(root)), FILE]
+        if self.folder.wisdom.exists():
+            reread.append(str(self.folder.wisdom.relative_to(root)))
+        if ".judge." in attempt.task.id:
+            following = _("judge the chapter")
+        elif self.state.retry_count:
+            following = _("revise the chapter: what the judge had against it is in your task")
+        else:
+            following = _("write the chapter to its end")
+        return place.described(attempt, self.book.title, reread=reread, following=following)
 
     def progress(self, run: TaskListRun) -> tuple[int, int]:
         return len(self.state.completed_chapters), self.state.total_chapters

@@ -33,7 +33,7 @@ def _add(folder: BookFolder, name: str, heading: str, text: str, chapter: int) -
         if any(_said(old) == line.casefold() for old in known.splitlines()):
             return
         where = _("chapter {n}").format(n=chapter)
-        files.replace(path, f"{known.rstrip()}\n- {line} ({where})\n".encode())
+        files.replace(path, f"{known.rstrip()}\n- {line} ({where})\n".encode("utf-8", "replace"))
     except OSError as error:
         raise files.in_words(error, path) from error
 

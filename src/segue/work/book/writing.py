@@ -19,7 +19,7 @@ from segue.work.agents import Profile
 from segue.work.book import settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
-from segue.work.book.steps import BREAKER, JUDGE_COMMAND, BookSteps
+from segue.work.book.steps import BREAKER, JUDGE_COMMAND, STOP, BookSteps
 from segue.work.brands import Start
 from segue.work.config import AgentSettings, Config
 from segue.work.finish import (
@@ -130,6 +130,13 @@ def _check_agent(cast: BookCast, name: str, folder: BookFolder, line: int | None
 def check_place(folder: BookFolder, project: Project) -> None:
     """Before anything is begun: everything that will be written can be."""
     for place in (folder.chapters, folder.meta):
+        if place.exists() and not place.is_dir():
+            raise UserError(
+                "not_a_folder",
+                _("a book needs a folder here, and there is a file"),
+                file=str(place),
+                hint=_("move the file away"),
+            )
         check_writable(place if place.exists() else folder.root, project)
 
 
@@ -159,12 +166,11 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     project, steps, cast, known = open_book(folder, around.environ)
     _check_chapter(wishes, steps.book)
     check_place(folder, project)
-    if wishes.state is None and wishes.how is not How.RESTART:
-        known_state(folder)
+    _check_state(wishes, folder)
 
     def begin(run: TaskListRun) -> None:
-        state = first_state(wishes, steps, run, around.clock.now())
-        _answer_breaker(run, steps, wishes.on_tripped, state)
+        if not _answer_breaker(run, steps, wishes):
+            steps.begin(run, first_state(wishes, steps, run, around.clock.now()))
 
     how = Conduct(
         runner.options(known, jobs=1, on_failed="skip", wait=wishes.wait),
@@ -172,6 +178,17 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
         finish=lambda run: finish(run, steps, wishes.chapter),
     )
     return await runner.conduct(steps, project, cast, known, around, how, begin)
+
+
+def _check_state(wishes: Wishes, folder: BookFolder) -> None:
+    """What cannot be gone on with is told before anything is touched; damage bars no restart."""
+    if wishes.state is not None:
+        return
+    try:
+        known_state(folder)
+    except UserError as error:
+        if wishes.how is not How.RESTART or error.problem.code != "damaged_state":
+            raise
 
 
 def _check_chapter(wishes: Wishes, book: Book) -> None:
@@ -199,7 +216,7 @@ def first_state(wishes: Wishes, steps: BookSteps, run: TaskListRun, now: datetim
         before = wishes.state or known_state(folder)
     is_new = before is None or not is_begun(before)
     state = new_state(book, now) if before is None or is_new else fitted(before, book)
-    step = max(state.step, _steps_known(run)) if is_new else state.step
+    step = _first_step(state, run, is_new=is_new)
     state = replace(state, step=step, mode="write" if wishes.chapter else "write-all")
     if wishes.chapter is not None:
         state = rules.at_chapter(replace(state, ralph_active=True), wishes.chapter)
@@ -216,7 +233,7 @@ def first_state(wishes: Wishes, steps: BookSteps, run: TaskListRun, now: datetim
         raise UserError("complete", complete(), hint=_("to write it again: --restart"))
     if state.open_chapters and state.current_chapter not in state.open_chapters:
         state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)
-    return rules.going_on(state, more_iterations=book.max_iterations)
+    return rules.going_on(state)
 
 
 def is_begun(state: BookState) -> bool:
@@ -237,16 +254,22 @@ def fitted(state: BookState, book: Book) -> BookState:
     total = len(book.chapters)
     return replace(
         state,
-        project_id=book.title,
+        project_id=state.project_id or book.title,
         total_chapters=total,
         total_acts=book.acts,
+        current_act=rules.act_of(min(state.current_chapter, total), total, book.acts),
         quality_threshold=book.threshold,
-        max_iterations=max(state.max_iterations, book.max_iterations)
-        if state.iteration
-        else book.max_iterations,
+        max_iterations=book.max_iterations,
         completed_chapters=tuple(n for n in state.completed_chapters if n <= total),
         failed_chapters=tuple(n for n in state.failed_chapters if n <= total),
     )
+
+
+def _first_step(state: BookState, run: TaskListRun, *, is_new: bool) -> int:
+    """No number is used again: one that never was a checkpoint begins behind all that are known."""
+    if is_new:
+        return max(state.step, _steps_known(run))
+    return state.step if state.last_checkpoint else max(state.step, _steps_known(run) + 1)
 
 
 def _steps_known(run: TaskListRun) -> int:
@@ -255,19 +278,21 @@ def _steps_known(run: TaskListRun) -> int:
     return max((int(end) for end in ends if end.isdigit()), default=0)
 
 
-def _answer_breaker(
-    run: TaskListRun, steps: BookSteps, choice: str | None, state: BookState
-) -> None:
-    """To go on is one more try; another choice is carried out as if it had been asked now."""
+def _answer_breaker(run: TaskListRun, steps: BookSteps, wishes: Wishes) -> bool:
+    """To go on is one more try; a choice is carried out as if it had been asked for now."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
-    if choice is None or not gates:
+    choice = wishes.on_tripped
+    before = (wishes.state or known_state(steps.folder)) if choice else None
+    if before is None or rules.pause_of(before) is not Pause.BREAKER:
+        choice = None
+    if choice != STOP:
         for gate in gates:
-            run.ledger.close_gate(gate, None)
-        steps.begin(run, state)
-        return
-    before = known_state(steps.folder)
-    steps.begin(run, before or state)
-    steps.answered(run, gates[0], choice)
+            run.ledger.close_gate(gate, choice)
+    if choice is None or before is None:
+        return False
+    steps.begin(run, replace(fitted(before, steps.book), mode="write-all"))
+    steps.choose(choice)
+    return True
 
 
 def finish(run: TaskListRun, steps: BookSteps, chapter: int | None) -> Result:

@@ -20,6 +20,7 @@ from segue.work.agents import Profile
 from segue.work.brands import Start
 from segue.work.config import AgentSettings, Config
 from segue.work.develop.folder import FeatureFolder
+from segue.work.develop.gates import STOP
 from segue.work.develop.steps import (
     BY_COMMAND,
     DESIGN,
@@ -267,6 +268,8 @@ def _exit_code(run: TaskListRun, steps: FeatureSteps, failed: list[str]) -> int:
         return INTERRUPTED
     if steps.state.phase is Phase.DONE:
         return SOMETHING_FAILED if run.skipped_here else ALL_DONE
+    if failed and steps.manner.on_escalated == STOP:
+        return SOMETHING_FAILED
     if run.ledger.gates or failed:
         return WAITS
     if run.ledger.parks or run.frontier.counts[TaskState.PENDING]:

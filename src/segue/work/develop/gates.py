@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.develop import ITERATIONS_MAX, Phase
+from segue.core.develop import Phase
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
@@ -51,7 +51,12 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     if steps.state.phase is not Phase.IMPLEMENT:
         return False
     failed = [one.id for one in steps.checkpoints if steps._state(one.id) is TaskState.FAILED]
+    if steps.reopen_free():
+        steps.passed_over()
+        return True
     choice = steps.manner.on_escalated
+    if choice == STOP:
+        return False
     asked = {gate.about.get("checkpoint") for gate in run.ledger.gates.values()}
     is_going_on = False
     for id in failed:
@@ -63,6 +68,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
         elif id not in asked:
             run.open_gate(_question(steps, id))
             is_going_on = is_going_on or run.questions.is_asking
+    run.commit()  # the questions are told before they are asked
     return is_going_on
 
 
@@ -73,14 +79,15 @@ def _close(steps: FeatureSteps, id: str) -> None:
 
 
 def _question(steps: FeatureSteps, id: str) -> GateRow:
-    error = (steps.run.ledger.tasks[id].error or "").splitlines()
+    row = steps.run.ledger.tasks[id]
+    error = (row.error or "").splitlines()
     text = _(
-        "{id} could not be done in {n} iterations.\n{error}\n"
+        "{id} could not be done; it was tried {n} times.\n{error}\n"
         "retry: from iteration 1\n"
         "edit: you mend it by hand, then it is validated\n"
         "skip: the others go on without it\n"
         "stop: nothing is done now"
-    ).format(id=id, n=ITERATIONS_MAX, error="\n".join(error[-ERROR_LINES:]))
+    ).format(id=id, n=row.retries_used + 1, error="\n".join(error[-ERROR_LINES:]))
     about = {"checkpoint": id}
     return steps.run.ledger.add_question(None, text, ESCALATED, CHOICES, STOP, about)
 

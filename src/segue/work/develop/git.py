@@ -22,7 +22,13 @@ def changed(root: Path, *, besides: Path) -> list[str]:
 
 def commit_design(root: Path, design: Path, feature: str) -> None:
     """The design document and .gitignore: worktrees begin at a commit, and need them."""
-    paths = [str(path) for path in (design, root / ".gitignore") if path.exists()]
+    paths = [
+        str(path)
+        for path in (design, root / ".gitignore")
+        if path.exists() and _git(root, "check-ignore", "-q", "--", str(path)).returncode
+    ]
+    if not paths:
+        return
     _git(root, "add", "--", *paths)
     if _git(root, "diff", "--cached", "--quiet", "--", *paths).returncode:
         message = f"design: {' '.join(feature.split())[:60]}"

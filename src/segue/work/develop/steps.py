@@ -30,6 +30,7 @@ from segue.i18n import _
 from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
+from segue.work import place
 from segue.work.attempts import ATTEMPT
 from segue.work.develop import gates, git, prompts
 from segue.work.develop.folder import FeatureFolder
@@ -70,6 +71,7 @@ class Manner:
 
 class FeatureSteps(Steps):
     kind = "develop"
+    mends_conflicts = True
 
     def __init__(self, folder: FeatureFolder, manner: Manner) -> None:
         super().__init__(folder.state_file, str(folder.state_file.relative_to(folder.root)))
@@ -221,7 +223,7 @@ class FeatureSteps(Steps):
                 checkpoint=one.id,
                 description=one.description,
                 validate=one.validate,
-                iteration=str(used + 1),
+                iteration=ATTEMPT,
                 iterations=str(ITERATIONS_MAX),
                 files=_("It may change these files and no others:") + f"\n\n{files}\n"
                 if files
@@ -304,15 +306,12 @@ class FeatureSteps(Steps):
     def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
         """Checkpoints one after the other are worked on in one conversation."""
         is_one = self.state.strategy in (Strategy.DIRECT, Strategy.AGENT_TEAMS)
-        row = run.ledger.tasks[task.id]
-        if not is_one or self.state.phase is not Phase.IMPLEMENT or row.retries_used:
-            return None
-        if run.profile_for(task).brand is None:
+        if not is_one or self.state.phase is not Phase.IMPLEMENT or task.agent == BY_COMMAND:
             return None
         done = [one.id for one in self.checkpoints if self._state(one.id) is TaskState.COMPLETED]
-        before = run.ledger.last_run(done[-1]) if done else None
-        has_name = before is not None and before.resume_id is not None
-        return before if has_name and before and before.agent == task.agent else None
+        runs = [run.ledger.last_run(id) for id in (*done[-1:], task.id)]
+        last = max((one for one in runs if one), key=lambda one: one.created_at, default=None)
+        return last if last is not None and last.agent == task.agent else None
 
     def object_to(self, attempt: Attempt) -> str | None:
         if attempt.task.id not in (DESIGN, REVIEW):
@@ -332,6 +331,19 @@ class FeatureSteps(Steps):
                 return f"{where}: {error}"
         return None
 
+    def place(self, attempt: Attempt) -> str:
+        """Feature, phase, checkpoint and iteration, and what to read again."""
+        one = next((one for one in self.checkpoints if one.id == attempt.task.id), None)
+        reread = [str(self.design), *(one.files if one else ())]
+        following = _("end the phase {phase} as your task says").format(phase=self.state.phase)
+        if one is not None:
+            text = _("make this pass: {validate}; Segue runs it when you have ended")
+            following = text.format(validate=one.validate)
+        plan = _("the feature '{feature}', phase {phase}").format(
+            feature=self.state.feature, phase=self.state.phase
+        )
+        return place.described(attempt, plan, reread=reread, following=following)
+
     # What came of them
 
     def mark(self, task: str, state: TaskState) -> None:
@@ -347,7 +359,29 @@ class FeatureSteps(Steps):
 
     def followed(self, run: TaskListRun) -> None:
         """What a checkpoint held back may be free now."""
-        run.reopen_skipped()
+        self.reopen_free()
+
+    def reopen_free(self) -> bool:
+        """Checkpoints that waited for one that a person has settled go on."""
+        held = (TaskState.FAILED, TaskState.SKIPPED)
+        was_one_free = False
+        for _round in self.checkpoints:
+            free = [
+                one.id
+                for one in self.checkpoints
+                if self._state(one.id) is TaskState.SKIPPED
+                and not self._is_passed_over(one.id)
+                and not any(
+                    self._state(id) in held for id in one.depends if not self._is_passed_over(id)
+                )
+            ]
+            for id in free:
+                self.run.move_task(id, TaskState.PENDING, Trigger.REOPEN)
+                self.run.tell("task_reopened", task=id, waits_for=[])
+            was_one_free = was_one_free or bool(free)
+            if not free:
+                break
+        return was_one_free
 
     def _advance(self) -> bool:
         """Bring the file to what the tables say, one boundary a write; True: another phase."""

@@ -439,8 +439,11 @@ def _taken_up(
 ) -> list[Change]:
     """Where it was: what it was about to be told, else the resume text; never told anything,
     from its beginning."""
-    if office.records.last_work(task.id) is None:
-        profile, nonce = office.going_on.profile(task.agent), moves.new_nonce()
+    profile = office.going_on.profile(task.agent)
+    has_prompt = run is not None and bool(run.prompt)
+    is_unnamed = profile.brand is not None and agent.resume_id is None and not has_prompt
+    if office.records.last_work(task.id) is None or is_unnamed:  # there is nothing to go on with
+        nonce = moves.new_nonce()
         text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
         return office.going_on.begin(task, agent, text, nonce)
     text = run.prompt if run is not None and run.prompt else office.resume_text

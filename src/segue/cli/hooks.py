@@ -1,0 +1,135 @@
+"""`segue hooks`: Claude Code's hooks of a project, installed, looked at, removed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from segue.cli import output
+from segue.cli.task import Verbs
+from segue.cli.words import local_time
+from segue.i18n import _
+from segue.store.changes import stamp
+from segue.work.hooks.installing import Installed, Settings, program_here
+from segue.work.project import Project
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def _settings(path: Path | None) -> Settings:
+    """Of the folder that is named; else of the project around here."""
+    return Settings(path if path is not None else Project.around(Path.cwd()).root)
+
+
+@click.command(
+    "install",
+    help=_("Add Segue's hooks to the .claude/settings.json of PATH (the project here, if none)."),
+    epilog=output.example("segue hooks install"),
+)
+@click.argument("path", type=FOLDER, required=False)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def install(ctx: click.Context, path: Path | None, as_json: bool) -> int:
+    settings = _settings(path)
+    environ = ctx.obj["environ"]
+    changed = settings.install(program_here(environ, sys.argv[0]))
+    found = settings.look(environ)
+    if as_json:
+        output.print_json({**_as_json(settings, found), "changed": changed})
+        return 0
+    if not changed:
+        click.echo(_("The hooks are there already: {path}").format(path=settings.path))
+        return 0
+    click.echo(_("The hooks are in {path}:").format(path=settings.path))
+    for one in found:
+        click.echo(f"  {one.event}  {one.command}")
+    click.echo(_("A Claude Code that runs now knows of them when it is started again."))
+    return 0
+
+
+@click.command(
+    "status",
+    help=_("Which hooks are installed, whether they work, and when each was last heard of."),
+    epilog=output.example("segue hooks status --json"),
+)
+@click.argument("path", type=FOLDER, required=False)
+@output.json_option()
+@output.lang_option()
+@click.pass_context
+def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
+    settings = _settings(path)
+    found = settings.look(ctx.obj["environ"])
+    is_well = all(one.command is not None and one.is_found for one in found)
+    if as_json:
+        output.print_json(_as_json(settings, found))
+        return 0 if is_well else 1
+    for one in found:
+        click.echo(_in_words(one))
+    if not is_well:
+        click.echo(_("To mend it: segue hooks install"))
+    return 0 if is_well else 1
+
+
+@click.command(
+    "remove",
+    help=_("Take Segue's hooks out again; all else in the file stays as it is."),
+    epilog=output.example("segue hooks remove"),
+)
+@click.argument("path", type=FOLDER, required=False)
+@output.json_option()
+@output.lang_option()
+def remove(path: Path | None, as_json: bool) -> int:
+    settings = _settings(path)
+    removed = settings.remove()
+    if as_json:
+        output.print_json({"path": str(settings.path), "removed": removed})
+    elif removed:
+        click.echo(_("The hooks are out of {path}.").format(path=settings.path))
+    else:
+        click.echo(_("There are no hooks of Segue's in {path}.").format(path=settings.path))
+    return 0
+
+
+def _in_words(one: Installed) -> str:
+    sign, what = "✔", one.command or ""
+    if one.command is None:
+        sign, what = "✘", _("not installed")
+    elif not one.is_found:
+        sign, what = "✘", _("its program is not there: {command}").format(command=one.command)
+    fired = _("never heard of")
+    if one.last_fired is not None:
+        fired = _("last {time}").format(time=local_time(one.last_fired.isoformat()))
+    return f"{sign} {one.event:<12}  {fired}  {what}"
+
+
+def _as_json(settings: Settings, found: list[Installed]) -> dict[str, object]:
+    return {
+        "path": str(settings.path),
+        "installed": all(one.command is not None for one in found),
+        "hooks": [
+            {
+                "event": one.event,
+                "matcher": one.matcher,
+                "installed": one.command is not None,
+                "command": one.command,
+                "found": one.is_found,
+                "last_fired": stamp(one.last_fired) if one.last_fired else None,
+            }
+            for one in found
+        ],
+    }
+
+
+command = Verbs(
+    "hooks",
+    help=_(
+        "Claude Code's hooks of this project: after a compaction the agent is told its place,"
+        " a stop in mid-work tells what is left, a limit parks the account."
+    ),
+    epilog=output.example("segue hooks install"),
+)
+for verb in (install, status, remove):
+    command.add_command(verb)

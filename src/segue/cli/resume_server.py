@@ -1,0 +1,62 @@
+"""`segue resume` for the tasks of the server: it goes on with them when it runs."""
+
+from __future__ import annotations
+
+import click
+
+from segue.cli.status import in_words
+from segue.errors import UserError
+from segue.i18n import _
+from segue.work.overview import look
+from segue.work.resume import Found
+
+COMMAND = "serve"
+
+
+def describe(one: Found) -> str:
+    stopped = _("stopped: {why}").format(why=one.why)
+    following = _("next: {next}").format(next=one.next)
+    return f"    {stopped}\n    {following}"
+
+
+def nothing(one: Found) -> str:
+    return f"{one.path}: {one.why}"
+
+
+def choices(one: Found) -> list[tuple[str, str]]:
+    return [
+        (_("go on"), f"segue {COMMAND}"),
+        (_("begin again"), _("each task by itself: segue task retry ID")),
+        (_("show the state"), ""),
+        (_("reset"), _("each task by itself: segue task cancel ID")),
+    ]
+
+
+def question() -> str:
+    return _("How shall it go on?")
+
+
+def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+    return go_on_with(one, choice, COMMAND, environ)
+
+
+def go_on_with(one: Found, choice: str, command: str, environ: dict[str, str]) -> int:
+    """Run another command of Segue's in the place of this one."""
+    from segue.cli.main import make  # noqa: PLC0415 - the whole tree of commands
+
+    root = one.path.parent
+    match choice:
+        case "continue":
+            code = make().main(
+                [command], prog_name="segue", standalone_mode=False, obj={"environ": environ}
+            )
+            return code if isinstance(code, int) else 0
+        case "status":
+            click.echo(in_words([s for s in look(root) if s.kind == one.kind]))
+            return 0
+        case _:
+            raise UserError(
+                "usage",
+                _("this can be done for each task by itself"),
+                hint="segue task retry ID · segue task cancel ID",
+            )

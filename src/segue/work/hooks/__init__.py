@@ -1,0 +1,1 @@
+"""Claude Code's hooks: installed into a project's settings, and answered."""

@@ -1,0 +1,180 @@
+"""What is under way in a project, for the agent that a person works with in it.
+
+A feature comes first: its state file is there for this. Of plans only those are looked at that
+Segue knows: an agent waits for its hook, and a large folder is not searched meanwhile.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from segue.i18n import _
+from segue.work.project import Project
+
+if TYPE_CHECKING:
+    from segue.core.develop import Checkpoint, Feature
+    from segue.work.overview import Standing
+
+PLANS_MAX = 5
+PLAN_BYTES_MAX = 512 * 1024
+DESIGN_BYTES_MAX = 1024 * 1024
+STATE = Path(".develop-workflow", "state.yaml")
+UNDER_WAY = ("running", "parked", "waiting", "interrupted")
+
+
+def place(project: Project, *, is_short: bool) -> str:
+    """What an agent is told; nothing where nothing is under way. Short: two lines."""
+    if feature := feature_here(project):
+        return _feature(project, feature, is_short=is_short)
+    lines = []
+    for standing in _plans(project):
+        lines += _plan(project, standing)
+        if is_short:
+            break
+    if not lines:
+        return ""
+    if not is_short:
+        lines = [_("# Work that is under way here"), *lines, _only_told()]
+    return "\n".join(lines) + "\n"
+
+
+def left_to_do(project: Project) -> str:
+    """The checkpoint in whose loop an agent would stop; nothing where it may."""
+    feature = feature_here(project)
+    if feature is None or feature.phase != "IMPLEMENT" or _holder(project) is not None:
+        return ""
+    going = _in_progress(feature)
+    if not going:
+        return ""
+    text = _(
+        "A checkpoint is still in progress: {checkpoints}. Read {state} and go on with the loop:"
+        " read, analyse, learn, patch, validate. If it has passed, or a person must decide,"
+        " write that into the state first; then stop."
+    )
+    return text.format(checkpoints=", ".join(going), state=STATE)
+
+
+def feature_here(project: Project) -> Feature | None:
+    """The feature of the state file; None where there is none, or it is done."""
+    if not (project.root / STATE).is_file():
+        return None
+    from segue.work.develop.folder import FeatureFolder  # noqa: PLC0415 - few projects have one
+
+    found = FeatureFolder(project.root).load()
+    if found is None or found[1].phase == "DONE":
+        return None
+    return found[1]
+
+
+def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
+    from segue.core.develop import report  # noqa: PLC0415
+    from segue.work.place import one_line  # noqa: PLC0415
+
+    told = _("A feature is being developed here: “{feature}”, phase {phase}.")
+    first = told.format(feature=one_line(feature.feature), phase=feature.phase)
+    holder = _holder(project)
+    if holder is not None:
+        go_on = _("Segue is at work on it (process {pid}).").format(pid=holder)
+    else:
+        go_on = _("To go on with it: {command}").format(command="segue develop --resume")
+    if is_short:
+        return f"{first}\n{go_on}\n"
+    lines = [_("# Where you are"), first]
+    if feature.checkpoints:
+        lines.append(_("Checkpoints: {report}").format(report=report(feature)))
+    if going := _in_progress(feature):
+        lines.append(_("Next: {what}").format(what=", ".join(going)))
+    lines.append(_("Read again first: {files}").format(files=", ".join(_reread(project, feature))))
+    lines.append(go_on)
+    return "\n".join(lines) + "\n"
+
+
+def _in_progress(feature: Feature) -> list[str]:
+    from segue.core.develop import ITERATIONS_MAX, Status  # noqa: PLC0415
+
+    text = _("{id}, iteration {n}/{most}")
+    return [
+        text.format(id=id, n=progress.iteration, most=ITERATIONS_MAX)
+        for id, progress in feature.checkpoints.items()
+        if progress.status is Status.IN_PROGRESS
+    ]
+
+
+def _reread(project: Project, feature: Feature) -> list[str]:
+    """The state, the design, and the files of what is in progress."""
+    from segue.core.develop import Status  # noqa: PLC0415
+    from segue.work.develop.folder import FeatureFolder  # noqa: PLC0415
+
+    named = [str(STATE)]
+    design = FeatureFolder(project.root).design(feature.feature)
+    if design.is_file():
+        named.append(project.relative(design))
+        for one in _checkpoints(design):
+            progress = feature.checkpoints.get(one.id)
+            if progress is not None and progress.status is Status.IN_PROGRESS:
+                named += one.files
+    return named
+
+
+def _checkpoints(design: Path) -> list[Checkpoint]:
+    from segue.plans.checkpoints import CheckpointsError, read  # noqa: PLC0415
+
+    with suppress(OSError, CheckpointsError):
+        if design.stat().st_size <= DESIGN_BYTES_MAX:
+            return read(design.read_text("utf-8", "replace"))
+    return []
+
+
+def _holder(project: Project) -> int | None:
+    """The process of Segue that is at work on the feature."""
+    from segue.store import lock  # noqa: PLC0415
+    from segue.work.locks import lock_path  # noqa: PLC0415
+
+    held = lock.holder(lock_path(project, project.root / STATE))
+    return held.pid if held else None
+
+
+def _plans(project: Project) -> list[Standing]:
+    if not project.database.exists():
+        return []
+    from segue.store.sqlite import Store  # noqa: PLC0415
+    from segue.work import overview  # noqa: PLC0415
+
+    store = Store.open_readonly(project.database)
+    if store is None:
+        return []
+    try:
+        rows = store.all(
+            "SELECT path FROM plans WHERE state IN (?, ?, ?, ?) ORDER BY updated_at DESC",
+            *UNDER_WAY,
+        )
+    finally:
+        store.close()
+    found: list[Standing] = []
+    for path in [Path(row["path"]) for row in rows][:PLANS_MAX]:
+        is_small = path.is_dir() or (path.is_file() and path.stat().st_size <= PLAN_BYTES_MAX)
+        if is_small and path != project.root / STATE:
+            found += [one for one in overview.look(path) if one.path == path]
+    return [one for one in found if one.state in UNDER_WAY]
+
+
+def _plan(project: Project, standing: Standing) -> list[str]:
+    """Two lines: how it stands, and who goes on with it."""
+    shown = project.relative(standing.path)
+    done, total = standing.counts.get("completed", 0), sum(standing.counts.values())
+    first = _("{plan}: {state}, {done} of {total} done").format(
+        plan=shown, state=standing.state, done=done, total=total
+    )
+    if standing.running:
+        first += _("; in progress: {tasks}").format(tasks=", ".join(standing.running[:PLANS_MAX]))
+    if standing.holder is not None:
+        pid = standing.holder.pid
+        return [first, _("Segue is at work on it (process {pid}).").format(pid=pid)]
+    command = standing.go_on or f"segue run {shown}"
+    return [first, _("To go on with it: {command}").format(command=command)]
+
+
+def _only_told() -> str:
+    return _("This is only told so that you know it: do what you are asked to.")

@@ -1,0 +1,150 @@
+"""The end of a feature: all validations on the whole, the merge, and a person's approval before."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from acceptance_kit import Box
+from develop_kit import Feature, cp
+
+
+@pytest.fixture
+def feature(box: Box) -> Feature:
+    made = Feature(box)
+    made.settle(cp("cp-1"), cp("cp-2", "cp-1"))
+    return made
+
+
+def clashing(feature: Feature) -> None:
+    """cp-1 is good alone; with cp-2 beside it, it needs a mend."""
+    check = "test -e cp-1.txt && { test ! -e cp-2.txt || test -e mend.txt || { echo THEY-CLASH; false; }; }"
+    feature.settle(cp("cp-1", validate=check), cp("cp-2", "cp-1"))
+
+
+def test_all_validations_run_again(feature: Feature) -> None:
+    """Each at its checkpoint, and each on the whole in the project's folder."""
+    feature.settle(
+        *(cp(f"cp-{n}", validate=f"echo cp-{n} >> {feature.out}/v; pwd >> {feature.out}/pwd; test -e cp-{n}.txt")
+          for n in (1, 2))
+    )  # fmt: skip
+    feature.repository()
+    feature.play("MERGE", f"make('{feature.out}/before', (OUT / 'v').read_text())")
+    assert feature.develop().code == 0
+    before = feature.box.notes("before")
+    assert before.count("cp-1") >= 2 and before.count("cp-2") >= 2, "before the merge"
+    assert set(feature.box.notes("pwd")[2:]) == {str(feature.root)}
+
+
+def test_a_failure_on_the_whole_is_the_merges_work(feature: Feature) -> None:
+    """Each passed alone; the agent is told what does not fit, mends it, and all is validated again."""
+    clashing(feature)
+    feature.play("MERGE", "make('mend.txt')")
+    done = feature.develop()
+    assert done.code == 0, done.said
+    assert "THEY-CLASH" in feature.starts("MERGE")[0].prompt
+    assert feature.state["phase"] == "DONE"
+    assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
+
+
+def test_what_is_not_mended_is_not_done(feature: Feature) -> None:
+    """It says that it is merged; the validations say no: failed, in MERGE, and gone on with later."""
+    clashing(feature)
+    feature.play("MERGE", "print('Merged, all is well.')")
+    done = feature.develop()
+    assert done.code in (1, 3), done.said
+    assert feature.state["phase"] == "MERGE"
+    assert "THEY-CLASH" in done.said
+    count = len(feature.starts("MERGE"))
+    assert count <= 3
+    feature.play("MERGE", "make('mend.txt')")
+    again = feature.go_on()
+    assert again.code == 0, again.said
+    assert len(feature.starts("MERGE")) == count + 1
+    assert len(feature.starts("cp-1")) == 1
+
+
+def test_a_merge_that_breaks_something_is_seen(feature: Feature) -> None:
+    """All was well before it: validated after it as well, and it is told what it broke."""
+    feature.play("MERGE.1", "Path('cp-1.txt').unlink()")
+    feature.play("MERGE.2", "make('cp-1.txt')")
+    done = feature.develop()
+    assert done.code == 0, done.said
+    assert "cp-1" in feature.starts("MERGE")[1].prompt
+    assert (feature.root / "cp-1.txt").exists()
+
+
+def test_a_merge_command_instead_of_the_agent(feature: Feature) -> None:
+    """`--merge-command`: run by Segue in the project's folder, once."""
+    done = feature.develop("--merge-command", f"pwd >> {feature.out}/merged")
+    assert done.code == 0, done.said
+    assert feature.box.notes("merged") == [str(feature.root)]
+    assert feature.starts("MERGE") == []
+    assert feature.state["phase"] == "DONE"
+
+
+def test_a_merge_command_that_fails(feature: Feature) -> None:
+    """Not done; told with its output; the next command may give a better one."""
+    done = feature.develop("--merge-command", "echo NO-REMOTE; exit 4")
+    assert done.code in (1, 3), done.said
+    assert "NO-REMOTE" in done.said
+    assert feature.state["phase"] == "MERGE"
+    again = feature.go_on("--merge-command", f"echo yes >> {feature.out}/merged")
+    assert again.code == 0, again.said
+    assert feature.box.notes("merged") == ["yes"]
+
+
+def test_no_merge_command_on_what_does_not_fit(feature: Feature) -> None:
+    """A validation fails on the whole: nothing is merged by a command that would not look."""
+    clashing(feature)
+    done = feature.develop("--merge-command", f"echo yes >> {feature.out}/merged")
+    assert done.code in (1, 3), done.said
+    assert feature.box.notes("merged") == []
+    assert feature.state["phase"] == "MERGE"
+
+
+# --- a person approves the design
+
+
+def test_the_design_waits_for_a_person(feature: Feature) -> None:
+    """`--gates`: exit 3 after the design; shown by `status`; nothing is reviewed."""
+    done = feature.develop("--gates")
+    assert done.code == 3, done.said
+    assert feature.who == ["DESIGN"]
+    assert feature.state["phase"] == "DESIGN"
+    assert "real-time-chat.md" in done.of("gate_opened")[0]["text"]
+    (plan,) = feature.box.segue("status", "--json").json["plans"]
+    assert (plan["kind"], plan["state"]) == ("develop", "waiting")
+    assert {"id", "kind", "task", "text"} <= plan["gates"][0].keys()
+    again = feature.go_on()
+    assert again.code == 3, again.said
+    assert feature.who == ["DESIGN"], "a design that waits is not written again"
+
+
+def test_approved_it_goes_on(feature: Feature) -> None:
+    """`--approve`: with what the person changed in the document, and no second design."""
+    assert feature.develop("--gates").code == 3
+    feature.design.write_text("# Design\n\nBy Kim: keep it small.\n\n")
+    done = feature.develop("--approve", feature=None)
+    if done.code == 3:
+        done = feature.go_on()
+    assert done.code == 0, done.said
+    assert feature.who == ["DESIGN", "REVIEW", "cp-1", "cp-2", "MERGE"]
+    assert "By Kim: keep it small." in feature.design.read_text()
+
+
+def test_an_approval_counts_once(feature: Feature) -> None:
+    """Nothing waits: exit 2 in words, and nothing is begun."""
+    done = feature.develop("--approve", feature=None)
+    assert done.code == 2, done.said
+    assert not feature.state_path.exists()
+    assert feature.who == []
+
+
+def test_a_gate_survives_death_and_loss(feature: Feature) -> None:
+    """`.segue/` is gone: it is not taken for approved."""
+    assert feature.develop("--gates").code == 3
+    shutil.rmtree(feature.root / ".segue")
+    done = feature.go_on("--gates")
+    assert done.code == 3, done.said
+    assert "REVIEW" not in feature.who

@@ -1,0 +1,226 @@
+"""What tests of books share: `write_book` as it is, with an engine and a clock in our hands.
+
+Everything is real but the processes: book.toml, settings, state file, tables. A test says what the
+writer wrote and what the judge printed, and looks at what follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from work_kit import Bench, HandEngine
+
+from segue.core.book import BookState
+from segue.core.leash import Leash
+from segue.dialects.events import Said
+from segue.engine.port import Job, Recovered
+from segue.store.conversations import Conversations
+from segue.store.sqlite import Store
+from segue.work import agents, edits, recovery
+from segue.work.accounts import Accounts
+from segue.work.attempts import Workshop
+from segue.work.book.folder import BookFolder
+from segue.work.book.steps import BookSteps
+from segue.work.book.writing import Wishes, write_book
+from segue.work.finish import Result
+from segue.work.ledger import Ledger
+from segue.work.project import Project
+from segue.work.questions import Questions
+from segue.work.runner import Cast, Conduct, Surroundings
+from segue.work.tasklist import TaskListRun
+
+BOOK = """\
+title = "The long night"
+chapters = 3
+acts = 2
+writer = "writer"
+judge_command = ["./judge", "--strict"]
+"""
+SETTINGS = """\
+[agents.writer]
+kind = "command"
+command = ["./writer"]
+[agents.editor]
+kind = "command"
+command = ["./editor"]
+"""
+
+
+class SeenEngine(HandEngine):
+    """One that lets a test look around when a process is about to begin."""
+
+    def __init__(self, bench: BookBench) -> None:
+        super().__init__()
+        self._bench = bench
+
+    def begin(self, job: Job) -> None:
+        self._bench.at_begin()
+        super().begin(job)
+
+
+class BookBench(Bench):
+    """`write` begins or goes on with the book, as `segue write-all` does, up to its first job."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(folder)
+        for name in ("writer", "editor", "judge"):
+            program = self.root / name
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+        self.settings(SETTINGS)
+        self.book(BOOK)
+        self.folder_of_book = BookFolder(self.root)
+        self.became: dict[str, Recovered] = {}  # what the next start finds of these jobs
+        self.at_begin: Callable[[], None] = lambda: None
+        monkeypatch.setattr("segue.work.book.writing.runner.conduct", self._conduct)
+
+    def book(self, text: str) -> None:
+        (self.root / "book.toml").write_text(text, "utf-8")
+
+    def write(self, **wishes: Any) -> TaskListRun:
+        around = Surroundings(
+            environ={"HOME": str(self.home), "PATH": "/bin"},
+            clock=self.clock,
+            tz=UTC,
+            command=["segue", "write-all"],
+            emit=self._emit,
+            asker=None,
+        )
+        self.clock.pass_s(1)
+        asyncio.run(write_book(Wishes(self.root, **wishes), around))
+        return self.run
+
+    async def _conduct(
+        self,
+        source: BookSteps,
+        project: Project,
+        cast: Cast,
+        settings: Any,
+        around: Surroundings,
+        how: Conduct,
+        begin: Any,
+    ) -> Result:
+        self.close()  # the one before has died
+        self._stores.clear()
+        project.prepare()
+        store = Store.open(project.database)
+        self._stores.append(store)
+        self.engine = SeenEngine(self)
+        self.engine.became = self.became
+        self.events = []
+        self.steps, self._how = source, how
+        self.run = TaskListRun(
+            file=source,
+            ledger=Ledger(store, self.clock, source.path, source.kind),
+            accounts=Accounts(store, self.clock),
+            engine=self.engine,
+            clock=self.clock,
+            workshop=Workshop(
+                project, around.environ, agents.passed_on(around.environ), None, "go on", how.place
+            ),
+            options=how.options,
+            leash=Leash(),
+            profile_for=cast.profile_for,
+            profile_named=cast.profile_named,
+            questions=Questions(None, self.engine.tell),
+            held_conversations=Conversations(self.folder / "conversations", lambda claim: False),
+            emit=self._emit,
+        )
+        begin(self.run)
+        recovery.recover(self.run)
+        self.turn()
+        return Result([], [], [], [], [], 0)
+
+    def turn(self) -> None:
+        """The loop turns until it would wait."""
+        super().turn()
+        while self.run.file.has_moved_on():
+            edits.follow(self.run)
+            super().turn()
+        self.clock.pass_s(1)
+
+    def finish(self) -> int:
+        """The run ends; its exit code."""
+        return self._how.finish(self.run).exit
+
+    def stop_now(self) -> int:
+        """Ctrl-C: the agent ends, and Segue with it."""
+        self.stop()
+        self.ends(None, is_ours=True)
+        return self.finish()
+
+    # One step
+
+    @property
+    def now(self) -> Job:
+        """The job that was begun last."""
+        return self.engine.jobs[self.job]
+
+    @property
+    def task(self) -> str:
+        """The step that is under way."""
+        return self.attempt.task.id
+
+    @property
+    def target(self) -> Path:
+        return Path(self.now.env["SEGUE_TARGET"])
+
+    @property
+    def begun(self) -> list[str]:
+        """All steps that were begun, in their order."""
+        return [job.rsplit("-", 2)[0] for job in self.engine.begun]
+
+    def writes(self, text: str = "It was night.", summary: str = "") -> None:
+        """The writer writes the chapter and ends well."""
+        assert ".write." in self.task
+        self.target.write_text(text, "utf-8")
+        self.starts()
+        if summary:
+            self.says(Said(summary))
+        self.ends(0)
+
+    def fails(self, code: int = 3) -> None:
+        self.starts()
+        self.ends(code)
+
+    def judges(self, score: float, *reasons: str) -> None:
+        """The judge prints its verdict and ends well."""
+        self.prints(json.dumps({"score": score, "reasons": list(reasons)}))
+
+    def prints(self, text: str, code: int = 0) -> None:
+        """The judge prints something and ends."""
+        assert ".judge." in self.task
+        self.run.workshop.log(self.attempt.run).write_text(text, "utf-8")
+        self.starts()
+        self.ends(code)
+
+    def chapter(self, *scores: float) -> None:
+        """A chapter is written and judged, as often as there are scores; other reasons each time."""
+        for score in scores:
+            self.writes()
+            self.judges(score, f"reason of {self.task} for {score}")
+
+    def trips(self) -> None:
+        """The breaker trips over the current chapter."""
+        for score in (50, 60, 55):
+            self.writes()
+            self.judges(score, "too short")
+
+    # What is there
+
+    @property
+    def state(self) -> BookState:
+        """As the file has it."""
+        found = self.folder_of_book.load()
+        assert found is not None
+        return found
+
+    @property
+    def wisdom(self) -> str:
+        return "\n".join(p.read_text("utf-8") for p in self.folder_of_book.wisdom_files())

@@ -1,0 +1,32 @@
+"""A book being written by an engine that does nothing by itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
+
+from book_bench import BookBench
+
+from segue import i18n
+from segue.work.book.folder import BookFolder
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BookBench]:
+    """A book of three chapters with a writer and a judge, in English."""
+    i18n.use("en")
+    made = BookBench(tmp_path, monkeypatch)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> BookFolder:
+    """An empty book's folder, in English."""
+    i18n.use("en")
+    return BookFolder(tmp_path)

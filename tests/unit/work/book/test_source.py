@@ -1,0 +1,49 @@
+"""What every plan of steps has: tasks worked out from a state, and nobody edits their marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from segue.core.plan import Task, TaskState
+from segue.errors import Problem
+from segue.work.source import Steps
+
+
+class TwoSteps(Steps):
+    def tasks(self) -> tuple[Task, ...]:
+        return tuple(Task(id=name, title=name, state=TaskState.PENDING) for name in ("a", "b"))
+
+
+def test_a_task_is_found_by_its_id() -> None:
+    """Among those of now."""
+    steps = TwoSteps(Path("night"), "night")
+    assert steps.task("b").title == "b"
+    with pytest.raises(StopIteration):
+        steps.task("c")
+
+
+def test_nothing_is_edited_and_nothing_objected_to(tmp_path: Path) -> None:
+    """Unless a plan of steps says otherwise."""
+    steps = TwoSteps(tmp_path, "night")
+    assert (steps.path, steps.shown) == (tmp_path, "night")
+    assert steps.read() is False
+    steps.edit(lambda document: pytest.fail("a step has no text"), "a")
+    steps.sync()
+    steps.prepare(None)
+    assert steps.object_to(None) is None
+
+
+def test_a_problem_breaks_the_plan() -> None:
+    """Nothing new is begun then."""
+    steps = TwoSteps(Path("night"), "night")
+    assert not steps.is_broken
+    steps.problems.append(Problem("bad", "bad"))
+    assert steps.is_broken
+
+
+def test_steps_without_tasks_are_a_mistake() -> None:
+    """Each kind of plan has its own."""
+    with pytest.raises(NotImplementedError):
+        Steps(Path("night"), "night").tasks()
