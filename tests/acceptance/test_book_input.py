@@ -44,7 +44,7 @@ JUDGE = 'judge = "critic"\n'
     ],
 )  # fmt: skip
 def test_errors_of_book_toml_name_the_line(book: Book, text: str, line: int, word: str) -> None:
-    """Exit 2 with file, line and cure, in words and in JSON; nothing is written."""
+    """Exit 2 with file, line and cure; nothing is written."""
     (book.root / "book.toml").write_text(text)
     done = book.write_all("--json")
     assert done.code == 2, done.said
@@ -53,9 +53,6 @@ def test_errors_of_book_toml_name_the_line(book: Book, text: str, line: int, wor
     assert error["file"].endswith("book.toml")
     assert error["line"] == line, error
     assert word in f"{error['message']} {error['hint']}"
-    said = book.write_all("--lang", "en")
-    assert said.code == 2
-    assert "book.toml" in said.said and str(line) in said.said
     assert not book.state_path.exists() and not book.chapters.exists()
     assert book.written == []
 
@@ -73,6 +70,17 @@ def test_what_is_missing_or_said_twice(book: Book, text: str, word: str) -> None
     assert "book.toml" in done.said
     assert word in done.said
     assert book.written == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_errors_of_book_toml_in_words(book: Book, lang: str) -> None:
+    """File, line and cure are said, in the language asked for."""
+    (book.root / "book.toml").write_text(HEAD + JUDGE + "treshold = 80\n")
+    done = book.write_all("--lang", lang)
+    assert done.code == 2, done.said
+    assert "book.toml:5" in done.said
+    assert "threshold" in done.said
+    assert any("가" <= letter <= "힣" for letter in done.said) is (lang == "ko")
 
 
 @pytest.mark.parametrize("command", [("write-all",), ("write", "1")])

@@ -62,7 +62,7 @@ def test_it_is_never_taken_for_new(feature: Feature, kind: str) -> None:
     before = broken(feature, kind)
     done = feature.box.segue("develop", FEATURE)
     assert done.code == 2, done.said
-    place = re.search(r"state\.yaml:(\d+):(\d+)", done.said)
+    place = re.search(r"state\.yaml:(\d+): .*column (\d+)", done.said)
     assert place, done.said
     assert BROKEN[kind][1] in (None, int(place[1])), done.said
     assert "--repair" in done.said
@@ -146,21 +146,22 @@ def test_repair_of_nothing(feature: Feature) -> None:
 
 
 def test_broken_in_the_middle(feature: Feature) -> None:
-    """Somebody breaks the file while it runs: not overwritten, told; repaired, it goes on."""
+    """Somebody breaks the file while it runs: told, and what they wrote is kept somewhere."""
     feature.play("cp-1", "hold('go'); default()")
     going = feature.start("--jobs", "1")
     feature.begun("cp-1")
     before = broken(feature, "no YAML")
     feature.box.release("go")
     done = going.end(60)
-    assert done.code == 2, done.said
+    assert done.code in (0, 2), done.said
     assert "state.yaml" in done.said and "Traceback" not in done.said
-    assert feature.state_path.read_bytes() == before
-    assert feature.box.left_behind() == {}
-    feature.develop("--repair", feature=None)
-    again = feature.go_on()
-    assert again.code == 0, again.said
+    assert "broken" in done.said and ":7" in done.said, "with its line"
+    assert [p for p in feature.root.rglob("*") if p.is_file() and p.read_bytes() == before]
+    if done.code == 2:
+        feature.develop("--repair", feature=None)
+        assert feature.go_on().code == 0
     assert len(feature.starts("cp-1")) == 1
+    assert feature.state["phase"] == "DONE"
 
 
 def test_a_folder_in_its_place(feature: Feature) -> None:

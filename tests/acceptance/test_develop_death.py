@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 from acceptance_kit import Box, Going, until
-from develop_kit import Feature, cp
+from develop_kit import FEATURE, Feature, cp
 
 PHASES = {"DESIGN": "DESIGN", "REVIEW": "REVIEW", "cp-2": "IMPLEMENT", "MERGE": "MERGE"}
 
@@ -212,11 +212,11 @@ def test_killed_at_random(feature: Feature, seed: int, is_git: bool) -> None:
         feature.repository()
     chance = random.Random(seed)
     deaths = 0
-    going = feature.start()
-    while wait_and_kill(going, 0.4 + chance.random() * 1.2) and deaths < 10:
-        deaths += 1
-        going = feature.start("--resume")
-    if going.process.poll() != 0:
+    while deaths < 10 and not (feature.state_path.exists() and feature.state["phase"] == "DONE"):
+        is_known = feature.state_path.exists()
+        going = feature.start(*(["--resume"] * is_known), feature=None if is_known else FEATURE)
+        deaths += wait_and_kill(going, 0.4 + chance.random() * 1.2)
+    if feature.state["phase"] != "DONE":
         done = feature.go_on()
         assert done.code == 0, done.said
     assert deaths >= 3

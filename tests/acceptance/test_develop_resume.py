@@ -142,6 +142,16 @@ def test_without_an_answer_nothing_is_touched(
     assert sorted(path.name for path in feature.root.iterdir() if path.name != ".segue") == files
 
 
+def test_without_an_answer_in_json(feature: Feature) -> None:
+    """`--json`: nothing but JSON on standard output, and it says that a person is needed."""
+    before = found(feature, "IMPLEMENT")
+    done = feature.develop()
+    assert done.code == 3
+    assert all(line.startswith("{") for line in done.out.splitlines()), done.out
+    assert "--resume" in done.said
+    assert feature.state_path.read_bytes() == before
+
+
 def test_another_feature_with_resume(feature: Feature) -> None:
     """What is there is not given to another request: refused in words, nothing is swept away."""
     before = found(feature, "IMPLEMENT")

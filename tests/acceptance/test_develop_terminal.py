@@ -7,7 +7,7 @@ from acceptance_kit import Box
 from acceptance_terminal import Terminal
 from develop_kit import FEATURE, Feature, cp
 
-ASKED = "could not be done in 3 iterations"
+ASKED = "could not be done"
 
 
 @pytest.fixture

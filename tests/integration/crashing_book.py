@@ -49,17 +49,17 @@ for owner, name in (
     (BookFolder, "keep_draft"),
     (LocalEngine, "begin"),
     (LocalEngine, "forget"),
-    (LocalEngine, "_hear"),
 ):
     setattr(owner, name, guarded(getattr(owner, name)))
 
 write_beside = files._write_beside
 
 
-def die_half_way(*args: Any, **kwargs: Any) -> Path:
+def die_half_way(path: Path, *args: Any, **kwargs: Any) -> Path:
     """The new bytes are there, and not yet in their place."""
-    temporary = write_beside(*args, **kwargs)
-    moment()
+    temporary = write_beside(path, *args, **kwargs)
+    if path.suffix == ".json":  # the state, its backups
+        moment()
     return temporary
 
 

@@ -11,6 +11,7 @@ import click
 
 from segue.cli import output
 from segue.cli.run import conduct
+from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Strategy, report
 from segue.errors import UserError
 from segue.i18n import _
@@ -77,7 +78,9 @@ def command(
         raise UserError("usage", _("--resume and --fresh exclude each other"))
     folder = FeatureFolder(Project.around(Path.cwd()).root)
     if is_repair:
-        _repair(folder, as_json=as_json)
+        repaired = _repair(folder, as_json=as_json)
+        if feature is None and repaired.phase is Phase.DONE:
+            return 0
     there = None if fresh and feature else found(folder)
     wishes = Wishes(
         folder.root,
@@ -91,6 +94,7 @@ def command(
         merge_command=merge_command,
         wait=not no_wait,
     )
+    resume = resume or approve  # there is nothing left to ask
     settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
     if settled is None:
         return WAITS
@@ -145,7 +149,7 @@ def tell(there: Feature) -> None:
     """Where the earlier work stands."""
     click.echo(
         _("Earlier work: '{feature}', phase {phase}").format(
-            feature=there.feature, phase=there.phase
+            feature=" ".join(visible(there.feature).split()), phase=there.phase
         )
     )
     if there.checkpoints:
@@ -164,11 +168,16 @@ def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wi
     return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
 
 
-def _repair(folder: FeatureFolder, *, as_json: bool) -> None:
+def _repair(folder: FeatureFolder, *, as_json: bool) -> Feature:
+    data = folder.state_file.read_bytes() if folder.state_file.exists() else b""
     feature = repair(folder, datetime.now(UTC))
-    click.echo(_("The state was written again from the journal."), err=as_json)
+    if folder.state_file.read_bytes() == data:
+        click.echo(_("The state is sound: there is nothing to repair."), err=as_json)
+    else:
+        click.echo(_("The state was written again from the journal."), err=as_json)
     if not as_json:
         tell(feature)
+    return feature
 
 
 def ignore(folder: FeatureFolder, *, as_json: bool) -> None:

@@ -11,7 +11,6 @@ from segue.cli.status import in_words
 from segue.i18n import _
 from segue.work.develop.developing import Wishes, found, repair
 from segue.work.develop.folder import FeatureFolder
-from segue.work.finish import WAITS
 from segue.work.overview import look
 from segue.work.project import Project
 from segue.work.resume import Found
@@ -68,9 +67,6 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
             tell(repair(folder, datetime.now(UTC)))
         case _:
             pass
-    if one.state["problem"] and choice != "rebuild":
-        click.echo(f"{one.why}\n{one.next}", err=as_json)
-        return WAITS
     there = found(folder)
     assert there is not None
     wishes = Wishes(folder.root, there[1].feature)

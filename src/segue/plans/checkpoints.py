@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from segue.core.cells import visible
 from segue.core.develop import Checkpoint
 from segue.i18n import _
+from segue.plans import safe_yaml
+from segue.plans.safe_yaml import UnreadableError
 
 CHECKPOINTS_MAX = 200
 _FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*?)[ \t]*$")
 _ID = re.compile(r"[^\W_][\w.-]{0,63}")
+RESERVED = frozenset({"design", "review", "check", "merge"})  # the tasks of the other phases
 EXAMPLE = """\
 ```yaml checkpoints
 - id: cp-1
@@ -71,16 +75,10 @@ def _closing(lines: list[str], start: int, fence: str) -> int:
 
 
 def _load(block: str, line: int) -> Any:
-    from ruamel.yaml import YAML  # noqa: PLC0415 - only features need it
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
-
     try:
-        return YAML(typ="safe", pure=True).load(block)
-    except MarkedYAMLError as error:
-        at = line + (error.problem_mark.line if error.problem_mark else 0)
-        raise CheckpointsError(str(error.problem or error.context), at) from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise CheckpointsError(str(error).splitlines()[0], line) from error
+        return safe_yaml.load(block)
+    except UnreadableError as error:
+        raise CheckpointsError(str(error), line + (error.line or 1) - 1) from error
 
 
 def _one(entry: Any, number: int, line: int) -> Checkpoint:
@@ -91,6 +89,9 @@ def _one(entry: Any, number: int, line: int) -> Checkpoint:
     id = entry.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):
         raise CheckpointsError(_("entry {n} has no `id` like cp-1").format(n=number), line)
+    if id in RESERVED:
+        text = _("a checkpoint cannot be called {id}: Segue's own steps are; choose another `id`")
+        raise CheckpointsError(text.format(id=id), line)
     validate = entry.get("validate")
     if not isinstance(validate, str) or not validate.strip():
         raise CheckpointsError(
@@ -98,12 +99,17 @@ def _one(entry: Any, number: int, line: int) -> Checkpoint:
         )
     return Checkpoint(
         id=id,
-        description=str(entry.get("description") or id).strip(),
+        description=_printable(str(entry.get("description") or id)),
         validate=validate.strip(),
         depends=_texts(entry, "depends", id, line),
         files=_texts(entry, "files", id, line),
         line=line,
     )
+
+
+def _printable(text: str) -> str:
+    """An agent's words, without what could move a terminal's cursor."""
+    return "\n".join(visible(line) for line in text.strip().splitlines())
 
 
 def _texts(entry: dict[str, Any], key: str, id: str, line: int) -> tuple[str, ...]:

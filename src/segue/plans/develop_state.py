@@ -1,8 +1,9 @@
 """`.develop-workflow/state.yaml` ↔ where a feature stands. Bytes in, bytes out.
 
-The file is a person's, too: what changes is changed in its line, so that comments, unknown keys
-and the look of the rest survive. Where a line is written in a way that cannot be edited so, the
-whole is written again by the YAML library, which keeps comments and keys but not every blank.
+The file is a person's, too: what changes is changed at its place (`develop_lines.py`), so that
+comments, unknown keys and the look of the rest survive. Where a value is written in a way that
+cannot be edited so, the whole is written again by the YAML library, which keeps comments and keys
+but not every blank.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import Any
 
 from segue.core.develop import ITERATIONS_MAX, Feature, Phase, Progress, Status, Strategy
 from segue.i18n import _
+from segue.plans import develop_lines, safe_yaml
+from segue.plans.develop_lines import quoted
+from segue.plans.safe_yaml import UnreadableError
 
 BYTES_MAX = 1024 * 1024
-_COMMENT = r"(?P<rest>\s*(?:\s#.*)?)"
+BYTE_ORDER_MARK = "\ufeff"
+CHANGING = ("phase", "strategy", "updated_at", "checkpoints")
 
 
 class BrokenError(Exception):
@@ -45,19 +50,17 @@ def parse(data: bytes) -> Feature:
 
 
 def _load(data: bytes) -> Any:
-    from ruamel.yaml import YAML  # noqa: PLC0415 - only features need it
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
-
     if len(data) > BYTES_MAX:
         raise BrokenError(_("it is far too long"))
     try:
-        return YAML(typ="safe", pure=True).load(data.decode("utf-8"))
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise BrokenError(str(error.problem or error.context), line, column) from error
-    except (YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise BrokenError(str(error).splitlines()[0]) from error
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace").split("\n")
+        raise BrokenError(str(error), len(before), len(before[-1]) + 1) from error
+    try:
+        return safe_yaml.load(text)
+    except UnreadableError as error:
+        raise BrokenError(str(error), error.line, error.column) from error
 
 
 def _text(found: dict[Any, Any], key: str, data: bytes) -> str | None:
@@ -122,108 +125,74 @@ def render(feature: Feature) -> bytes:
     if feature.strategy:
         lines.append(f"strategy: {feature.strategy}")
     lines += [
-        f"feature: {_quoted(feature.feature)}",
-        f"started_at: {_quoted(feature.started_at)}",
-        f"updated_at: {_quoted(feature.updated_at)}",
+        f"feature: {quoted(feature.feature)}",
+        f"started_at: {quoted(feature.started_at)}",
+        f"updated_at: {quoted(feature.updated_at)}",
     ]
-    text = "\n".join(lines) + "\n"
-    return _with_checkpoints(text, feature).encode()
+    return ("\n".join(lines) + "\n" + develop_lines.block(feature)).encode()
 
 
 def edit(data: bytes, feature: Feature) -> bytes:
     """The file with these values; whatever else is in it stays."""
+    parse(data)
     text = data.decode("utf-8")
-    before = parse(data)
-    text = _set(text, "phase", str(feature.phase), after=None)
-    if feature.strategy is not None:
-        text = _set(text, "strategy", str(feature.strategy), after="phase")
-    text = _set(text, "updated_at", _quoted(feature.updated_at), after="started_at")
-    for id, progress in feature.checkpoints.items():
-        if id in before.checkpoints and before.checkpoints[id] != progress:
-            text = _set_checkpoint(text, id, progress)
-    text = _with_checkpoints(text, feature, known=set(before.checkpoints))
-    new = text.encode()
-    return new if _says(new, feature) else _again(data, feature)
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    text = text.removeprefix(mark)
+    new = develop_lines.changed(text, feature)
+    if new is None or not _says(new, text, feature):
+        new = _again(text, feature)
+    return (mark + new).encode()
 
 
-def _says(data: bytes, feature: Feature) -> bool:
+def _says(new: str, old: str, feature: Feature) -> bool:
+    """Whether a text has these values, and all else as it was."""
     try:
-        found = parse(data)
+        found = parse(new.encode())
     except BrokenError:
         return False
     wanted = replace(feature, started_at=found.started_at, feature=found.feature)
-    return {**found.checkpoints, **feature.checkpoints} == found.checkpoints and (
-        replace(found, checkpoints={}) == replace(wanted, checkpoints={})
+    return (
+        {**found.checkpoints, **feature.checkpoints} == found.checkpoints
+        and replace(found, checkpoints={}) == replace(wanted, checkpoints={})
+        and _others(_load(new.encode())) == _others(_load(old.encode()))
     )
 
 
-def _set(text: str, key: str, value: str, *, after: str | None) -> str:
-    """The value of a key at the top level; a key that is missing comes behind another one."""
-    line = rf"^(?P<key>{key}\s*:[ \t]*)(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#\"'][^#\n]*?)?"
-    pattern = re.compile(line + r"(?P<rest>[ \t]*(?:[ \t]#[^\n]*)?)$", re.MULTILINE)
-    if match := pattern.search(text):
-        key_text = match["key"] if match["key"][-1] in " \t" else match["key"] + " "
-        return f"{text[: match.start()]}{key_text}{value}{match['rest']}{text[match.end() :]}"
-    place = re.search(rf"^{after}\s*:[^\n]*\n", text, re.MULTILINE) if after else None
-    at = place.end() if place else 0
-    return f"{text[:at]}{key}: {value}\n{text[at:]}"
+def _others(found: dict[Any, Any]) -> Any:
+    """What the file says besides the values that change."""
+    rest = {key: value for key, value in found.items() if key not in CHANGING}
+    for id, value in (found.get("checkpoints") or {}).items():
+        more = {key: one for key, one in value.items() if key not in ("status", "iteration")}
+        if more:
+            rest["checkpoints", id] = more
+    return rest
 
 
-def _set_checkpoint(text: str, id: str, progress: Progress) -> str:
-    """Its values within its line, or within the lines below it."""
-    name = rf"^[ \t]+[\"']?{re.escape(id)}[\"']?\s*:"
-    in_line, below = r"[ \t]*\{[^}\n]*\}", r"[^\n{]*\n(?:[ \t]+[^\n]*\n?){1,4}"
-    match = re.search(rf"{name}(?:{in_line}|{below})", text, re.MULTILINE)
-    if match is None:
-        return text
-    status, iteration = rf"\g<1>{progress.status}", rf"\g<1>{progress.iteration}"
-    part = re.sub(r"(\bstatus\s*:\s*)[\"']?\w+[\"']?", status, match[0], count=1)
-    part = re.sub(r"(\biteration\s*:\s*)\d+", iteration, part, count=1)
-    return text[: match.start()] + part + text[match.end() :]
-
-
-def _with_checkpoints(text: str, feature: Feature, known: set[str] | None = None) -> str:
-    """Checkpoints that the file does not have yet, at the end of their block."""
-    new = [id for id in feature.checkpoints if id not in (known or set())]
-    if not new:
-        return text
-    lines = "".join(
-        f"  {_key(id)}: {{ status: {progress.status}, iteration: {progress.iteration} }}\n"
-        for id, progress in feature.checkpoints.items()
-        if id in new
-    )
-    if block := re.search(r"^checkpoints\s*:[^\n]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*", text, re.M):
-        head = re.sub(r"^(checkpoints\s*:)\s*(?:\{\s*\}|null|~)", r"\1", block[0])
-        return text[: block.start()] + head + lines + text[block.end() :]
-    end = "" if text.endswith("\n") or not text else "\n"
-    return f"{text}{end}checkpoints:\n{lines}"
-
-
-def _again(data: bytes, feature: Feature) -> bytes:
+def _again(text: str, feature: Feature) -> str:
     """By the library: comments and unknown keys stay, blanks may change."""
     from ruamel.yaml import YAML  # noqa: PLC0415 - only features need it
 
     yaml = YAML()
     yaml.preserve_quotes = True
-    found = yaml.load(data.decode("utf-8"))
+    yaml.composer.warn_double_anchors = False
+    found = yaml.load(text)
     found["phase"] = str(feature.phase)
     if feature.strategy is not None:
         found["strategy"] = str(feature.strategy)
     found["updated_at"] = feature.updated_at
-    if feature.checkpoints and found.get("checkpoints") is None:
-        found["checkpoints"] = {}
-    for id, progress in feature.checkpoints.items():
-        place = found["checkpoints"].setdefault(id, {})
+    places = found.get("checkpoints")
+    if places is None:
+        places = found["checkpoints"] = {}
+    names = {str(key): key for key in places}
+    seen: set[int] = set()
+    for key, progress in feature.checkpoints.items():
+        name = names.get(key, key)
+        place = places.setdefault(name, {})
+        if id(place) in seen:  # an alias: from now on they differ
+            place = places[name] = dict(place)
+        seen.add(id(place))
         place["status"], place["iteration"] = str(progress.status), progress.iteration
     out = io.StringIO()
     yaml.dump(found, out)
-    return out.getvalue().encode()
-
-
-def _quoted(text: str) -> str:
-    """A text on one line, safe in YAML: JSON's way is a part of it."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _key(id: str) -> str:
-    return id if re.fullmatch(r"[A-Za-z][\w-]*", id) else _quoted(id)
+    new = out.getvalue()
+    return new.replace("\n", "\r\n") if "\r\n" in text else new

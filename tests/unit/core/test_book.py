@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from segue.core import book
@@ -31,6 +31,8 @@ from segue.core.book import (
     skipped,
     write_failed,
 )
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 
 
 def begun(chapters: int = 3, **more: Any) -> BookState:
@@ -347,6 +349,7 @@ def test_a_completed_chapter_that_is_written_again_is_open_meanwhile() -> None:
 # Acts and figures
 
 
+@calm
 @given(st.integers(1, 300), st.integers(1, 40))
 def test_acts_are_as_long_as_each_other(chapters: int, acts: int) -> None:
     """In order, none longer than another by more than a chapter, the last chapter in the last."""
@@ -417,6 +420,7 @@ def after(state: BookState, happening: Verdict | str) -> BookState:
     return going_on(state) if happening == "go_on" else state
 
 
+@calm
 @given(happenings, st.integers(1, 4), st.integers(1, 30))
 def test_whatever_happens_the_state_makes_sense(
     happened: list[Verdict | str], chapters: int, most: int
@@ -442,6 +446,7 @@ def test_whatever_happens_the_state_makes_sense(
             assert pause_of(state) is None
 
 
+@calm
 @given(happenings)
 def test_a_completed_chapter_is_never_written_again_by_itself(
     happened: list[Verdict | str],

@@ -5,11 +5,13 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
 from segue.core.cells import box, pad, visible, width
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,7 @@ def test_the_characters_of_books_are_as_wide_as_terminals_agree() -> None:
     assert differing == []
 
 
+@calm
 @given(st.text(max_size=40), st.integers(0, 60))
 def test_padding_fills_up_to_the_wanted_width(text: str, cells: int) -> None:
     """A text that is wider already is left as it is."""
@@ -61,6 +64,7 @@ def test_padding_fills_up_to_the_wanted_width(text: str, cells: int) -> None:
     assert width(padded) == max(cells, width(text))
 
 
+@calm
 @given(st.text(max_size=60))
 def test_nothing_in_a_shown_text_moves_the_cursor(text: str) -> None:
     """No escape, no new line, nothing that is not printed."""
@@ -69,6 +73,7 @@ def test_nothing_in_a_shown_text_moves_the_cursor(text: str) -> None:
     assert all(char.isprintable() for char in shown)
 
 
+@calm
 @given(st.text(max_size=120), st.lists(st.text(max_size=120), max_size=8))
 def test_a_box_is_straight_whatever_is_in_it(title: str, lines: list[str]) -> None:
     """Each row has the same width, begins and ends with the frame, and every line is there."""

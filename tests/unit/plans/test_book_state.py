@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -52,6 +52,7 @@ SPEC = [
     "pause_reason",
     "circuit_breaker",
 ]
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 VALIDATOR = Draft202012Validator(schema())
 NULLABLE = {
     "mode", "started_at", "last_checkpoint", "last_updated", "completed_at", "last_quality_score",
@@ -141,7 +142,7 @@ def states(draw: st.DrawFn) -> BookState:
     )
 
 
-@settings(max_examples=40)
+@settings(calm, max_examples=40)
 @given(states())
 def test_a_state_that_was_written_is_read_as_it_was(state: BookState) -> None:
     """Every field, ours and those of others; and the schema agrees with what was written."""
@@ -151,7 +152,7 @@ def test_a_state_that_was_written_is_read_as_it_was(state: BookState) -> None:
     VALIDATOR.validate(json.loads(data))
 
 
-@settings(max_examples=40)
+@settings(calm, max_examples=40)
 @given(states())
 def test_every_field_of_the_documentation_is_written_each_time(state: BookState) -> None:
     """In its order, before everything else."""
@@ -407,26 +408,28 @@ def check(told: Any) -> None:
         assert accepted == (not errors), (told, errors)
 
 
-@settings(max_examples=150)
+@settings(calm, max_examples=150)
 @given(documents | junk)
 def test_the_schema_accepts_what_the_reader_accepts(told: Any) -> None:
     """Whole documents with any values in any fields."""
     check(told)
 
 
-@settings(max_examples=400)
+@settings(calm, max_examples=400)
 @given(st.sampled_from([*FIELDS, "circuit_breaker", "segue", "reset_at", "x_other"]), junk)
 def test_the_schema_and_the_reader_agree_on_each_field(name: str, value: Any) -> None:
     """One field at a time, so that nothing hides behind another."""
     check({name: value})
 
 
+@calm
 @given(st.sampled_from([*BREAKER, "x_other"]), junk)
 def test_the_schema_and_the_reader_agree_on_the_breaker(name: str, value: Any) -> None:
     """Field by field."""
     check({"circuit_breaker": {name: value}})
 
 
+@calm
 @given(st.sampled_from([*OWN_FIELDS, "x_other"]), junk)
 def test_the_schema_and_the_reader_agree_on_our_own_part(name: str, value: Any) -> None:
     """Field by field."""

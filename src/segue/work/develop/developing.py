@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from segue.core.develop import Feature, Phase, Progress, Status, Strategy
+from segue.core.develop import (
+    Checkpoint,
+    Feature,
+    Phase,
+    Progress,
+    Status,
+    Strategy,
+    strategy_for,
+)
 from segue.core.plan import TaskState
 from segue.dialects.text import Text
 from segue.errors import UserError
 from segue.i18n import _
+from segue.plans import checkpoints as document
 from segue.plans import develop_state
+from segue.plans.checkpoints import CheckpointsError
 from segue.plans.develop_state import BrokenError
 from segue.store.sqlite import Store
 from segue.work import config, runner
@@ -181,12 +192,28 @@ def repaired(folder: FeatureFolder) -> Feature | None:
     if DESIGN not in rows:
         return None
     feature = new_feature(rows[DESIGN]["title"], datetime.now().astimezone())
+    settled = _settled_checkpoints(folder, feature.feature)
     checkpoints = {
-        key: _progress(TaskState(row["state"]), row["retries_used"])
-        for key, row in rows.items()
-        if key not in (DESIGN, REVIEW, "check", MERGE)
+        one.id: _progress(TaskState(row["state"]), row["retries_used"])
+        for one in settled
+        if (row := rows.get(one.id)) is not None
     }
-    return replace(feature, phase=_phase(rows, checkpoints), checkpoints=checkpoints)
+    phase = _phase(rows, checkpoints)
+    is_settled = phase in (Phase.IMPLEMENT, Phase.MERGE, Phase.DONE)
+    return replace(
+        feature,
+        phase=phase,
+        strategy=strategy_for(settled) if is_settled else None,
+        checkpoints=checkpoints if is_settled else {},
+    )
+
+
+def _settled_checkpoints(folder: FeatureFolder, feature: str) -> list[Checkpoint]:
+    """Those of the design document: the journal has earlier features' as well."""
+    try:
+        return document.read(folder.design(feature).read_text("utf-8", "replace"))
+    except (OSError, CheckpointsError):
+        return []
 
 
 def _phase(rows: Mapping[str, Mapping[str, object]], checkpoints: Mapping[str, Progress]) -> Phase:
@@ -215,7 +242,11 @@ def _progress(state: TaskState, used: int) -> Progress:
 
 
 def repair(folder: FeatureFolder, now: datetime) -> Feature:
-    """Write the file again from the journal; the broken one is kept."""
+    """Write the file again from the journal; the broken one is kept, a sound one untouched."""
+    with suppress(BrokenError):
+        there = folder.load()
+        if there is not None:
+            return there[1]
     feature = repaired(folder)
     if feature is None:
         raise UserError(

@@ -30,6 +30,7 @@ from segue.i18n import _
 from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
+from segue.store.changes import Note
 from segue.work import place
 from segue.work.attempts import ATTEMPT
 from segue.work.develop import gates, git, prompts
@@ -84,6 +85,7 @@ class FeatureSteps(Steps):
         self.by_hand: set[str] = set()  # a person did them: only to be validated
         self._has_moved = False
         self._uses_worktrees = False
+        self._is_checked = False
         self.settled_by_choice: set[str] = set()  # by what the command line said, once each
 
     @property
@@ -114,9 +116,13 @@ class FeatureSteps(Steps):
 
     def _forget_all(self) -> None:
         """What the tables know of an earlier feature does not count for this one."""
-        for key, row in self.run.ledger.tasks.items():
+        ledger = self.run.ledger
+        for key, row in ledger.tasks.items():
             if row.state is not TaskState.PENDING:
                 self._back_to_pending(key, None)
+        if DESIGN in ledger.tasks:  # its title is where the journal has the feature's name
+            name = {"title": self.state.feature}
+            ledger.stage(Note("task", ledger.tasks[DESIGN].id, name))
 
     def _back_to_pending(self, key: str, error: str | None) -> None:
         self.run.ledger.move_task(
@@ -237,12 +243,14 @@ class FeatureSteps(Steps):
         )
 
     def _shown(self, id: str, progress: Progress) -> TaskState:
-        """The mark in the file; what was passed over has none of its own there."""
-        if self._state(id) is TaskState.SKIPPED and progress.status in (
-            Status.PENDING,
-            Status.ESCALATED,
-        ):
-            return TaskState.SKIPPED
+        """The mark in the file. What was passed over has none of its own there, and what begins
+        again keeps its old one until it does."""
+        row = self.run.ledger.tasks.get(id)
+        if row is not None and progress.status is not Status.PASSED:
+            if row.state is TaskState.SKIPPED and progress.status is not Status.IN_PROGRESS:
+                return TaskState.SKIPPED
+            if row.state is TaskState.PENDING:
+                return TaskState.PENDING
         return STATES[progress.status]
 
     def _is_passed_over(self, id: str) -> bool:
@@ -262,7 +270,7 @@ class FeatureSteps(Steps):
 
     def _merge_task(self) -> Task:
         row = self.run.ledger.tasks.get(CHECK)
-        is_settled = row is not None and row.state in (TaskState.COMPLETED, TaskState.FAILED)
+        is_free = self._check_is_settled() and not self.manner.merge_command
         outcome = _("They all passed.")
         if row is not None and row.state is TaskState.FAILED:
             outcome = _("Not all of them passed:") + f"\n\n{row.error or ''}"
@@ -272,7 +280,7 @@ class FeatureSteps(Steps):
             _("Merge"),
             state=self._state(MERGE),
             order=1,
-            blocked_by=() if is_settled else (CHECK,),
+            blocked_by=() if is_free else (CHECK,),
             agent=BY_COMMAND if by_command else self.manner.agent,
             run=by_command,
             verify=None if by_command else self._all_validations(),
@@ -351,15 +359,24 @@ class FeatureSteps(Steps):
 
     def write(self, taken_in: Callable[[], None]) -> bool:
         self._has_moved = self._advance() or self._has_moved
+        if self.state.phase is Phase.MERGE and not self._is_checked and self._check_is_settled():
+            self._is_checked = self._has_moved = True  # the merge is told how it came out
         return True
+
+    def _check_is_settled(self) -> bool:
+        return self._state(CHECK) in (TaskState.COMPLETED, TaskState.FAILED)
 
     def has_moved_on(self) -> bool:
         has_moved, self._has_moved = self._has_moved, False
         return has_moved
 
     def followed(self, run: TaskListRun) -> None:
-        """What a checkpoint held back may be free now."""
+        """What a checkpoint held back may be free now; what fails on the whole is the merge's
+        work, where an agent does it."""
         self.reopen_free()
+        is_held = self.state.phase is Phase.MERGE and self._state(MERGE) is TaskState.SKIPPED
+        if is_held and self._check_is_settled() and not self.manner.merge_command:
+            run.move_task(MERGE, TaskState.PENDING, Trigger.REOPEN)
 
     def reopen_free(self) -> bool:
         """Checkpoints that waited for one that a person has settled go on."""
@@ -480,8 +497,11 @@ class FeatureSteps(Steps):
         try:
             found = self.folder.load()
         except develop_state.BrokenError as error:
-            text = _("{file} was broken meanwhile ({why}); it is written as Segue knows it")
-            self.run.tell("notice", text=text.format(file=self.shown, why=error))
+            backups = self.run.workshop.project.memory / "backups"
+            kept = self.folder.put_aside(backups, self.run.clock.now())
+            where = f"{self.shown}:{error.line}:{error.column}" if error.line else self.shown
+            text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")
+            self.run.tell("notice", text=text.format(where=where, why=error, kept=kept))
             return
         if found is not None:
             self._data = found[0]

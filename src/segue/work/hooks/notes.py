@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from segue.errors import UserError
 from segue.work.project import Project
 
 LOG_BYTES_MAX = 256 * 1024  # then it is put aside, as the only one
@@ -30,9 +31,11 @@ class Notes:
         return self._project.logs / "hooks.log"
 
     def fired(self, event: str, now: datetime) -> None:
-        path = self._path(f"fired-{event}")
-        path.touch()
-        os.utime(path, (now.timestamp(), now.timestamp()))
+        """Noted where it can be: an agent gets its answer all the same."""
+        with suppress(OSError, UserError):
+            path = self._path(f"fired-{event}")
+            path.touch()
+            os.utime(path, (now.timestamp(), now.timestamp()))
 
     def last_fired(self, event: str) -> datetime | None:
         try:
@@ -68,7 +71,7 @@ class Notes:
         """One line, in one write. That it cannot be written is nobody's concern any more."""
         said = " ".join(text.split())[:LINE_CHARS_MAX]
         line = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {said}\n"
-        with suppress(OSError):
+        with suppress(OSError, UserError):
             if not self.log_file.parent.exists():
                 self._project.prepare()
             with suppress(FileNotFoundError):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from segue.core.book import BookState
@@ -16,6 +16,9 @@ from segue.store import files
 from segue.work.book.folder import BACKUPS_KEPT, BookFolder, free, in_seconds, stamp
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123, tzinfo=UTC)
+
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 
 
 def chapters(folder: BookFolder, *names: str) -> None:
@@ -68,6 +71,7 @@ def test_zeros_before_a_number_are_kept_where_the_folder_has_them(
     assert folder.chapter(number) == folder.chapters / name
 
 
+@calm
 @given(st.integers(1, 10**6), st.integers(1, 8))
 def test_the_name_of_a_chapter_leads_back_to_its_number(number: int, width: int) -> None:
     """Whatever the zeros."""

@@ -6,12 +6,14 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from segue import i18n
 from segue.core.book import Verdict
 from segue.work.book.judging import REASON_CHARS_MAX, REASONS_MAX, dump, load, read
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +25,7 @@ def said(score: object, *reasons: object) -> str:
     return json.dumps({"score": score, "reasons": list(reasons)}, ensure_ascii=False)
 
 
+@calm
 @given(
     st.floats(0, 100) | st.integers(0, 100),
     st.lists(st.text(min_size=1, max_size=30).filter(str.strip), max_size=5),
@@ -37,12 +40,14 @@ def test_a_verdict_is_found_whatever_stands_around_it(
     assert verdict == Verdict(score, tuple(reason.strip() for reason in reasons))
 
 
+@calm
 @given(st.text(max_size=200))
 def test_no_output_breaks_the_reader(text: str) -> None:
     """A verdict, or why there is none."""
     assert isinstance(read(text), Verdict | str)
 
 
+@calm
 @given(st.floats(0, 100), st.lists(st.text(max_size=20), max_size=4).map(tuple))
 def test_a_verdict_is_kept_in_the_tables_as_it_is(score: float, reasons: tuple[str, ...]) -> None:
     """There and back."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +15,6 @@ from segue.core.book import BookState
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.plans.book_state import render, render_reset
-from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.book import resuming
 from segue.work.book.folder import BookFolder
@@ -22,6 +23,14 @@ from segue.work.locks import lock_path
 from segue.work.project import Project
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOLD = """
+import sys
+from pathlib import Path
+from segue.store.lock import Lock
+lock = Lock(Path(sys.argv[1]))
+print(lock.take(since="2026-03-01", command="segue write-all"), flush=True)
+sys.stdin.read()
+"""
 STATE = BookState("night", 3, ralph_active=True, can_resume=True, current_chapter=2)
 
 
@@ -175,13 +184,17 @@ def test_a_book_that_is_being_written_is_not_reset(folder: BookFolder) -> None:
     put(folder, render(STATE))
     project = Project.around(folder.root)
     project.prepare()
-    lock = Lock(lock_path(project, folder.root))
-    assert lock.take(since="2026-03-01T12:00:00Z", command="segue write-all") is None
-    try:
-        with pytest.raises(UserError):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(lock_path(project, folder.root))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"None\n"
+        with pytest.raises(UserError, match=str(holder.pid)):
             resuming.reset(folder)
-    finally:
-        lock.release()
+        holder.communicate(b"\n")
     assert folder.state_file.read_bytes() == render(STATE)
     assert not folder.backups.exists()
 

@@ -1,0 +1,41 @@
+"""YAML that a person or an agent wrote: plain data, or why it cannot be read, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class UnreadableError(Exception):
+    """Lines and columns are counted from 1; None where the library does not say."""
+
+    def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(why)
+        self.line = line
+        self.column = column
+
+
+def load(text: str) -> Any:
+    from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415 - only features need it
+
+    try:
+        return _yaml().load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        raise UnreadableError(str(error.problem or error.context), line, column) from error
+    except Exception as error:  # of odd input the library lets out whatever happens to it
+        lines = str(error).splitlines()
+        raise UnreadableError(lines[0] if lines else type(error).__name__) from error
+
+
+def compose(text: str) -> Any:
+    """The nodes of a text that can be loaded, with their places."""
+    return _yaml().compose(text)
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML  # noqa: PLC0415 - only features need it
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.composer.warn_double_anchors = False  # it would print to the terminal
+    return yaml

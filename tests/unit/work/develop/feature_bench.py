@@ -1,0 +1,229 @@
+"""What tests of features share: `develop` as it is, with an engine and a clock in our hands.
+
+Everything is real but the processes: settings, state file, design document, tables. A test says what
+the agent wrote and how it ended, and what the validation said, and looks at what follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from work_kit import Bench, HandEngine
+
+from segue.core.develop import Feature, Progress
+from segue.core.leash import Leash
+from segue.engine.port import Ended, Job, Recovered, Started
+from segue.plans import develop_state
+from segue.store.conversations import Conversations
+from segue.store.sqlite import Store
+from segue.work import agents, recovery
+from segue.work.accounts import Accounts
+from segue.work.attempts import Attempt, Workshop
+from segue.work.develop.developing import Wishes, develop
+from segue.work.develop.folder import FeatureFolder
+from segue.work.develop.steps import FeatureSteps
+from segue.work.finish import Result
+from segue.work.ledger import Ledger
+from segue.work.project import Project
+from segue.work.questions import Questions
+from segue.work.runner import Cast, Conduct, Surroundings
+from segue.work.tasklist import TaskListRun
+
+MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
+APART = """\
+- {id: cp-1, description: The store, validate: check store, files: [store.py]}
+- {id: cp-2, description: The page, validate: check page, files: [page.py]}
+"""
+TOGETHER = APART.replace("page.py", "store.py")
+
+
+class FeatureBench(Bench):
+    """`develop` begins or goes on with a feature, as `segue develop` does, up to its first jobs."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(folder)
+        program = self.root / "dev"
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        self.settings(MINE)
+        self.place = FeatureFolder(self.root)
+        self.became: dict[str, Recovered] = {}
+        self.saved: list[bytes] = []  # every write of the state file
+        save = FeatureFolder.save
+
+        def note(place: FeatureFolder, data: bytes) -> None:
+            self.saved.append(data)
+            save(place, data)
+
+        monkeypatch.setattr(FeatureFolder, "save", note)
+        monkeypatch.setattr("segue.work.develop.developing.runner.conduct", self._conduct)
+
+    def develop(self, feature: str | None = "real-time chat", **wishes: Any) -> TaskListRun:
+        """With `feature` a new one, with None the one that is there."""
+        around = Surroundings(
+            environ={"HOME": str(self.home), "PATH": "/bin"},
+            clock=self.clock,
+            tz=UTC,
+            command=["segue", "develop"],
+            emit=self._emit,
+            asker=None,
+        )
+        self.clock.pass_s(1)
+        wanted = Wishes(self.root, feature, is_fresh=feature is not None, **wishes)
+        asyncio.run(develop(wanted, around))
+        return self.run
+
+    async def _conduct(
+        self,
+        source: FeatureSteps,
+        project: Project,
+        cast: Cast,
+        settings: Any,
+        around: Surroundings,
+        how: Conduct,
+        begin: Callable[[TaskListRun], None],
+    ) -> Result:
+        self.close()  # the one before has died
+        self._stores.clear()
+        project.prepare()
+        store = Store.open(project.database)
+        self._stores.append(store)
+        self.engine = HandEngine()
+        self.engine.became = self.became
+        self.events = []
+        self.steps, self._how = source, how
+        self.run = TaskListRun(
+            file=source,
+            ledger=Ledger(store, self.clock, source.path, source.kind),
+            accounts=Accounts(store, self.clock),
+            engine=self.engine,
+            clock=self.clock,
+            workshop=Workshop(
+                project, around.environ, agents.passed_on(around.environ), None, "go on", how.place
+            ),
+            options=how.options,
+            leash=Leash(),
+            profile_for=cast.profile_for,
+            profile_named=cast.profile_named,
+            questions=Questions(None, self.engine.tell),
+            held_conversations=Conversations(self.folder / "conversations", lambda claim: False),
+            emit=self._emit,
+        )
+        begin(self.run)
+        recovery.recover(self.run, restart=how.restart)
+        self.turn()
+        return Result([], [], [], [], [], 0)
+
+    def turn(self) -> None:
+        """The loop turns until it would wait."""
+        self.is_over = False
+        while True:
+            super().turn()
+            if self.run._has_followed():
+                continue
+            self.is_over = self.run.is_over()
+            if self.is_over or not self.run._has_followed():
+                break
+        self.clock.pass_s(1)
+
+    def finish(self) -> int:
+        """The run ends; its exit code."""
+        return self._how.finish(self.run).exit
+
+    # What is under way
+
+    def attempt_of(self, task: str) -> Attempt:
+        """The attempt at a task that was begun last, and runs."""
+        found = [one for one in self.run.jobs.values() if one.task.id == task]
+        assert found, f"{task} does not run; these do: {sorted(self.running)}"
+        return found[-1]
+
+    def job_of(self, task: str) -> Job:
+        return self.engine.jobs[self.attempt_of(task).run.id]
+
+    def told_to(self, task: str) -> str:
+        """The prompt of the attempt that runs."""
+        return (self.job_of(task).stdin or b"").decode()
+
+    @property
+    def running(self) -> list[str]:
+        return sorted({one.task.id for one in self.run.jobs.values()})
+
+    @property
+    def begun_tasks(self) -> list[str]:
+        """Every start of an agent, in order; Segue's own checks are not among them."""
+        return [id.rsplit("-", 2)[0] for id in self.engine.begun if ".verify" not in id]
+
+    # One step
+
+    def ends_well(self, task: str, code: int = 0) -> None:
+        run = self.attempt_of(task).run
+        self.happens(Started(run.id, 100, 1))
+        self.happens(Ended(run.id, code))
+
+    def validated(self, task: str, code: int = 0, said: str = "") -> None:
+        """Segue's own check of a task ends."""
+        attempt = self.attempt_of(task)
+        job = attempt.run.verify_job
+        assert job is not None, f"{task} is not checked"
+        log = self.engine.jobs[job].log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(said, "utf-8")
+        self.happens(Started(job, 101, 1))
+        self.happens(Ended(job, code))
+
+    def passes(self, *tasks: str) -> None:
+        for task in tasks:
+            self.ends_well(task)
+            self.validated(task)
+
+    def fails(self, task: str, times: int = 1) -> None:
+        for _time in range(times):
+            self.ends_well(task)
+            self.validated(task, 1, "it is not there")
+
+    def write_design(self, block: str = "") -> None:
+        design = self.steps.design
+        design.parent.mkdir(parents=True, exist_ok=True)
+        text = f"```yaml checkpoints\n{block}```\n" if block else ""
+        design.write_text(f"# Design\n\n{text}", "utf-8")
+
+    def designs(self) -> None:
+        self.write_design()
+        self.ends_well("design")
+
+    def reviews(self, block: str = APART) -> None:
+        self.write_design(block)
+        self.ends_well("review")
+
+    def to_implement(self, block: str = APART, **wishes: Any) -> None:
+        """A new feature up to its checkpoints."""
+        self.develop(**wishes)
+        self.designs()
+        self.reviews(block)
+
+    def answers(self, text: str) -> None:
+        """A person answers the one question that is open."""
+        (gate,) = self.run.ledger.gates.values()
+        self.run.go_on_with(gate, text)
+        self.happens()
+
+    # What is there
+
+    @property
+    def state(self) -> Feature:
+        """As the file has it."""
+        return develop_state.parse(self.place.state_file.read_bytes())
+
+    @property
+    def marks(self) -> dict[str, tuple[str, int]]:
+        return {id: _mark(one) for id, one in self.state.checkpoints.items()}
+
+
+def _mark(one: Progress) -> tuple[str, int]:
+    return str(one.status), one.iteration
