@@ -49,7 +49,7 @@ def test_odd_ids(feature: Feature, is_git: bool) -> None:
     assert feature.box.left_behind() == {}
 
 
-@pytest.mark.parametrize("names", zip(BAD_IDS[::2], BAD_IDS[1::2], strict=True), ids=range(5))
+@pytest.mark.parametrize("names", list(zip(BAD_IDS[::2], BAD_IDS[1::2], strict=True)), ids=range(5))
 def test_ids_that_cannot_be_names(feature: Feature, names: tuple[str, str]) -> None:
     """They go back to the agent with the reason; nothing is made of them, nothing outside."""
     before = outside(feature)

@@ -6,8 +6,10 @@ import json
 import os
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 from acceptance_kit import SEGUE, Box, until
 from test_worktree import git, repository
+
+from segue.store.sqlite import Store
 
 SEEN = Path(__file__).parents[1] / "golden" / "claude_hooks" / "payloads.jsonl"
 PAYLOADS = {
@@ -135,7 +139,8 @@ def test_a_hook_without_any_words_is_silent(box: Box) -> None:
 
 
 def test_a_limit_is_taken_in_after_the_agent_has_gone(box: Box) -> None:
-    """Claude Code ends with its limit, and ends its hooks: the account is parked all the same."""
+    """Claude Code ends with its limit, and ends its hooks: the account is parked all the same,
+    though a hook that takes longer than the agent waits would be killed."""
     reset = datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(hours=2)
     said = f"You've hit your 5-hour limit · resets {reset:%-I:%M%p} (UTC)".lower()
     assert box.segue("hooks", "install").code == 0
@@ -148,12 +153,19 @@ def test_a_limit_is_taken_in_after_the_agent_has_gone(box: Box) -> None:
         env=box.env({"CLAUDE_PROJECT_DIR": str(box.root)}),
         start_new_session=True,
     )
+    Store.open(box.root / ".segue" / "segue.db").close()
+    busy = sqlite3.connect(box.root / ".segue" / "segue.db", isolation_level=None)
+    busy.execute("BEGIN IMMEDIATE")  # it cannot be done as soon as that
     assert shell.stdin is not None
     shell.stdin.write(json.dumps({**FAILED, "last_assistant_message": said}).encode())
     shell.stdin.close()
     until(lambda: not Path(f"/proc/{shell.pid}").exists() or _ignores_term(shell.pid), "its trap")
     os.killpg(shell.pid, signal.SIGTERM)
     shell.wait(30)
+    with suppress(ProcessLookupError):
+        os.killpg(shell.pid, signal.SIGKILL)
+    assert "is parked" not in log_of(box)
+    busy.close()
     until(lambda: "is parked until" in log_of(box), "the park")
     (account,) = box.segue("status", "--json").json["accounts"]
     until_ = datetime.fromisoformat(account["parked_until"])

@@ -30,7 +30,9 @@ def show(environ: Mapping[str, str]) -> None:
     if fresh:
         click.echo(("\n" if begun else "") + _("Plans here:"))
         for standing in fresh[:SHOWN_MAX]:
-            click.echo(f"  {_command(standing)}   ({_count(standing.counts['pending'])})")
+            n = standing.counts["pending"]
+            count = _("{n} chapters to write") if standing.kind == "book" else _("{n} tasks to do")
+            click.echo(f"  {_command(standing)}   ({count.format(n=n)})")
     if not standings:
         _welcome()
     click.echo("\n" + _("All commands: segue --help"))
@@ -42,10 +44,6 @@ def _command(standing: Standing) -> str:
     if standing.kind == "book":
         return f"segue write-all {shown}" if standing.path != Path.cwd() else "segue write-all"
     return f"segue run {shown}"
-
-
-def _count(n: int) -> str:
-    return _("{n} tasks to do").format(n=n)
 
 
 def _welcome() -> None:

@@ -18,6 +18,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from segue.cli.asker import TerminalAsker
+from segue.cli.book_events import is_step
 from segue.cli.summary import bar, summary
 from segue.cli.words import in_words, limit_name
 from segue.core.durations import format_duration
@@ -129,6 +130,10 @@ class LiveReporter:
         """Waves and tasks; where the screen is too small, what is settled is folded."""
         tree = Tree("", hide_root=True, guide_style="dim")
         waves = run.graph.waves()
+        if run.file.kind == "book":  # one step at a time: no waves to tell apart
+            for id in (id for wave in waves for id in wave):
+                tree.add(self._row(run, id))
+            return tree
         is_folded = len(run.graph) + len(waves) > rows_max
         left = rows_max
         for wave in waves:
@@ -159,7 +164,8 @@ class LiveReporter:
         room = max(TITLE_CELLS_MIN, self._console.width - cell_len(id + note) - 12)
         if cell_len(title) > room:
             title = set_cell_size(title, room - 1).rstrip() + "…"
-        row = Text.assemble((f"{icon} {id}", style), f" {title}", (f"  {note}", "dim"))
+        name = "" if is_step({"task": id}) else f" {id}"
+        row = Text.assemble((f"{icon}{name}", style), f" {title}", (f"  {note}", "dim"))
         row.no_wrap, row.overflow = True, "ellipsis"
         return row
 

@@ -99,7 +99,8 @@ def _offer(
         return 0
     if choice is None:
         if not sys.stdin.isatty():
-            click.echo(_("Choose: --continue, --restart, --status or --reset"))
+            if not all(_is_damaged(one) for one in offered):  # else it was said what can be done
+                click.echo(_("Choose: --continue, --restart, --status or --reset"))
             return WAITS
         offered, choice = _choose(offered)
         if choice is None:

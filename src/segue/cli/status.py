@@ -84,7 +84,7 @@ def one(standing: Standing) -> str:
         )
     for gate in standing.gates:
         who = f"{gate['task']}: " if gate["task"] else ""
-        lines.append(f"  ❓ {who}{gate['text']}")
+        lines.append(f"  ❓ {who}{gate['text']}".replace("\n", "\n     "))
     for failed in standing.failed:
         lines.append(
             f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")

@@ -172,8 +172,10 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
 
 def in_words(event: str, facts: Facts) -> str | None:
     """The line for an event; None for those that say nothing to a person."""
+    if event in book_events.STEPS and book_events.is_step(facts):
+        return book_events.STEPS[event](facts)
     say = WORDS.get(event)
-    return say(facts) if say else None
+    return say(book_events.named(facts)) if say else None
 
 
 def _one_line(command: str) -> str:

@@ -59,8 +59,8 @@ def described(
         lines += ["", *_boxes(steps, done)]
         following = _("step {n}").format(n=left[0]) if left else _("all steps are done; end well")
     lines += ["", _("Next: {what}").format(what=following or _("go on with this task"))]
-    if files_named := [*reread, *task.files][:FILES_MAX]:
-        lines.append(_("Read again first: {files}").format(files=", ".join(files_named)))
+    if named := list(dict.fromkeys([*reread, *task.files]))[:FILES_MAX]:
+        lines.append(_("Read again first: {files}").format(files=", ".join(named)))
     if task.verify:
         text = _("Segue itself checks your work at the end: {command}")
         lines.append(text.format(command=one_line(task.verify)))

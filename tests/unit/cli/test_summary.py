@@ -33,7 +33,7 @@ def a_run(**more: Any) -> Any:
     return SimpleNamespace(
         graph=Graph({task.id: task for task in tasks}),
         ledger=SimpleNamespace(**ledger),
-        file=SimpleNamespace(shown="docs/PLAN.md"),
+        file=SimpleNamespace(shown="docs/PLAN.md", kind="tasklist"),
         workshop=SimpleNamespace(project=Project(root)),
     )
 

@@ -141,6 +141,8 @@ def _why(state: BookState, standing: Standing) -> str:
     if standing.gates:
         text = standing.gates[0]["text"].splitlines()[0]
         return _("it waits for an answer: {text}").format(text=text)
+    if standing.parks:
+        return _("a limit stopped it: {tasks}").format(tasks=f"chapter {state.current_chapter}")
     if state.pause_reason:
         return _("it was paused: {why}").format(why=state.pause_reason)
     return _("it was cut off during chapter {n}").format(n=state.current_chapter)

@@ -91,10 +91,12 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
     try:
         return folder.load()
     except BrokenError as error:
-        where = "" if error.column is None else _("column {n}: ").format(n=error.column)
+        why = str(error)
+        if error.column is not None:
+            why = _("column {n}: {why}").format(n=error.column, why=error)
         raise UserError(
             "broken_state",
-            _("the state of the feature is broken: {where}{why}").format(where=where, why=error),
+            _("the state of the feature is broken: {why}").format(why=why),
             file=str(folder.state_file),
             line=error.line,
             hint=_("mend it, or let it be written again from Segue's journal: --repair"),

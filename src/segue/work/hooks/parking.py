@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 TEXT_CHARS_MAX = 2_000
 FRESH = timedelta(minutes=10)  # older stops are not what has just happened
-BUSY_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,6 @@ def park(call: Call) -> str:
     call.project.prepare()
     store = Store.open(call.project.database)
     try:
-        store.wait_at_most(BUSY_S)
         Accounts(store, _At(now)).park(account, stop.kind, until)
     finally:
         store.close()

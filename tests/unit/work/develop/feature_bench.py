@@ -17,7 +17,8 @@ from work_kit import Bench, HandEngine
 
 from segue.core.develop import Feature, Progress
 from segue.core.leash import Leash
-from segue.engine.port import Ended, Job, Recovered, Started
+from segue.dialects.events import Finished
+from segue.engine.port import Ended, Heard, Job, Recovered, Started
 from segue.plans import develop_state
 from segue.store.conversations import Conversations
 from segue.store.sqlite import Store
@@ -164,6 +165,8 @@ class FeatureBench(Bench):
     def ends_well(self, task: str, code: int = 0) -> None:
         run = self.attempt_of(task).run
         self.happens(Started(run.id, 100, 1))
+        if self.attempt_of(task).profile.brand is not None:
+            self.happens(Heard(run.id, Finished(False, "done")))
         self.happens(Ended(run.id, code))
 
     def validated(self, task: str, code: int = 0, said: str = "") -> None:
