@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: demo demo-book test programs check format bench translate diagrams clean
+.PHONY: demo demo-book demo-feature test programs check format bench translate diagrams clean
 
 # The main job, with no key and no model: a plan of ten tasks with the shell agent.
 demo: $(VENV)/.base
@@ -13,6 +13,10 @@ demo: $(VENV)/.base
 # A book of four chapters, written, judged and revised: no key and no model either.
 demo-book: $(VENV)/.base
 	@sh examples/demo-book.sh $(abspath $(BIN))/segue
+
+# A feature from design to merge, with a scripted developer that makes mistakes and hits a limit.
+demo-feature: $(VENV)/.base
+	@sh examples/demo-feature.sh $(abspath $(BIN))/segue
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -17,6 +17,7 @@ from types import ModuleType
 
 import against_prefect
 import detect
+import hook
 import machine
 import makespan
 import move
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parse": parse,
     "move": move,
     "startup": startup,
+    "hook": hook,
     "detect": detect,
     "parks": parks,
     "panes": panes,

@@ -222,6 +222,11 @@ class Ledger:
         if not self._store.move(*changes, at=self._clock.now()):
             raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
 
+    def flush(self) -> None:
+        """At the end: what could have waited is not lost."""
+        self._later_since -= LATER
+        self.commit()
+
     def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
         self.stage(Move("plan", self.plan, self.state, to, cause, sets))
         self.state = to

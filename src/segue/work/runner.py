@@ -293,7 +293,9 @@ async def _run(
         show(run)
         gc.freeze()  # the plan and the program stay: no need to look through them again and again
         await run.loop()
-        return how.finish(run)
+        result = how.finish(run)
+        run.ledger.flush()
+        return result
     except BaseException:
         await engine.end_all()
         raise

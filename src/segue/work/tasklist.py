@@ -149,7 +149,9 @@ class TaskListRun:
         self.engine.wake_at(min(at, default=None))
 
     def snapshot(self) -> Snapshot:
-        running = {a.task.id: self._candidate(a) for a in self.jobs.values()}
+        # A check or a next try that is about to begin has its slot and its files as well.
+        under_way = (*self.jobs.values(), *(attempt for attempt, _make in self._begin))
+        running = {a.task.id: self._candidate(a) for a in under_way}
         return Snapshot(
             ready=self.frontier.ready,
             running=running,
@@ -262,6 +264,7 @@ class TaskListRun:
     def take_in_edits(self) -> None:
         if self.file.read():
             self.taken_in()
+        self._has_followed()  # an answer may have brought other tasks
 
     def taken_in(self) -> None:
         """A person changed the file: what does it say now?"""

@@ -25,6 +25,7 @@ from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.plans.develop_state import BrokenError
+from segue.store.changes import instant
 from segue.store.sqlite import Store
 from segue.work import config, runner
 from segue.work.agents import Profile
@@ -189,11 +190,12 @@ def repaired(folder: FeatureFolder) -> Feature | None:
             " WHERE plans.path = ? ORDER BY tasks.rowid"
         )
         rows = {row["key"]: dict(row) for row in store.all(sql, str(folder.state_file))}
+        began = _began(store, rows)
     finally:
         store.close()
     if DESIGN not in rows:
         return None
-    feature = new_feature(rows[DESIGN]["title"], datetime.now().astimezone())
+    feature = new_feature(rows[DESIGN]["title"], began)
     settled = _settled_checkpoints(folder, feature.feature)
     checkpoints = {
         one.id: _progress(TaskState(row["state"]), row["retries_used"])
@@ -208,6 +210,16 @@ def repaired(folder: FeatureFolder) -> Feature | None:
         strategy=strategy_for(settled) if is_settled else None,
         checkpoints=checkpoints if is_settled else {},
     )
+
+
+def _began(store: Store, rows: Mapping[str, Mapping[str, object]]) -> datetime:
+    """When the first run of the design began."""
+    sql = (
+        "SELECT created_at FROM runs WHERE task = ? AND attempt = 1 AND resumes IS NULL"
+        " ORDER BY created_at DESC LIMIT 1"
+    )
+    run = store.one(sql, str(rows[DESIGN]["id"])) if DESIGN in rows else None
+    return instant(run["created_at"]) if run else datetime.now().astimezone()
 
 
 def _settled_checkpoints(folder: FeatureFolder, feature: str) -> list[Checkpoint]:

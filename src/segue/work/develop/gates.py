@@ -81,13 +81,14 @@ def _close(steps: FeatureSteps, id: str) -> None:
 def _question(steps: FeatureSteps, id: str) -> GateRow:
     row = steps.run.ledger.tasks[id]
     error = (row.error or "").splitlines()
+    tried = max(row.retries_used + 1, steps.state.checkpoints[id].iteration)
     text = _(
         "{id} could not be done; it was tried {n} times.\n{error}\n"
         "retry: from iteration 1\n"
         "edit: you mend it by hand, then it is validated\n"
         "skip: the others go on without it\n"
         "stop: nothing is done now"
-    ).format(id=id, n=row.retries_used + 1, error="\n".join(error[-ERROR_LINES:]))
+    ).format(id=id, n=tried, error="\n".join(error[-ERROR_LINES:]))
     about = {"checkpoint": id}
     return steps.run.ledger.add_question(None, text, ESCALATED, CHOICES, STOP, about)
 

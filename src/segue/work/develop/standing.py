@@ -90,8 +90,8 @@ def facts(standing: Standing) -> dict[str, Any]:
     return {
         "resumable": is_left and standing.holder is None,
         "why": _why(feature, standing),
-        "next": _next(feature) if is_left else nothing,
-        "redone": _redone(feature),
+        "next": _next(feature, standing) if is_left else nothing,
+        "redone": _redone(feature, standing),
         "lost": nothing
         if standing.is_known
         else _("Segue's memory of it (.segue/): what the last validation said"),
@@ -113,16 +113,26 @@ def _why(feature: Feature, standing: Standing) -> str:
     return _("it was stopped in phase {phase}").format(phase=feature.phase)
 
 
-def _next(feature: Feature) -> str:
+def _next(feature: Feature, standing: Standing) -> str:
+    parts = [_("ask again what was asked")] if standing.gates else []
     if feature.phase is Phase.IMPLEMENT:
-        return _("go on with the checkpoints: {report}").format(report=report(feature))
-    return _("phase {phase} from its beginning").format(phase=feature.phase)
+        parts.append(_("go on with the checkpoints: {report}").format(report=report(feature)))
+    elif not standing.gates:
+        parts.append(_("phase {phase} from its beginning").format(phase=feature.phase))
+    return "; ".join(parts)
 
 
-def _redone(feature: Feature) -> str:
-    if feature.phase is not Phase.IMPLEMENT:
+def _redone(feature: Feature, standing: Standing) -> str:
+    """What is parked or has asked goes on where it is."""
+    if feature.phase is Phase.IMPLEMENT:
+        waiting = {one["task"] for one in (*standing.parks, *standing.gates)}
+        busy = [
+            id
+            for id, one in feature.checkpoints.items()
+            if one.status is Status.IN_PROGRESS and id not in waiting
+        ]
+        if busy:
+            return _("the iteration of {ids} that was cut off").format(ids=", ".join(busy))
+    elif feature.phase is not Phase.DONE and not (standing.parks or standing.gates):
         return _("phase {phase}").format(phase=feature.phase)
-    busy = [id for id, one in feature.checkpoints.items() if one.status is Status.IN_PROGRESS]
-    if not busy:
-        return _("nothing")
-    return _("the iteration of {ids} that was cut off").format(ids=", ".join(busy))
+    return _("nothing")

@@ -309,6 +309,8 @@ class FeatureSteps(Steps):
     # How they run
 
     def is_isolated(self, task: str) -> bool:
+        if task in self.by_hand:
+            return False  # what a person mends is in the project's own folder
         return self._uses_worktrees and any(one.id == task for one in self.checkpoints)
 
     def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:

@@ -140,7 +140,6 @@ def _plans(project: Project) -> list[Standing]:
     if not project.database.exists():
         return []
     from segue.store.sqlite import Store  # noqa: PLC0415
-    from segue.work import overview  # noqa: PLC0415
 
     store = Store.open_readonly(project.database)
     if store is None:
@@ -152,6 +151,10 @@ def _plans(project: Project) -> list[Standing]:
         )
     finally:
         store.close()
+    if not rows:
+        return []
+    from segue.work import overview  # noqa: PLC0415 - only now is there something to look at
+
     found: list[Standing] = []
     for path in [Path(row["path"]) for row in rows][:PLANS_MAX]:
         is_small = path.is_dir() or (path.is_file() and path.stat().st_size <= PLAN_BYTES_MAX)

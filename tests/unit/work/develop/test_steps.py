@@ -249,6 +249,26 @@ def test_in_the_same_files_they_run_one_after_the_other(desk: FeatureBench) -> N
     assert desk.running == ["cp-2"]
 
 
+def test_a_checkpoint_that_is_validated_keeps_its_files(desk: FeatureBench) -> None:
+    """Nobody else works in them beside its validation, nor beside its next iteration."""
+    desk.to_implement(TOGETHER)
+    desk.ends_well("cp-1")
+    assert desk.running == ["cp-1"]
+    desk.validated("cp-1", 1)
+    assert desk.running == ["cp-1"]
+
+
+def test_a_slot_is_held_while_its_work_is_validated(desk: FeatureBench) -> None:
+    """With one job at a time there is one, checks included."""
+    desk.to_implement(APART, jobs=1)
+    desk.ends_well("cp-1")
+    assert desk.running == ["cp-1"]
+    desk.validated("cp-1", 1)
+    assert desk.running == ["cp-1"]
+    desk.passes("cp-1")
+    assert desk.running == ["cp-2"]
+
+
 def test_a_strategy_on_request(desk: FeatureBench) -> None:
     """What the person says is done."""
     desk.to_implement(APART, strategy=Strategy.DIRECT)
@@ -332,6 +352,7 @@ def test_other_phases_begin_from_their_beginning(desk: FeatureBench, phase: str)
     desk.passes("cp-1", "cp-2")
     desk.ends_well("check")
     desk.passes("merge")
+    assert desk.finish() == 0
     data = desk.place.state_file.read_bytes()
     desk.place.state_file.write_bytes(data.replace(b"phase: DONE", f"phase: {phase}".encode()))
     desk.develop(None)
