@@ -15,8 +15,6 @@ import click
 
 from segue.cli import detect_many, output
 from segue.cli.detect_many import LINE_BYTES_MAX
-from segue.cli.words import limit_name
-from segue.core.durations import format_duration
 from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
@@ -159,7 +157,7 @@ def _answer(
     return to_json(id_, found) | explained(found) if explain else to_json(id_, found)
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 def _line(answer: dict[str, Any]) -> bytes:
@@ -204,6 +202,9 @@ def _utc(at: datetime | None) -> str | None:
 
 def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
     """The answer in words."""
+    from segue.cli.words import limit_name  # noqa: PLC0415 - many words, for people only
+    from segue.core.durations import format_duration  # noqa: PLC0415
+
     state = _(STATES[found.state])
     click.echo(f"{state}: {limit_name(found.kind)}" if found.kind else state)
     if found.resets_at is not None:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO
 
 import pytest
 
 from segue.cli import detect_many
-from segue.cli.detect_many import PIECE_LINES, answers, lines_of
+from segue.cli.detect_many import PIECE_LINES, Answer, answers, lines_of
+from segue.errors import Bug
 
 
 def shouted(line: bytes | None) -> bytes:
-    return b"TOO LONG" if line is None else line.upper() + b"@" + str(os.getpid()).encode()
+    return (b"TOO LONG" if line is None else line.upper()) + b"@%d\n" % os.getpid()
+
+
+def shouted_by(source: IO[bytes], workers: int, answer: Answer = shouted) -> list[list[bytes]]:
+    """Each answer, and the process that gave it."""
+    got = b"".join(answers(source, answer, workers))
+    return [line.split(b"@") for line in got.splitlines()]
 
 
 def test_lines_are_whole_whatever_the_pieces_they_come_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,23 +47,98 @@ def test_a_line_that_is_too_long_is_told_once(monkeypatch: pytest.MonkeyPatch) -
         assert found == [b"a", None, b"b", None]
 
 
+HERE = b"%d" % os.getpid()
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_answers_are_in_order(workers: int) -> None:
     """With one processor or several; blank lines are not answered."""
     text = b"\n".join(b"n%d" % n if n % 7 else b"  " for n in range(1000))
-    got = list(answers(io.BytesIO(text), shouted, workers))
-    assert [line.partition(b"@")[0] for line in got] == [b"N%d" % n for n in range(1000) if n % 7]
-    pids = {line.partition(b"@")[2] for line in got}
-    assert (str(os.getpid()).encode() in pids) == (workers == 1)
-    assert len(pids) <= workers
+    got = shouted_by(io.BytesIO(text), workers)
+    assert [answer for answer, _pid in got] == [b"N%d" % n for n in range(1000) if n % 7]
+    others = {pid for _answer, pid in got} - {HERE}
+    assert bool(others) == (workers > 1)
+    assert len(others) <= workers
 
 
 def test_few_lines_are_answered_where_they_are_read() -> None:
-    """No process is started for them."""
+    """No process is started for them; the first ones of many are answered there, too."""
     text = b"\n".join(b"x" for _ in range(PIECE_LINES))
-    assert {line.partition(b"@")[2] for line in answers(io.BytesIO(text), shouted, 4)} == {
-        str(os.getpid()).encode()
-    }
+    assert {pid for _answer, pid in shouted_by(io.BytesIO(text), 4)} == {HERE}
+    many = [pid for _answer, pid in shouted_by(io.BytesIO(b"x\n" * 3 * PIECE_LINES), 4)]
+    assert many.count(HERE) == PIECE_LINES
+
+
+def test_a_line_that_is_too_long_is_answered_by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was too long, in its place."""
+    monkeypatch.setattr(detect_many, "LINE_BYTES_MAX", 10)
+    text = b"a\n" * PIECE_LINES + b"b\n" + b"x" * 11 + b"\nc\n"
+    got = shouted_by(io.BytesIO(text), 2)[PIECE_LINES:]
+    assert [answer for answer, _pid in got] == [b"B", b"TOO LONG", b"C"]
+    assert HERE not in {pid for _answer, pid in got}
+
+
+def test_a_pipe_that_is_full_again_and_again_is_shared(tmp_path: Path) -> None:
+    """It holds few lines at a time, but more of them than one processor can answer."""
+    file = tmp_path / "lines"
+    file.write_bytes((b"y" * 8_000 + b"\n") * 200)
+    with subprocess.Popen(["cat", file], stdout=subprocess.PIPE) as feeder:
+        assert feeder.stdout is not None
+        got = shouted_by(feeder.stdout, 2)
+    assert len(got) == 200
+    assert {pid for _answer, pid in got} - {HERE}
+
+
+# What goes wrong
+
+
+def has_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
+
+
+MANY = b"".join(b"%d\n" % n for n in range(20 * PIECE_LINES))
+
+
+def test_a_process_that_dies_is_no_silence() -> None:
+    """It is told, and the others are ended."""
+
+    def dies(line: bytes | None) -> bytes:
+        if line == b"500":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return b"answer\n"
+
+    with pytest.raises(Bug, match="ended"):
+        list(answers(io.BytesIO(MANY), dies, 2))
+    assert not has_children()
+
+
+def test_an_error_in_a_process_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    """With what went wrong there."""
+
+    def fails(line: bytes | None) -> bytes:
+        if line == b"500":
+            raise ValueError("five hundred")
+        return b"answer\n"
+
+    with pytest.raises(Bug, match="ended"):
+        list(answers(io.BytesIO(MANY), fails, 2))
+    assert "five hundred" in capfd.readouterr().err
+    assert not has_children()
+
+
+def test_whoever_stops_listening_leaves_no_process_behind() -> None:
+    """As when the reader of the answers is gone."""
+    got = answers(io.BytesIO(MANY), shouted, 2)
+    for _n in range(PIECE_LINES + 1):
+        next(got)
+    assert has_children()
+    assert isinstance(got, Generator)
+    got.close()
+    assert not has_children()
 
 
 FEEDER = """
@@ -72,7 +158,8 @@ def test_nothing_is_held_back_while_more_is_awaited() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as feeder:
         assert feeder.stdin is not None
         assert feeder.stdout is not None
-        for number, _line in enumerate(answers(feeder.stdout, shouted, 2), 1):
+        for answered in answers(feeder.stdout, shouted, 2):
+            number += answered.count(b"\n")
             if number % count == 0:
                 feeder.stdin.write(b"answered\n")
                 feeder.stdin.flush()

@@ -437,6 +437,15 @@ def test_the_schema_and_the_reader_agree_on_our_own_part(name: str, value: Any) 
 
 
 @pytest.mark.parametrize(
+    "key", ["1", "01", "0", "", "a", "²", "１", "-1", " 1", "1.0", "123456789", "1234567890"]
+)
+def test_the_schema_and_the_reader_agree_on_what_names_a_chapter(key: str) -> None:
+    """Digits, and no more than nine of them."""
+    check({"quality_scores": {key: 5}})
+    check({"segue": {"tries": {key: 5}}})
+
+
+@pytest.mark.parametrize(
     "told",
     [
         {"circuit_breaker": {"failure_reasons": [""] * (LIST_MAX + 1)}},

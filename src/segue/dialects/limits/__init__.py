@@ -5,8 +5,10 @@
     extra_patterns(settings)                         → what a user adds
 
 The way of a screen: `screen` (rows), `layout` (blocks and whose they are), `paragraphs` (lines
-as they were before they were wrapped), `reading` (is it a message; `patterns`, `phrases`, `words`,
-`labels`, `kinds`), `when` (until when; `moments`, `days`, `spans`, `zones`), `detection`.
+as they were before they were wrapped), `reading` (is it a message; `matching`, `phrases`,
+`labels`, `kinds`), `when` (until when; `moments`, `days`, `spans`, `zones`), `detection`. What
+messages look like is data: `patterns` (one `pattern` after the other: `used_up`, `troubles`),
+`words`, `abroad`, `chrome`.
 """
 
 from segue.dialects.limits.detection import PAUSED, Detection, detect

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from segue.dialects.limits.words import has_any
@@ -48,8 +47,6 @@ _FOREIGN_STEMS = (
     *("przekroczon",),
 )
 
-_FOREIGN_LETTER = re.compile("[À-ÖØ-öø-ÿĀ-žа-яぁ-ヿ一-鿿가-힣]")
-
 # Other languages: what is said there, in one piece.
 ABROAD = {
     "rate_limit": (
@@ -93,6 +90,18 @@ def elsewhere() -> Iterator[tuple[str, str]]:
 
 def may_be_foreign(text: str) -> bool:
     """Whether a line may be in another language than English."""
-    if not text.isascii() and _FOREIGN_LETTER.search(text):
+    if not text.isascii() and any(_is_foreign(char) for char in set(text)):
         return True
     return has_any(text.lower(), _FOREIGN_STEMS)
+
+
+def _is_foreign(char: str) -> bool:
+    """A letter with an accent, or of another alphabet."""
+    if char < "À":
+        return False
+    return ("À" <= char <= "ž" and char not in "×÷") or "а" <= char <= "я" or is_eastern(char)
+
+
+def is_eastern(char: str) -> bool:
+    """A letter of Korean, Japanese or Chinese."""
+    return "ぁ" <= char <= "ヿ" or "一" <= char <= "鿿" or "가" <= char <= "힣"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from segue.dialects.limits.clues import Expression
+
 # The first character of a row says whose row it is.
 SPEECH = frozenset("⏺●•✦◆⬤◉")  # the agent speaks or uses a tool
 ALARM = frozenset("■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒")  # the program has something to say
@@ -16,10 +18,11 @@ ELBOW = frozenset("⎿└╰↳⤷")  # belongs to the row above
 SPINNER = frozenset("✻✶✢✽✳✷✸✹✺✼")
 PROMPT = frozenset(">❯›»┃▌")
 MARKS = SPEECH | ALARM | ELBOW | PROMPT
+_TOOL_MARKS = frozenset("✓✔☑⊷⊶⊙[o?x✗✕-$%#P❯+@d")  # of a tool that is done, a shell, a diff
 
-RULE = re.compile(r"\s{0,2}[─━═▔▁▂▀╌┄┈]{10,}.{0,60}?[─━═▔▁▂▀╌┄┈]*\s*$")
-BOX_TOP = re.compile(r"\s*[╭┌╔┏](?:[─━═]{3,}|.*[╮┐╗┓]\s*$)")
-BOX_BOTTOM = re.compile(r"\s*[╰└╚┗][─━═]{3,}")
+RULE = Expression(r"\s{0,2}[─━═▔▁▂▀╌┄┈]{10,}.{0,60}?[─━═▔▁▂▀╌┄┈]*\s*$")
+BOX_TOP = Expression(r"\s*[╭┌╔┏](?:[─━═]{3,}|.*[╮┐╗┓]\s*$)")
+BOX_BOTTOM = Expression(r"\s*[╰└╚┗][─━═]{3,}")
 
 # The head of a tool call, behind its mark.
 _DEEDS = """
@@ -29,43 +32,43 @@ _DEEDS = """
     View(?:ed)? Web_?Fetch Web_?Search Fetch(?:ed|ing)? Task Patch(?:ed)? Apply Applied Proposed
     Wait(?:ed)?_for Background
 """
-TOOL = re.compile(
+TOOL = Expression(
     r"(?:[A-Z][\w.-]*(?: \w+)?(?:\s*\(MCP\))?\(|mcp__|[\w-]+ - \w+ \(MCP\)|(?:"
     + "|".join(_DEEDS.split()).replace("_", " ")
     + r")\b(?!.*\blimit (?:reached|exceeded)))"
 )
-OK_TOOL = re.compile(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
-SHELL = re.compile(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
+_OK_TOOL = Expression(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
+SHELL = Expression(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
 # A command that runs an agent without its screen: what follows are the program's own words.
-AGENT_RUN = re.compile(
+_AGENT_RUN = Expression(
     r"\s*(?:[\w.-]+@[\w.-]+[: ]\S{0,60}?\s?)?(?:\$|%|#|PS>|❯\$)\s+(?:\w+=\S+ "
     r"|timeout \S+ )*(?:claude|codex exec|gemini|qwen"
     r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie"
     r"|crush run"
     r"|cn|kimi|grok|aider)\b"
 )
-DIFF = re.compile(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
-TASKS = re.compile(
+_DIFF = Expression(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
+TASKS = Expression(
     r"\s*(?:(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ x~-]\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
     r"|pending))"
 )
 
 # What a person typed; a menu's entry.
-ASKED = re.compile(r"[❯›»] \S(?!\.? )|> [^\W\d]")  # no entry, no comparison
-SLASH = re.compile(r"\s*/[a-z][\w:-]*(?:\s+\S{0,30})?\s*$")
-OPTION = re.compile(
+ASKED = Expression(r"[❯›»] \S(?!\.? )|> [^\W\d]")  # no entry, no comparison
+SLASH = Expression(r"\s*/[a-z][\w:-]*(?:\s+\S{0,30})?\s*$")
+OPTION = Expression(
     r"\s*(?P<cursor>[❯>›▶→●◉•*⏵]\s*)?(?:[○◯]\s*)?(?P<n>\d{1,2})[.):]\s+(?P<text>\S.*)$"
 )
 # An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`. A shell's is
 # none: there the agent has ended, and what is sent would be run.
-LED = re.compile(
+LED = Expression(
     r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%|[\w.-]{1,16})?"
     r"\s?[!λ]{0,2}\s?[>❯›»]\s*$"
 )
 # A file of the conversation, as listed above the input line.
-FILE = re.compile(r"[\w./-]+\.\w{1,8}(?: \(read only\))?$")
+FILE = Expression(r"[\w./-]+\.\w{1,8}(?: \(read only\))?$")
 # What the input line shows while nothing is typed.
-PLACEHOLDER = re.compile(
+PLACEHOLDER = Expression(
     r"(?:(?:→ )?(?:Add a follow-up|Plan, search, build anything|Ask anything|Send a message"
     r"|Type a message|Enter your (?:message|prompt|task)|Message \w+|What (?:would|do) you)\b"
     r"|Ask Codex to do anything|Explain this codebase|Type your message\b|Try \"|How can I help"
@@ -73,3 +76,16 @@ PLACEHOLDER = re.compile(
     r"|Run /review|Use /skills)\b.*(?:@filename|\{feature\}|commits|changes|skills|$))",
     re.IGNORECASE,
 )
+
+
+def is_agent_run(row: str) -> bool:
+    """A command that runs an agent."""
+    is_likely = "$" in row or "%" in row or "#" in row or "PS>" in row
+    return is_likely and _AGENT_RUN.match(row) is not None
+
+
+def is_tool_row(row: str, mark: str) -> bool:
+    """A tool that is done, a command, a changed line. `mark` is the row's first character."""
+    if mark not in _TOOL_MARKS and not mark.isdecimal():
+        return False
+    return bool(_OK_TOOL.match(row) or SHELL.match(row) or _DIFF.match(row))

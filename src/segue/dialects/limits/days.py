@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import time
+from typing import NamedTuple
+
+from segue.dialects.limits.clues import Expression
 
 # Three letters are enough to tell a month in the languages that agents print.
 _MONTHS = (
@@ -19,8 +21,8 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = rf"(?:{'|'.join(WEEKDAYS)})[a-z]{{0,6}}\.?,?\s+"
 
 
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+def _compiled(*patterns: str) -> tuple[Expression, ...]:
+    return tuple(Expression(pattern, re.IGNORECASE) for pattern in patterns)
 
 
 _BY_LETTER = _compiled(
@@ -35,39 +37,38 @@ _BY_DIGIT = _compiled(
     rf"(?P<day>[0-3]?\d)\.(?P<month>1[0-2]|0?[1-9])\.(?:{_YEAR})?(?!\d)",
     rf"(?:{_YEAR}\s*[年년]\s*)?(?P<month>1[0-2]|0?[1-9])\s*[月월]\s*(?P<day>[0-3]?\d)\s*[日일号號]",
 )
-_WEEKDAY_ALONE = re.compile(
+_WEEKDAY_ALONE = Expression(
     rf"(?:(?:next|this|coming|on)\s+)?(?P<weekday>{'|'.join(WEEKDAYS)})"
     r"(?:day|s|sday|nesday|rs|rsday|urday)?\b\.?",
     re.IGNORECASE,
 )
 # The same in Korean, Japanese and Chinese.
 _EASTERN_DAYS = ("월月一", "화火二", "수水三", "목木四", "금金五", "토土六", "일日天")
-_WEEKDAY_EAST = re.compile(
+_WEEKDAY_EAST = Expression(
     r"(?:다음 ?주|이번 ?주|来週の?|次の|下)?\s*(?:(?P<ko>[월화수목금토일])요일"
     r"|(?P<ja>[月火水木金土日])曜日?"
     r"|(?:周|星期|礼拜|週)(?P<zh>[一二三四五六日天]))(?:の|的)?"
 )
-_TWELVE = re.compile(
+_TWELVE = Expression(
     r"(?P<h>1[0-2]"
     r"|0?[1-9])(?:[:.](?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?)?\s?(?P<half>[ap])\.?\s?m\b\.?",
     re.IGNORECASE,
 )
-_TWENTY_FOUR = re.compile(
+_TWENTY_FOUR = Expression(
     r"(?P<h>[01]?\d|2[0-4])(?::(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?|h(?P<hm>[0-5]\d))"
     r"(?![\d:]|[hms]\b)(?:\s*(?:uhr|hrs?)\b)?",
     re.IGNORECASE,
 )
-_EASTERN = re.compile(
+_EASTERN = Expression(
     r"(?P<half>오전|오후|午前|午後|上午|下午|晚上|早上)?\s*(?P<h>\d{1,2})\s*(?:시(?!간)|時(?!間)"
     r"|点|點|:)"
     r"\s*(?:(?P<m>[0-5]?\d)\s*(?:분|分)?)?"
 )
-_NAMED = re.compile(r"(?P<name>midnight|noon|midi|minuit|mitternacht)\b", re.IGNORECASE)
+_NAMED = Expression(r"(?P<name>midnight|noon|midi|minuit|mitternacht)\b", re.IGNORECASE)
 _AFTERNOON = frozenset({"오후", "午後", "下午", "晚上"})
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(NamedTuple):
     """A calendar day; the year is missing more often than not."""
 
     month: int
@@ -76,8 +77,7 @@ class Day:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """A time of day, and whether it names seconds."""
 
     at: time

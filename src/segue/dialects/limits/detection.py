@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 from segue.dialects.limits import chrome, doing, kinds, labels, layout, words
 from segue.dialects.limits.brands import brand_of
+from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.layout import Block, Layout
 from segue.dialects.limits.menus import Menu, menu_of
@@ -32,14 +33,14 @@ SHORT_ROWS = 10
 FOLLOWERS_MAX = 3
 
 # The message took the place of the summary that was to go on with.
-_SUMMARY = re.compile(r"\blimit reached\|\d{10}")
+_SUMMARY = Expression(r"\blimit reached\|\d{10}")
 # A file's name is no advice, whatever words are in it; what is done to files is work.
-_PATH = re.compile(r"(?<![:/\w])[\w.-]*\w/[\w./-]+|\b[\w-]+\.(?:[a-z]{1,4}|toml|json|yaml)\b")
-_WORK = re.compile(
+_PATH = Expression(r"(?<![:/\w])[\w.-]*\w/[\w./-]+|\b[\w-]+\.(?:[a-z]{1,4}|toml|json|yaml)\b")
+_WORK = Expression(
     r"\bTraceback \(most recent|^\s*(?:Wrote|Created|Updated|Edited|Reading|Ran|Running|Going on)\b"
 )
 # What a message may be followed by, in a paragraph of its own.
-_ADVICE = re.compile(
+_ADVICE = Expression(
     r"\b(?:you|your|please|upgrade|visit|contact|request[ -]?id|try|retry|wait|see|learn"
     r"|more (?:info"
     r"|details)|run|resume|settings|switch|status page|provider returned|support|press|increase"
@@ -78,31 +79,37 @@ class Detection:
         return self.paused or self.state == "self_retrying"
 
 
-@dataclass(slots=True)
 class _Look:
     """One screen being read."""
 
-    here: Here
-    brand: str
-    width: int
-    extra: Sequence[Extra]
-    is_marked: bool  # what the agent says has a mark
-    is_short: bool  # one message and nothing else
-    aside: list[tuple[str, str]] = field(default_factory=list)
+    def __init__(self, rows: list[str], here: Here, brand: str, extra: Sequence[Extra]) -> None:
+        self._rows, self.here, self.brand, self.extra = rows, here, brand, extra
+        self.aside: list[tuple[str, str]] = []
+
+    @property
+    def is_short(self) -> bool:
+        """One message and nothing else."""
+        return len(self._rows) <= SHORT_ROWS
+
+    @property
+    def is_marked(self) -> bool:
+        """What the agent says has a mark."""
+        return not chrome.SPEECH.isdisjoint([row[:1] for row in self._rows])
 
     def pass_by(self, text: str, why: str) -> None:
         if len(self.aside) < ASIDE_MAX:
             self.aside.append((text[:ASIDE_CHARS_MAX], why))
 
     def read(self, rows: Sequence[str], trust: int) -> Reading | None:
-        if not self.extra and not any(map(words.may_tell, rows)):
+        if not self.extra and not words.may_tell("\n".join(rows)):
             return None
-        found = lines(tuple(rows), self.width)
+        width = max(map(len, self._rows), default=0)
+        found = lines(tuple(rows), width)
         reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
         if reading is None and trust == OWN and len(found) > 1:  # perhaps wrapped after all
             joined = [" ".join(found)]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
-        if reading is None and is_cut(tuple(rows), self.width):  # rows of one length by chance
+        if reading is None and is_cut(tuple(rows), width):  # rows of one length by chance
             joined = [" ".join(row.strip() for row in rows)]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
         return reading
@@ -114,14 +121,7 @@ def detect(
     """What this screen shows."""
     rows = normalise(text)
     here = Here(now.astimezone(UTC), tz, tz)
-    look = _Look(
-        here,
-        brand_of(tool, rows),
-        max(map(len, rows), default=0),
-        extra,
-        is_marked=any(row[:1] in chrome.SPEECH for row in rows),
-        is_short=len(rows) <= SHORT_ROWS,
-    )
+    look = _Look(rows, here, brand_of(tool, rows), extra)
     menu = menu_of(rows)
     parts = Layout(rows) if menu else layout.laid_out(rows)
     found = _menu(menu, look) if menu else _screen(parts, look)
@@ -161,7 +161,7 @@ def _screen(parts: Layout, look: _Look) -> Detection:
     return _merged(status, body) if body.paused else status
 
 
-def _status(rows: list[str], look: _Look) -> Detection | None:
+def _status(rows: Sequence[str], look: _Look) -> Detection | None:
     """Below the input line: busy, or a limit that is shown there as long as it holds."""
     shown = [row for row in rows if row.strip()]
     if any(map(doing.is_busy, shown)):
@@ -286,9 +286,10 @@ def _trust(block: Block, look: _Look) -> int:
 def _stopped(reading: Reading, look: _Look) -> Detection:
     """A message that stops the agent, unless it goes on by itself."""
     state = "paused"
-    if doing.is_resuming(reading.text) and not doing.is_cancelled(reading.text):
+    lower = reading.text.lower()
+    if doing.is_resuming(reading.text, lower) and not doing.is_cancelled(reading.text, lower):
         state = "paused_self_resuming"
-    elif doing.is_retrying(reading.text):
+    elif doing.is_retrying(reading.text, lower):
         state = _retry_state(reading.moment, look)
     return _detection(
         state, reading.kind, reading.line, reading.rule, reading.moment, reading.is_named

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from segue.dialects.limits import chrome
-from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.clues import Clue, Expression
 
 _IS_BUSY = Clue(
     "to interrupt|to stop|to cancel|…|...",
@@ -15,25 +16,33 @@ _IS_BUSY = Clue(
     r"^\s*[✻✶✢✽✳✷✸✹✺✼·∙*+◐◑◒◓]\s+\S[^.…]{0,60}(?:…|\.\.\.)",
     r"^\s*(?:\.\.\.|…)\s\w+\s*$",
 )
-_BRAILLE = re.compile(r"\s*[⠀-⣿]\s")
+_BRAILLE = Expression(r"\s*[⠀-⣿]\s")
 
-is_retrying = Clue(
-    "retry|trying again|reconnect|attempt|backing|limiting|waiting|sleeping|재시도|再試行|重试",
-    r"(?<!before )(?<!when )(?<!without )(?<!try )\bretrying\b"
-    r"(?!\s+(?:with(?! (?:exponential )?backoff)|the|from|a|this)\b)",
-    r"(?<!before )\btrying again in \d+ ?s",
-    r"\bre-?connecting\b",
-    r"\bwill (?:automatically )?retry\b",
-    r"\battempt\s*#?\d+\s*(?:/|of|\))",
-    r"\bretry(?: attempt)? \d+\s*(?:/|of)\s*\d+",
-    r"\bauto-?retry",
-    r"\bbacking off\b",
-    r"\brate limiting for \d",
-    r"\bwaiting (?:for )?\d+\s?(?:s|secs?|seconds|m|mins?|minutes)\b",
-    r"\bsleeping (?:for )?\d{1,2}(?:\.\d+)?\s?(?:s|secs?|seconds)\b",
-    r"\bwaiting to re-?connect",
-    r"\bbefore (?:the )?next (?:attempt|try|retry)",
-    r"재시도 중|再試行中|重试中",
+is_retrying = Clue.any_of(
+    (
+        "retrying",
+        r"(?<!before )(?<!when )(?<!without )(?<!try )\bretrying\b"
+        r"(?!\s+(?:with(?! (?:exponential )?backoff)|the|from|a|this)\b)",
+    ),
+    ("trying again", r"(?<!before )\btrying again in \d+ ?s"),
+    (
+        "retry",
+        r"\bwill (?:automatically )?retry\b|\bretry(?: attempt)? \d+\s*(?:/|of)\s*\d+"
+        r"|\bauto-?retry",
+    ),
+    ("attempt", r"\battempt\s*#?\d+\s*(?:/|of|\))"),
+    ("backing off", r"\bbacking off\b"),
+    ("rate limiting for", r"\brate limiting for \d"),
+    (
+        "waiting",
+        r"\bwaiting (?:for )?\d+\s?(?:s|secs?|seconds|m|mins?|minutes)\b|\bwaiting to re-?connect",
+    ),
+    ("sleeping", r"\bsleeping (?:for )?\d{1,2}(?:\.\d+)?\s?(?:s|secs?|seconds)\b"),
+    ("재시도|再試行|重试", "재시도 중|再試行中|重试中"),
+    (
+        "retry|trying again|reconnect|attempt|backing|limiting|waiting|sleeping",
+        r"\bre-?connecting\b|\bbefore (?:the )?next (?:attempt|try|retry)",
+    ),
 )
 is_resuming = Clue(
     "continu|resum|waiting",
@@ -58,10 +67,10 @@ is_lifted = Clue(
     r"|fell back|went to|re-?routed|continuing with|downgraded)\b",
 )
 
-_DONE = re.compile(
+_DONE = Expression(
     r"\s*(?:[✻✶✢✽✳✷✸✹✺✼·*─-]+\s*)?[A-ZÀ-Ý][\wà-ÿ]+ for \d[\dhms. ]*(?:\s*[·•].*)?\s*-*$"
 )
-_HINT_BEGINS = re.compile(
+_HINT_BEGINS = Expression(
     r"\s*(?:⏵⏵|\?\s+for shortcuts|⎇|~/\S|/\w[\w/.-]*\s*(?:$|\()|tip:|※|💡|✨|\d+ warnings?\b)",
     re.IGNORECASE,
 )
@@ -83,9 +92,10 @@ _IS_ENDED = Clue(
 )
 
 
+@lru_cache(maxsize=512)  # the last rows of a screen are the same again and again
 def is_busy(row: str) -> bool:
     """A spinner, or the key that would stop it."""
-    return _BRAILLE.match(row) is not None or _IS_BUSY(row)
+    return (not row.isascii() and _BRAILLE.match(row) is not None) or _IS_BUSY(row)
 
 
 def is_hint(row: str) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -123,6 +122,8 @@ class _Reader:
 
 
 def _known(key: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - for a mistake only
+
     close = get_close_matches(key, KEYS, 1)
     if close:
         return _("did you mean `{name}`?").format(name=close[0])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.clues import Clue, Expression
 
 SESSION, WEEKLY, DAILY, RATE = "session_limit", "weekly_limit", "daily_quota", "rate_limit"
 OVERLOADED, CONTEXT, BILLING, AUTH = "overloaded", "context_limit", "billing", "auth"
@@ -28,14 +29,15 @@ _OWN = (
     ),
     (
         BILLING,
-        Clue(
-            "spend|credit|budget|balance|funds|billing|payment|cost|overage|trial|premium|key l"
-            "|on-demand|크레딧|결제|잔액"
-            "|クレジット|余额",
-            r"\bspend(?:ing)?\b|\bcredits?\b|\bbudget\b|\bbalance\b|\bfunds\b|\bbilling\b"
-            r"|\bpayment\b|\bcost\b|\boverages?\b|\btrial\b|\b(?:api )?key limit\b|\bon-demand\b"
-            r"|\bpremium requests?\b|크레딧|결제|잔액"
-            r"|クレジット|余额",
+        Clue.any_of(
+            ("spend", r"\bspend(?:ing)?\b"),
+            ("credit", r"\bcredits?\b"),
+            ("budget|balance", r"\bbudget\b|\bbalance\b"),
+            ("funds|billing|payment", r"\bfunds\b|\bbilling\b|\bpayment\b"),
+            ("cost|overage|trial", r"\bcost\b|\boverages?\b|\btrial\b"),
+            ("key limit|on-demand", r"\b(?:api )?key limit\b|\bon-demand\b"),
+            ("premium", r"\bpremium requests?\b"),
+            ("크레딧|결제|잔액|クレジット|余额", "크레딧|결제|잔액|クレジット|余额"),
         ),
     ),
 )
@@ -111,7 +113,7 @@ _WINDOWS = (
 QUOTA_BRANDS = frozenset({"gemini", "qwen"})
 _USUAL = {"gemini": DAILY, "qwen": DAILY, "copilot": RATE, "aider": RATE}
 
-_STATUS = re.compile(
+_STATUS = Expression(
     r"(?:\b(?:error|status|code|http|rejected|failed|failure|exception|response|returned"
     r"|got)\b[^\d\n]{0,24}|^\W{0,6}|\()"
     r"(?P<status>[45]\d\d)\b(?![.,]?\d|\s*(?:tokens|lines|ms|files))",
@@ -174,7 +176,7 @@ _CODES = (
 
 def by_code(text: str) -> str | None:
     """The kind that an error's code or HTTP status tells."""
-    named = next((kind for kind, is_in in _CODES if is_in(text)), None)
+    named = _first(_CODES, text)
     if named is not None:
         return named
     found = _STATUS.search(text)
@@ -198,13 +200,20 @@ def by_status(status: int) -> str | None:
 
 def by_words(text: str) -> str | None:
     """What the limit's own words name: a resource, or a window."""
-    found = next((kind for kind, is_in in _OWN if is_in(text)), None)
-    return found or by_window(text)
+    return _first(_OWN, text) or by_window(text)
 
 
 def by_window(text: str) -> str | None:
     """The window that the words name."""
-    return next((kind for kind, is_in in _WINDOWS if is_in(text)), None)
+    return _first(_WINDOWS, text)
+
+
+def _first(table: Iterable[tuple[str, Clue]], text: str) -> str | None:
+    lower = text.lower()
+    for kind, is_in in table:
+        if is_in(text, lower):
+            return kind
+    return None
 
 
 def by_habit(brand: str, resets_at: datetime | None, now: datetime) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.clues import Clue, Expression
 
 HEADS_MAX = 14
 HEAD_CHARS = 120
@@ -37,7 +37,7 @@ _KEYS = (
     r"type|errors?|code|message|status|details?|reason|domain|msg|statusCode|status_code|name|data"
     r"|body|title|param|err"
 )
-_PREFACE = re.compile(
+_PREFACE = Expression(
     "|".join(
         (
             _MARKS,
@@ -87,9 +87,9 @@ _LABEL_WORDS = tuple(
     returned wrong budget exceeded _ \"
     """.split()  # noqa: SIM905
 )
-_QUOTE = re.compile(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
+_QUOTE = Expression(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
 # What shows that this is no message of the program, whatever it says.
-_ALIEN = re.compile(
+_ALIEN = Expression(
     r"\s*(?:[\w./\\-]+\.[a-z]\w{0,5}[:(]\d+|[A-Za-z_./][\w./-]*:\d+:|[#~=^]|//|/\*|\*\s|--\s|<!--"
     r"|<[a-zA-Z]\w*[ >/]|[^|]*\s\|\s[^|]*\s\|\s|\+(?!\d+ )|-\s|\d+[.)]\s|>>>|\.\.\.?\s"
     r"|:\w+[\w -]*:|[0-9a-f]{7,40}\s"
@@ -109,27 +109,27 @@ _IS_OPERATION = Clue(
     r"=>|\s[!=]=\s|&&|\|\||\w::\w|\w\[\w+\]|</\w+>|<\w+ \w+=|\$\{|\bself\.|\b\w+\s=\s|^\s*\w+="
     r"|\)\s*->|``|\bf[\"']",
 )
-_CALL = re.compile(r"\w\(\)|\w\(\w*,|\w+\.\w+\(|^\s*[\w.]+\(.*\)[;:,]?\s*$")
-_ENTRY = re.compile(r"\s*(?:[\"']\w+[\"']\s*:|\w*(?:[a-z][A-Z]|_)\w*,?\s*$|\S+,\s*$)")
+_CALL = Expression(r"\w\(\)|\w\(\w*,|\w+\.\w+\(|^\s*[\w.]+\(.*\)[;:,]?\s*$")
+_ENTRY = Expression(r"\s*(?:[\"']\w+[\"']\s*:|\w*(?:[a-z][A-Z]|_)\w*,?\s*$|\S+,\s*$)")
 _STATEMENT_ENDS = (";", "{", '"', "'", '",', "',")
-_SOURCE = re.compile(
+_SOURCE = Expression(
     r"\s*(?:def|class|import|from|return|raise|async|await|const|let|var|func|fn|pub|@\w|#include"
     r"|if .*:$"
     r"|for .*:$|with .*:$|elif|except|try:|assert)\b|.*(?:\w\(.*\)|\w\()\s*[:;,{]?$"
     r"|\s*[)\]}]+[,;)]*\s*$"
     r"|.*[\w\])\"']\s=\s\S|.*[{;(]$|\s*[\"'].*[\"'],$|\s*\.\. \w|\s*:\w+:|.*[=(\[\"'].*,$"
 )
-_TEMPLATE = re.compile(
+_TEMPLATE = Expression(
     r"\{[a-z_][\w.\[\]]*(?:\(\))?(?:![rs])?(?::[^{}\"']{0,8})?\}|\$\{|%\(\w+\)s|%[sd]\b|\{\}"
 )
-_JSON = re.compile(r"\s*[\[{}\]\"']")
-_FIRST_PERSON = re.compile(
+_JSON = Expression(r"\s*[\[{}\]\"']")
+_FIRST_PERSON = Expression(
     r"\b(?:I(?! am (?:currently |temporarily )?(?:experiencing|overloaded|at capacity"
     r"|having trouble))"
     r"|I'll|I've|I'm|I'd|[Ll]et me|[Ww]e should|[Ww]e can(?! handle)|[Ww]e need|my)\b(?!/)"
 )
 # "… when the limit is reached": what stands before it makes it a case, not a fact.
-_DENIED = re.compile(
+_DENIED = Expression(
     r"\b(?:if|when|whenever|once|unless|until|before|after|without|no longer|never|not|avoid"
     r"|in case"
     r"|should|whether|because|as soon as|every time|what happens)\s+(?:\w+\s+){0,4}$",

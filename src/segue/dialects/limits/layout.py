@@ -7,7 +7,7 @@ mark at its beginning, and what it hangs from, tell whose it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from segue.dialects.limits import chrome, doing
 
@@ -20,6 +20,8 @@ ASIDE_ROWS = 12
 _RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
 
 _EDGES = _RULES | _BOTTOMS
+_OPENINGS = _RULES | _TOPS
+_FRAMES = _RULES | _TOPS | _BOTTOMS
 
 # Whose words a block holds.
 SPEECH = "speech"  # the agent's
@@ -42,12 +44,11 @@ class Block:
         self.lower = self.text.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """The parts of a screen. `draft` is what stands in the input line, None without one."""
 
     body: list[str]
-    status: list[str] = field(default_factory=list)
+    status: Sequence[str] = ()
     draft: str | None = None
 
 
@@ -58,7 +59,7 @@ def laid_out(rows: list[str]) -> Layout:
         found = _bare_input(rows) or found  # between rules stood a whole turn
     if found is None:
         return Layout(rows)
-    near = [row for row in found.body[-ASIDE_ROWS:] if not _is_aside(row)]
+    near = [row for row in found.body[-ASIDE_ROWS:] if not (row[:1].isspace() and _is_aside(row))]
     return Layout(found.body[:-ASIDE_ROWS] + near, found.status, found.draft)
 
 
@@ -74,7 +75,8 @@ def _framed_input(rows: list[str]) -> Layout | None:
         if rows[end].lstrip()[:1] not in _EDGES or not (is_rule(rows[end]) or is_bottom(rows[end])):
             continue
         for start in range(end - 1, max(-1, end - INPUT_ROWS_MAX), -1):
-            if not (is_rule(rows[start]) or is_top(rows[start])):
+            opening = rows[start]
+            if opening.lstrip()[:1] not in _OPENINGS or not (is_rule(opening) or is_top(opening)):
                 continue
             inside = [inner for row in rows[start + 1 : end] if (inner := unboxed(row).strip())]
             if inside and chrome.PLACEHOLDER.match(inside[0]):
@@ -144,7 +146,7 @@ def _is_below_command(rows: list[str], start: int) -> bool:
         above -= 1
     if above < 0 or above == start - 1 or not chrome.SHELL.match(rows[above]):
         return False
-    if chrome.AGENT_RUN.match(rows[above]):
+    if chrome.is_agent_run(rows[above]):
         return False
     return above == 0 or not rows[above - 1].strip()
 
@@ -158,13 +160,13 @@ def _start(rows: list[str], end: int) -> int:
         tops = (at for at in range(end - 1, lowest - 1, -1) if is_top(rows[at]))
         return next(tops, end - 1)
     at = end - 1
-    while at > lowest and rows[at - 1].strip() and not _is_edge(rows[at - 1]):
+    while at > lowest and rows[at - 1].strip() and not is_edge(rows[at - 1]):
         at -= 1
     if _hangs(rows[at]):  # deeply indented: goes on with what stands above the blank row
         above = at
         while above > lowest and not rows[above - 1].strip():
             above -= 1
-        if above > lowest and not _is_edge(rows[above - 1]):
+        if above > lowest and not is_edge(rows[above - 1]):
             return _start(rows, above)
     return at
 
@@ -177,7 +179,7 @@ def _hangs(row: str) -> bool:
 
 def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
     """One run of rows may hold several parties: a prompt, and what hangs from it."""
-    if len(rows) == 1 and _is_edge(rows[0]):
+    if len(rows) == 1 and is_edge(rows[0]):
         yield Block(NOTHING, tuple(rows))
         return
     if is_top(rows[0]):
@@ -192,6 +194,9 @@ def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
 
 def _is_boxed(rows: Sequence[str]) -> bool:
     """Between sides of a frame that was cut off above or below; a table has sides within, too."""
+    mark = rows[0].lstrip()[:1]
+    if mark and mark not in _SIDES:
+        return False
     written = [row.strip() for row in rows if row.strip()]
     if not all(row[0] in _SIDES and row[-1] in _SIDES for row in written):
         return False
@@ -215,10 +220,12 @@ def _framed(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
 def _parts(rows: Sequence[str]) -> list[Block]:
     parts: list[Block] = []
     begin = 0
+    is_run = chrome.is_agent_run(rows[0]) if rows else False
     for at in range(1, len(rows) + 1):
-        if at == len(rows) or _begins(rows[at], rows[begin]):
+        if at == len(rows) or is_run or _begins(rows[at], rows[begin]):
             parts.append(_part(rows[begin:at], parts))
             begin = at
+            is_run = at < len(rows) and chrome.is_agent_run(rows[at])
     return parts
 
 
@@ -226,8 +233,6 @@ def _begins(row: str, head: str) -> bool:
     """Whether a row is the first of another party's. What hangs from a spinner belongs to it."""
     body = row.lstrip()
     mark = body[:1]
-    if chrome.AGENT_RUN.match(head):
-        return True
     if mark in chrome.ELBOW:
         return body[1:2] in ("", " ") and not doing.is_busy(head)  # else it is a tree's branch
     if len(row) - len(body) > 2 or body[1:2] not in ("", " "):
@@ -245,9 +250,9 @@ def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
         return Block(_hung(above), kept, mark)
     if mark in chrome.SPEECH:
         return Block(TOOL if chrome.TOOL.match(text) else SPEECH, kept, mark)
-    if chrome.AGENT_RUN.match(rows[0]):
+    if chrome.is_agent_run(rows[0]):
         return Block(PROMPT, kept, "$")
-    if chrome.OK_TOOL.match(rows[0]) or chrome.SHELL.match(rows[0]) or chrome.DIFF.match(rows[0]):
+    if chrome.is_tool_row(rows[0], mark):
         return Block(TOOL, kept)
     if mark in chrome.ALARM:
         return Block(NOTICE, kept, mark)
@@ -268,8 +273,9 @@ def _hung(above: Sequence[Block]) -> str:
     return NOTICE if last.mark in chrome.ELBOW else TOOL
 
 
-def _is_edge(row: str) -> bool:
-    return is_rule(row) or is_top(row) or is_bottom(row)
+def is_edge(row: str) -> bool:
+    """A rule, or the top or the bottom of a frame."""
+    return row.lstrip()[:1] in _FRAMES and (is_rule(row) or is_top(row) or is_bottom(row))
 
 
 def is_rule(row: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from segue.dialects.limits import chrome, words
-from segue.dialects.limits.layout import is_bottom, is_rule, is_top, unboxed
+from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.layout import is_edge, is_top, unboxed
 
 ROWS_BELOW_MAX = 8
 QUICK_ROWS = 14
@@ -20,38 +21,36 @@ _MAY_BE = (
     "enter to",
     "return to",
     "/n",
-    "↓",
     "arrow",
     "esc to c",
     "esc to go",
 )
-_CONFIRM = re.compile(
+_CONFIRM = Expression(
     r"\b(?:enter|return) to (?:confirm|select|continue|submit)\b|\besc(?:ape)? to (?:cancel|exit"
     r"|go back)"
     r"|↑/?↓|\buse (?:the )?arrow",
     re.IGNORECASE,
 )
 # The same in a row that says nothing else.
-_KEYS = re.compile(
+_KEYS = Expression(
     r"\W*(?:press |use |hit |type )?(?:the )?(?:enter|return|esc|tab|space|arrow|↑|↓|[a-z]+ keys)\b"
     r"|\W*↑/?↓",
     re.IGNORECASE,
 )
-_CURSOR = re.compile(r"\s*[❯›▶]\s+\S")
-_YES_NO = re.compile(r"(?:\(y/n\)|\[y/n\]|\(yes/no\))\s*:?\s*$", re.IGNORECASE)
-_WAITS = re.compile(
+_CURSOR = Expression(r"\s*[❯›▶]\s+\S")
+_YES_NO = Expression(r"(?:\(y/n\)|\[y/n\]|\(yes/no\))\s*:?\s*$", re.IGNORECASE)
+_WAITS = Expression(
     r"\bwait\b.{0,40}\b(?:limit|resets?|continue)|\blimits?\b.{0,30}\bresets?\b|\bstop and wait\b",
     re.IGNORECASE,
 )
-_COSTS = re.compile(
+_COSTS = Expression(
     r"\b(?:upgrade|buy|purchase|add (?:funds|credits)|extra usage|pay|subscribe|switch)\b",
     re.IGNORECASE,
 )
 _ENTRY_INDENT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Menu:
+class Menu(NamedTuple):
     """`waits`: one of its entries is to wait for a limit's reset."""
 
     above: list[str]
@@ -71,14 +70,15 @@ class Menu:
 
 def menu_of(rows: list[str]) -> Menu | None:
     """The menu at the end of a screen, if one waits there."""
-    if not words.has_any("\n".join(rows[-QUICK_ROWS:]).lower(), _MAY_BE):
+    last = "\n".join(rows[-QUICK_ROWS:])
+    if "↓" not in last and not words.has_any(words.plain_lower(last), _MAY_BE):
         return None
     entries: list[tuple[int, str, bool]] = []
     below = 0
     is_confirmed = False
     for at in range(len(rows) - 1, max(-1, len(rows) - 40), -1):
         row = unboxed(rows[at])
-        if not row.strip() or _is_frame(rows[at]):
+        if not row.strip() or is_edge(rows[at]):
             continue
         option = chrome.OPTION.match(row)
         if option:
@@ -108,7 +108,7 @@ def _menu(rows: list[str], first: int, entries: Sequence[str], cursor: int | Non
     title: list[str] = []
     while start > 0 and len(title) < TITLE_ROWS_MAX:
         row = rows[start - 1]
-        if not unboxed(row).strip() or _is_frame(row):
+        if not unboxed(row).strip() or is_edge(row):
             break
         title.append(unboxed(row).strip())
         start -= 1
@@ -141,7 +141,3 @@ def _yes_no(rows: list[str]) -> Menu | None:
     if rows and _YES_NO.search(rows[-1]):
         return Menu(rows[:-1], (rows[-1].strip(),))
     return None
-
-
-def _is_frame(row: str) -> bool:
-    return is_rule(row) or is_top(row) or is_bottom(row)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from segue.dialects.limits import chrome
+from segue.dialects.limits.clues import Expression
 
 ROWS_MAX = 40
 LONG_WORD = 24
-_ENDS = re.compile(r"[.!?:;…)}\]\"']\s*$")
-_FRESH = re.compile(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d)")
+_ENDS = Expression(r"[.!?:;…)}\]\"']\s*$")
+_FRESH = Expression(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d)")
 
 
 def lines(rows: tuple[str, ...], width: int) -> list[str]:

@@ -9,16 +9,15 @@ about one does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
-from segue.dialects.limits import abroad, kinds, labels, words
-from segue.dialects.limits.clues import Clue
+from segue.dialects.limits import abroad, kinds, labels, matching, words
+from segue.dialects.limits.clues import Clue, Expression
 from segue.dialects.limits.extra import Extra
+from segue.dialects.limits.matching import Found
 from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.patterns import PATTERNS, Pattern
-from segue.dialects.limits.phrases import Phrases
 from segue.dialects.limits.when import when
 
 # Whose words they are: perhaps the agent's, all there is, the program's own.
@@ -32,21 +31,31 @@ TAIL_WORDS_MAX = 10
 NAME_BEFORE = 16  # characters before the noun that may name the limit, in other languages
 RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
 
-_IS_WARNING = Clue(words.WARNING_WORDS, words.WARNING)
+_IS_WARNING = Clue.any_of(*words.WARNING)
 _FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
-_IS_API = Clue(
-    '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
-    r"\bapi error\b|\\*[\"'](?:error|type)\\*[\"']\s*:\s*(?:\{|\\*[\"']error)",
-    r"\\*[\"']code\\*[\"']\s*:\s*[45]\d\d\b|\b[a-z_]+_error\b|RESOURCE_EXHAUSTED",
-    r"\b\w*(?:RateLimit|API|Overloaded|Authentication|Quota|Throttling)\w*(?:Error|Exception)\b",
-    r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|\berror code: [45]\d\d\b|^\W*[45]\d\d\s*\{"
-    r"|\berrorMessage=",
-    r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b",
-    r"\berror from [^:]{1,40}: [45]\d\d\b|^\W{0,6}[45]\d\d status code\b"
-    r"|^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])",
+_IS_API = Clue.any_of(
+    ("api error", r"\bapi error\b"),
+    (
+        '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
+        r"\\*[\"'](?:error|type)\\*[\"']\s*:\s*(?:\{|\\*[\"']error)"
+        r"|\\*[\"']code\\*[\"']\s*:\s*[45]\d\d\b|^\W*[45]\d\d\s*\{",
+    ),
+    ("40|41|42|50|52", r"^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"),
+    ("_error", r"\b[a-z_]+_error\b"),
+    ("resource_exhausted", r"RESOURCE_EXHAUSTED"),
+    (
+        "ratelimit|api|overloaded|authentication|quota|throttling",
+        r"\b\w*(?:RateLimit|API|Overloaded|Authentication|Quota|Throttling)\w*"
+        r"(?:Error|Exception)\b",
+    ),
+    ("status", r"\bstatus(?:_?code)?[=: ]+[45]\d\d\b|^\W{0,6}[45]\d\d status code\b"),
+    ("error code: ", r"\berror code: [45]\d\d\b"),
+    ("error from", r"\berror from [^:]{1,40}: [45]\d\d\b"),
+    ("errormessage=", r"\berrorMessage="),
+    ("econn|enotfound|etimedout|eai_again", r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b"),
 )
-_API_BEGINS = re.compile(
+_API_BEGINS = Expression(
     r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
@@ -56,13 +65,13 @@ _API_BEGINS = re.compile(
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"[\"'],\s*$|,\s*[)\]]\s*$")  # an entry of a list in source code
-_ANSWER = re.compile(
+_LISTED = Expression(r"[\"'],\s*$|,\s*[)\]]\s*$")  # an entry of a list in source code
+_ANSWER = Expression(
     r"\b[45]\d\d\b|[\"']message\\*[\"']|\{\s*\\*[\"']\w+\\*[\"']\s*:|Exception - |: \w+ \w+ \w+"
 )
-_STARTS = re.compile(r"(?:[.!?:;·∙|,=>]|\\*[\"'`(\[{]|\s-)\s*(?=\w)")
-_CLAUSE = re.compile(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
-_ADDRESS = re.compile(
+_STARTS = Expression(r"(?:[.!?:;·∙|,=>]|\\*[\"'`(\[{]|\s-)\s*(?=\w)")
+_CLAUSE = Expression(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
+_ADDRESS = Expression(
     r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
     r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
     r"|clear|press|automatically|expected|set|check|ask|available|resume|extend)\b"
@@ -72,24 +81,24 @@ _ADDRESS = re.compile(
 )
 # What programs begin with a capital, and people write of in mid-sentence.
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
-_RATE = re.compile(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
+_RATE = Expression(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
 _LABELS = frozenset(
     {"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction"}
 )
-_ERROR = re.compile(
+_ERROR = Expression(
     r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
 )
-_SAYS_ERROR = re.compile(r"\W*(?:api )?error: ", re.IGNORECASE)
-_SENTENCE = re.compile(r"[.!](?=\s)")
+_SAYS_ERROR = Expression(r"\W*(?:api )?error: ", re.IGNORECASE)
+_SENTENCE = Expression(r"[.!](?=\s)")
 # What else the cause of a 429 may be.
-_CAPACITY = re.compile(
+_CAPACITY = Expression(
     r"\b(?:out of|no|over|insufficient) capacity\b|\boverloaded\b|MODEL_CAPACITY"
 )
-_USAGE = re.compile(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 429 says
-_BILL = re.compile(r"\bplan and billing\b", re.IGNORECASE)
-_HERE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
-_INCREASE = re.compile(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
-_ADDRESSES = re.compile(r"\S*(?:://|\w\.\w+/)\S*")
+_USAGE = Expression(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 429 says
+_BILL = Expression(r"\bplan and billing\b", re.IGNORECASE)
+_HERE = Expression(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
+_INCREASE = Expression(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
+_ADDRESSES = Expression(r"\S*(?:://|\w\.\w+/)\S*")
 # Who reports about a program speaks of these; a program does not.
 _REPORT_WORDS = frozenset(
     """
@@ -101,23 +110,29 @@ _REPORT_WORDS = frozenset(
     asserted mock mocks mocked usually typically
     """.split()  # noqa: SIM905 - a table of words
 )
-_TOKEN = re.compile(r"[a-z]+")
-_IS_REPORT = Clue(
-    "method|variable|retr|example|such as|is now|are now|we now|so the|then the|the first"
-    "|the second|the third|the last|e.g. when|endpoint|logged|printed|displayed|counted|mapped"
-    "|queued"
-    "|marked|nightly",
-    r"\b(?:is|are|was|were|gets?|being) (?:now |also |only )?(?:logged(?! in| out)|printed"
-    r"|displayed"
-    r"|counted|mapped|queued|marked)\b|\bnightly\b",
-    r"(?<!payment )(?<!auth )\bmethod\b|(?<!environment )\bvariable\b|(?<!\d )\bretries\b",
-    r"\bretried\b(?! \d)|\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
-    r"\bthe (?:first|second|third|last) [a-z]\w*|\be\.g\. when\b|\bendpoints? that\b",
+_TOKEN = Expression(r"[a-z]+")
+_IS_REPORT = Clue.any_of(
+    (
+        "logged|printed|displayed|counted|mapped|queued|marked",
+        r"\b(?:is|are|was|were|gets?|being) (?:now |also |only )?(?:logged(?! in| out)|printed"
+        r"|displayed|counted|mapped|queued|marked)\b",
+    ),
+    ("nightly", r"\bnightly\b"),
+    ("method", r"(?<!payment )(?<!auth )\bmethod\b"),
+    ("variable", r"(?<!environment )\bvariable\b"),
+    ("retries", r"(?<!\d )\bretries\b"),
+    ("retried", r"\bretried\b(?! \d)"),
+    (
+        "for example|such as|is now|are now|we now|so the|then the",
+        r"\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
+    ),
+    ("the first|the second|the third|the last", r"\bthe (?:first|second|third|last) [a-z]\w*"),
+    ("e.g. when", r"\be\.g\. when\b"),
+    ("endpoint", r"\bendpoints? that\b"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A message that stops the agent, as it stands."""
 
     rule: str
@@ -128,49 +143,12 @@ class Reading:
     is_named: bool = False  # the words name the kind, not only the brand's habit
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The words of a limit: by which pattern, from where to where."""
-
-    rule: str
-    kind: str
-    start: int
-    end: int
-    trust: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Phrases that need the same words, and the patterns that they belong to by weight."""
-
-    needs: tuple[str, ...]
-    phrases: Phrases
-    owners: tuple[tuple[int, Pattern], ...]
-
-
 @cache
-def _tables() -> tuple[Table, ...]:
-    """Made when first needed: most commands never read a screen."""
-    groups: dict[tuple[str, ...], list[tuple[int, Pattern, str]]] = {}
-    for weight, pattern in enumerate(PATTERNS):
-        for phrase in pattern.phrases:
-            groups.setdefault(pattern.needs, []).append((weight, pattern, phrase))
-    return tuple(
-        Table(
-            needs,
-            Phrases([phrase for _weight, _pattern, phrase in group]),
-            tuple((weight, pattern) for weight, pattern, _phrase in group),
-        )
-        for needs, group in groups.items()
-    )
-
-
-@cache
-def _elsewhere_said() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+def _elsewhere_said() -> tuple[tuple[str, str, Expression], ...]:
     """Rule, kind and expression of what is said in other languages."""
     reached = [(f"limit-reached-{language}", "", said) for language, said in abroad.elsewhere()]
     other = [(f"abroad-{kind}", kind, said) for kind, said in abroad.ABROAD.items()]
-    return tuple((rule, kind, re.compile(said, re.I)) for rule, kind, said in (*reached, *other))
+    return tuple((rule, kind, Expression(said, re.I)) for rule, kind, said in (*reached, *other))
 
 
 def is_warning(text: str) -> bool:
@@ -236,56 +214,18 @@ def _line(
 @lru_cache(maxsize=1024)  # whoever watches a screen reads the same lines again and again
 def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
-    starts = list(labels.heads(line))
-    found = _match(line, starts, brand, trust)
-    is_weak = found is not None and found.rule in _LABELS
-    if found is not None and not is_weak:
+    starts = labels.heads(line)  # looked for one by one: mostly it is the first
+    found = matching.first(line, starts, brand, trust)
+    if found is not None and found.rule not in _LABELS:
         return found
     begin = found.start + 1 if found else 0
-    later = [at for at in starts if at >= begin] if found else []
+    later = [at for at in starts if at >= begin]
     if trust == OWN:
         later += [m.end() for m in _STARTS.finditer(line, begin)][:STARTS_MAX]
-    told = _match(line, later, brand, SPEECH) if later else None
+    told = matching.first(line, later, brand, SPEECH) if later else None
     if told is not None and (found is None or told.rule not in _LABELS):
         return told
     return found or _elsewhere(line)
-
-
-def _match(line: str, starts: Iterable[int], brand: str, trust: int) -> Found | None:
-    lower = line.lower()
-    is_of_use: dict[int, bool] = {}
-    for at in starts:
-        if not (line[at : at + 1].isalnum() or line[at : at + 1] == "["):
-            continue
-        best: tuple[int, Pattern, int] | None = None
-        for number, table in enumerate(_tables()):
-            if best is not None and best[0] < table.owners[0][0]:
-                break  # the tables are in the order of their weight
-            if number not in is_of_use:
-                is_of_use[number] = not table.needs or words.has_any(lower, table.needs)
-            if not is_of_use[number]:
-                continue
-            found = table.phrases.match(line, at, _meant(table, line, brand, trust))
-            if found is not None:
-                weight, pattern = table.owners[found[0]]
-                if best is None or weight < best[0]:
-                    best = weight, pattern, found[1]
-        if best is not None:
-            _weight, pattern, end = best
-            return Found(pattern.id, pattern.kind, at, end, pattern.trust)
-    return None
-
-
-def _meant(table: Table, line: str, brand: str, trust: int) -> Callable[[int], bool]:
-    """Whether a phrase counts here: for this brand, from this speaker, beside these words."""
-
-    def is_meant(number: int) -> bool:
-        pattern = table.owners[number][1]
-        if pattern.trust > trust or not pattern.holds_for(brand):
-            return False
-        return pattern.never is None or pattern.never.search(line) is None
-
-    return is_meant
 
 
 def _elsewhere(line: str) -> Found | None:

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from segue.core.limits import FAMILY
+from segue.core.limits import Waits, family, wakes_at
 from segue.dialects.limits.detection import Detection
 from segue.dialects.limits.menus import Menu
 from segue.i18n import _
 
 RESUME_TEXT = "계속"
-MARGIN_S = 5.0  # after a reset
-MINUTE_S = 60.0  # a time that names the minute may be rounded down
-AGAIN_S = 60.0  # after a second refusal with a time that is just past
-WAIT_S_MAX = 3600.0
-UNKNOWN_S = 30.0
-JITTER = 0.2
 BOUNDS = {"default_wait_time": (1, 3600), "max_retries": (1, 10)}
 REMEDIES = {"gemini": "/compress", "qwen": "/compress"}
 
@@ -73,42 +67,34 @@ class Wait:
 
 def family_of(kind: str | None) -> str:
     """The family that a user configures: weekly, rate, context, person, unknown."""
-    return FAMILY.get(kind or "unknown", "unknown")
+    return family(kind or "unknown")
 
 
 def wait_for(
     found: Detection, config: RecoveryConfig, now: datetime, *, sent: int = 0, chance: float = 0.5
 ) -> Wait:
     """How long to wait before the next try. `chance` (0 to 1) spreads what would come at once."""
-    family = family_of(found.kind)
-    if family == "context":
-        return _wait(now, config.context_limit_wait, is_guess=False)
-    if found.resets_at is not None:
-        return _until(found, found.resets_at, now, sent)
-    if family == "weekly":
-        return _wait(now, config.weekly_limit_default, is_guess=True)
-    if family == "rate":
-        seconds = min(config.default_wait_time * 2**sent, WAIT_S_MAX)
-        return _wait(now, seconds * (1 + JITTER * chance if sent else 1), is_guess=True)
-    return _wait(now, UNKNOWN_S, is_guess=True)
-
-
-def _until(found: Detection, resets_at: datetime, now: datetime, sent: int) -> Wait:
-    end = resets_at + timedelta(seconds=MINUTE_S if names_minute(found) else 0)
-    if sent and end <= now:
-        return _wait(now, AGAIN_S, is_guess=False)
-    until = max(end, now) + timedelta(seconds=MARGIN_S)
+    kind = found.kind or "unknown"
+    _over, until = wakes_at(
+        kind,
+        now,
+        resets_at=found.resets_at,
+        is_minute=names_minute(found),
+        waits=Waits(
+            weekly_s=config.weekly_limit_default,
+            rate_s=config.default_wait_time,
+            context_s=config.context_limit_wait,
+        ),
+        repeated=sent,
+        jitter=chance if sent else 0.0,
+    )
     seconds = -int(-(until - now).total_seconds() // 1)  # never a second too short
-    return Wait(until, seconds, is_guess=False)
+    return Wait(until, seconds, found.resets_at is None and family(kind) != "context")
 
 
 def names_minute(found: Detection) -> bool:
     """Whether the time names a minute, which may be rounded down."""
     return found.is_minute_rounded and found.time_form in ("clock", "date", "weekday", "day", "iso")
-
-
-def _wait(now: datetime, seconds: float, *, is_guess: bool) -> Wait:
-    return Wait(now + timedelta(seconds=seconds), round(seconds), is_guess)
 
 
 def is_same_stop(before: Detection, after: Detection) -> bool:

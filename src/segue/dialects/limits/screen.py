@@ -6,9 +6,8 @@ work is bounded by that, whatever is fed.
 
 from __future__ import annotations
 
-import re
-
 from segue.dialects.limits import words
+from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
 
 TEXT_CHARS_MAX = 64 * 1024
@@ -23,9 +22,10 @@ _VARIANTS = {
     **dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFF0D], "-"),
     **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0D},
 }
-_VARIANT = re.compile(f"[{''.join(map(chr, _VARIANTS))}]")
+_VARIANT = Expression(f"[{''.join(map(chr, _VARIANTS))}]")
 _USUAL_CONTROLS = ("\x1b", "\r", "\t", "\x08", "\x9b", "\x07", "\x00", "\x0e", "\x0f")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ODD = Expression(f"[{''.join((*map(chr, _VARIANTS), *_USUAL_CONTROLS))}]")
+_CONTROLS = Expression(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def normalise(text: str) -> list[str]:
@@ -35,18 +35,33 @@ def normalise(text: str) -> list[str]:
         text = text[text.find("\n") + 1 :]
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    is_plain = not words.has_any(text, _USUAL_CONTROLS)
-    if is_plain or not MOVE.search(text):
-        text = text if text.count("\n") <= ROWS_MAX else "\n".join(text.rsplit("\n", ROWS_MAX)[1:])
-    if not text.isascii() and _VARIANT.search(text):
-        text = text.translate(_VARIANTS)
-    rows = _rows(text, is_plain=is_plain)[-ROWS_MAX:]
+    is_usual = not text.isascii() and _ODD.search(text) is None  # one look instead of ten
+    if is_usual or not words.has_any(text, _USUAL_CONTROLS):
+        rows = (text if is_usual else _usual(text)).rsplit("\n", ROWS_MAX)[-ROWS_MAX:]
+    else:
+        rows = _rendered_rows(text)
     while rows and not rows[-1].strip():
         rows.pop()
     indent = _margin(rows)
     if not indent and len(text) <= ROW_CHARS_MAX:
         return [row.rstrip() for row in rows]
     return [row[indent : indent + ROW_CHARS_MAX].rstrip() for row in rows]
+
+
+def _usual(text: str) -> str:
+    """Without odd blanks and typographic variants."""
+    is_odd = not text.isascii() and _VARIANT.search(text) is not None
+    return text.translate(_VARIANTS) if is_odd else text
+
+
+def _rendered_rows(text: str) -> list[str]:
+    """What a text with cursor moves or colours leaves on the screen."""
+    if MOVE.search(text):
+        return rendered(_usual(text))[-ROWS_MAX:]
+    if text.count("\n") > ROWS_MAX:
+        text = "\n".join(text.rsplit("\n", ROWS_MAX)[1:])
+    plain = _CONTROLS.sub("", ESCAPE.sub("", _usual(text)))
+    return (plain.expandtabs(4) if "\t" in plain else plain).split("\n")[-ROWS_MAX:]
 
 
 def _margin(rows: list[str]) -> int:
@@ -59,12 +74,3 @@ def _margin(rows: list[str]) -> int:
         elif row:
             return 0
     return margin
-
-
-def _rows(text: str, *, is_plain: bool) -> list[str]:
-    if is_plain:
-        return text.split("\n")
-    if MOVE.search(text):
-        return rendered(text)
-    plain = _CONTROLS.sub("", ESCAPE.sub("", text))
-    return (plain.expandtabs(4) if "\t" in plain else plain).split("\n")

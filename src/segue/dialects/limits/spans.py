@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from segue.dialects.limits.clues import Expression
 
 SPAN_S_MAX = 400 * 86_400.0  # longer ones are no wait that anybody means
 
@@ -19,23 +21,22 @@ _UNITS_S = (
 _NUMBERS = {"an": 1.0, "a": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
 _NUMBER = rf"\d{{1,7}}(?:[.,]\d{{1,12}})?|{'|'.join(_NUMBERS)}"
 _UNIT = "|".join(f"(?P<u_{name}>{words})" for name, _s, words in _UNITS_S)
-_PART = re.compile(
+_PART = Expression(
     rf"(?P<n>{_NUMBER})(?:\s|-)*(?:{_UNIT})(?![a-zà-ÿ])\.?(?:\s*(?:,|and|und|et|y|e)\s+|\s*)",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
+_ABOUT = Expression(
     r"\s*(?:~|≈|<|about|around|approximately|approx\.?|roughly|another|less than|at least"
     r"|up to)?\s*",
     re.IGNORECASE,
 )
-_COUNTDOWN = re.compile(r"(?P<h>\d{1,3}):(?P<m>[0-5]\d):(?P<s>[0-5]\d)(?![\d:])")
-_ISO = re.compile(
+_COUNTDOWN = Expression(r"(?P<h>\d{1,3}):(?P<m>[0-5]\d):(?P<s>[0-5]\d)(?![\d:])")
+_ISO = Expression(
     r"P(?:(?P<d>\d{1,3})D)?T(?:(?P<h>\d{1,3})H)?(?:(?P<m>\d{1,4})M)?(?:(?P<s>\d{1,6}(?:\.\d+)?)S)?"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """How long, where it ends in the text, and whether it names whole minutes at best."""
 
     seconds: float

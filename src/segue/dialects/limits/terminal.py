@@ -6,8 +6,9 @@ and modes are skipped. Rows and columns are bounded, whatever numbers the stream
 
 from __future__ import annotations
 
-import re
 from unicodedata import east_asian_width
+
+from segue.dialects.limits.clues import Expression
 
 ROWS_MAX = 2_000
 COLUMNS_MAX = 1_000
@@ -17,9 +18,9 @@ _OTHER = (
     r"\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,4096}(?:\x1b\\)?"
     r"|\x1b[ -/]*[0-~]|\x1b"
 )
-ESCAPE = re.compile(rf"\x1b\[[0-?]*[ -/]*[@-~]|{_OTHER}")
-MOVE = re.compile(r"\x1b\[[0-9;]*[A-HJKSTXdfsu`a]|[\r\x08](?!\n)")
-_TOKEN = re.compile(
+ESCAPE = Expression(rf"\x1b\[[0-?]*[ -/]*[@-~]|{_OTHER}")
+MOVE = Expression(r"\x1b\[[0-9;]*[A-HJKSTXdfsu`a]|[\r\x08](?!\n)")
+_TOKEN = Expression(
     rf"{_CSI}|(?P<other>{_OTHER})|(?P<control>[\x00-\x1f\x7f])|(?P<text>[^\x00-\x1f\x7f]+)"
 )
 

@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from datetime import timedelta, timezone
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Clue
+from segue.dialects.limits.abroad import is_eastern
+from segue.dialects.limits.clues import Clue, Expression
 from segue.dialects.limits.moments import Here, Moment, moment_at, seconds_at
 from segue.dialects.limits.spans import span_at
 
 TEXT_CHARS_MAX = 4_000
 CUES_MAX = 24
 
-_CUE = re.compile(
+_CUE = Expression(
     r"""(?<![a-z])(?:
       reset(?:s|ting)?(?:[_ -]?(?:at|in|after|time|date))?(?:[_ -]?(?:seconds|secs|sec|s|epoch
         |unix|timestamp|utc)\b)?
@@ -42,7 +43,7 @@ _CUE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_WORD = re.compile(r"(?<![a-zA-Zа-я])[a-zA-Zà-ÿа-яА-Я]{3}")  # how it begins
+_WORD = Expression(r"(?<![a-zA-Zа-я])[a-zA-Zà-ÿа-яА-Я]{3}")  # how it begins
 _CUE_BEGINS = frozenset(
     """
     res ret ren ref reo try tri ava com che bac usa use con acc ope reg rep unl lif aut wai sle unt
@@ -50,7 +51,7 @@ _CUE_BEGINS = frozenset(
     сно поп pon can may
     """.split()  # noqa: SIM905 - a table of words
 )
-_FILL = re.compile(
+_FILL = Expression(
     r"""(?:[\s:="'(\[\\|~≈>,]+|[·∙]\s|-\s
       | (?:at|on|in|after|by|from|around|about|approximately|for|until|till|again|back|be|is|are|it
           |will|the|your|limits?|usage|quota|window|automatically|date|time|resets?|next\ (?=try)
@@ -61,30 +62,29 @@ _FILL = re.compile(
           |a\ partir\ de)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SPAN_FILL = re.compile(
+_SPAN_FILL = Expression(
     r"\b(?:in|after|for|another|wait(?:ing|s)?|nach|dans|within|delay|sleeping)\b", re.IGNORECASE
 )
-_COUNT = re.compile(r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\s*(?:in|after)\b)", re.IGNORECASE)
-_SECONDS_CUE = re.compile(
+_COUNT = Expression(r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\s*(?:in|after)\b)", re.IGNORECASE)
+_SECONDS_CUE = Expression(
     r"retry[_ -]?(?:after|delay)|retry\s+after|resets?[_ -]?(?:in|after)[_ -]?s(?:ec(?:ond)?s?)?\b",
     re.IGNORECASE,
 )
-_AFTER_PIPE = re.compile(r"\|\s*(?=\d{10})")
-_TURNED = re.compile(  # `2h 13m until reset`
+_AFTER_PIPE = Expression(r"\|\s*(?=\d{10})")
+_TURNED = Expression(  # `2h 13m until reset`
     r"(?:until|before|till|to|remaining|left)\b(?:\s+(?:the|your|next|it|usage|limit|quota))*\s*"
     r"(?:resets?|retry|retrying|next|you can|try)",
     re.IGNORECASE,
 )
-_LED = re.compile(r"\b(?:in|dans|en|em|nach|um|ab|à|às|at|after)\s+(?=\d)", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w:.,/-])\d")
-_EASTERN = re.compile(r"[가-힣ぁ-ヿ一-鿿]")
+_LED = Expression(r"\b(?:in|dans|en|em|nach|um|ab|à|às|at|after)\s+(?=\d)", re.IGNORECASE)
+_NUMBER = Expression(r"(?<![\w:.,/-])\d")
 # What follows directly on a time that is meant: at, until, after, again, reset.
-_EASTERN_CUE = re.compile(
+_EASTERN_CUE = Expression(
     r"\s*(?:에|까지|부터|이후|후|뒤|다시|초기화|재설정|리셋|재개|に|まで|以降|後|から|リセット"
     r"|また|もう一度|再|重置|恢复|恢復|后|之后"
     r"|以后|起|重试|可用)"
 )
-_EASTERN_TIME = re.compile(
+_EASTERN_TIME = Expression(
     r"(?:[월화수목금토일]요일|[月火水木金土日]曜日?|(?:周|星期|礼拜|週)[一二三四五六日天])"
     r"|(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天"
 )
@@ -94,7 +94,7 @@ _IS_CHINA = Clue(
     r"|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
 # A time is a number, or one of a few words.
-_DIGIT = re.compile(r"\d")
+_DIGIT = Expression(r"\d")
 _TIME_WORDS = (
     *("midnight", "noon", "tomorrow", "next", "an hour", "a minute", "a day", "a week", "sday"),
     *("monday", "friday", "saturday", "sunday", "morgen", "mañana", "demain"),
@@ -190,7 +190,7 @@ def _led(text: str, here: Here) -> Moment | None:
 
 
 def _eastern(text: str, here: Here) -> Moment | None:
-    if not _EASTERN.search(text):
+    if text.isascii() or not any(map(is_eastern, set(text))):
         return None
     for found in _EASTERN_TIME.finditer(text):
         moment = moment_at(text, found.start() + len(found[0]) - len(found[0].lstrip()), here)

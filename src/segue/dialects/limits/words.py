@@ -8,6 +8,7 @@ YOU [have] HIT [which …] WHAT.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 # Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
 WHICH = """
@@ -93,20 +94,26 @@ OVERLOADED = """
     rate~limited
 """
 
-# Near it, not at it.
-WARNING_WORDS = (
-    "approach|close to|near|almost|low|soon|about to|on track|less than|%|remaining|가까|접근"
-    "|近づ|接近|もうすぐ|まもなく|間もなく|임박|거의|即将|即將|快要|将要|fast|bald|casi|presque"
-    "|bientôt|quasi"
-)
+# Near it, not at it: what shows it, behind words that it needs.
 WARNING = (
-    r"\bapproach(?:ing|es|ed)\b|\bclose to\b|\bnear(?:ing|ly)?\b|\balmost\b|\brunning low\b"
-    r"|\bsoon\b"
-    r"|\babout to\b|\bon track\b|\blow on\b|\bcame near\b|\bless than [1-9]\d?% of\b"
-    r"|(?<![\d.])(?:[1-9]?\d)(?:\.\d+)? ?% (?:of|used|left|remaining|until|full)"
-    r"|\bremaining:|에 가까|접근|임박|거의|近づ|接近|もうすぐ|まもなく|間もなく"
-    r"|即将|即將|快要|将要|\bfast (?:erreicht|aufgebraucht)|\bbald\b|\b[cq]u?asi\b|\bpresque\b"
-    r"|\bbientôt\b"
+    ("approach", r"\bapproach(?:ing|es|ed)\b"),
+    ("close to", r"\bclose to\b"),
+    ("near", r"\bnear(?:ing|ly)?\b"),
+    ("almost", r"\balmost\b"),
+    ("low", r"\brunning low\b|\blow on\b"),
+    ("soon", r"\bsoon\b"),
+    ("about to", r"\babout to\b"),
+    ("on track", r"\bon track\b"),
+    ("less than", r"\bless than [1-9]\d?% of\b"),
+    ("%", r"(?<![\d.])(?:[1-9]?\d)(?:\.\d+)? ?% (?:of|used|left|remaining|until|full)"),
+    ("remaining", r"\bremaining:"),
+    ("가까|접근|임박|거의", "에 가까|접근|임박|거의"),
+    ("近づ|接近|もうすぐ|まもなく|間もなく", "近づ|接近|もうすぐ|まもなく|間もなく"),
+    ("即将|即將|快要|将要", "即将|即將|快要|将要"),
+    ("fast", r"\bfast (?:erreicht|aufgebraucht)"),
+    ("bald", r"\bbald\b"),
+    ("casi|quasi", r"\b(?:c|qu)asi\b"),
+    ("presque|bientôt", r"\bpresque\b|\bbientôt\b"),
 )
 
 
@@ -133,6 +140,8 @@ _TELLING = """
     anfragen solicitudes peticiones requêtes solicitações überlastet servidor surchargé запросов
 """
 _TELLING_WORDS = tuple(word.replace("_", " ") for word in _TELLING.split())
+_TELLING_PLAIN = tuple(word for word in _TELLING_WORDS if word.isascii())
+_TELLING_FOREIGN = tuple(word for word in _TELLING_WORDS if not word.isascii())
 
 
 def has_any(lower: str, words: Iterable[str]) -> bool:
@@ -143,6 +152,18 @@ def has_any(lower: str, words: Iterable[str]) -> bool:
     return False
 
 
+def plain_lower(text: str) -> str:
+    """In small letters, for a quick look: what is not ASCII becomes a question mark.
+
+    A single arrow in a text makes all that is done with it several times as slow.
+    """
+    plain = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
+    return plain.lower()
+
+
+@lru_cache(maxsize=512)  # the last rows of a screen are the same again and again
 def may_tell(text: str) -> bool:
     """Whether a line is worth a close look."""
-    return has_any(text.lower(), _TELLING_WORDS)
+    if has_any(plain_lower(text), _TELLING_PLAIN):
+        return True
+    return not text.isascii() and has_any(text.lower(), _TELLING_FOREIGN)

@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from segue.dialects.limits.clues import Expression
+
 OFFSET_H_MAX = 14
 
 # Abbreviation → the place whose rules it follows: a winter name printed in summer is common,
@@ -51,7 +53,7 @@ _LOCAL = frozenset({"local", "local time", "your local time", "your time", "your
 
 _OFFSET = r"[+\-]\d{1,2}(?::?\d{2})?"
 # What may stand behind a time of day: in brackets, or bare.
-NAME = re.compile(
+NAME = Expression(
     r"\s*,?\s*(?:\(\s*)?"
     rf"(?P<zone>[A-Za-z]{{2,14}}/ ?[A-Za-z0-9_+\-/]{{2,40}}|(?:UTC|GMT)\s?{_OFFSET}|UTC|GMT|Z\b"
     rf"|{_OFFSET}\b|[A-Z]{{2,5}}\b|(?:Pacific|Mountain|Central|Eastern)(?= (?:standard "
@@ -61,11 +63,11 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 # A name in brackets that is cut off or strange is still a zone, only an unknown one.
-BRACKETED = re.compile(r"\s*\(\s*(?P<zone>[A-Za-z][A-Za-z0-9_+\-/: ]{1,40}?)\s*(?:\)|…|\.\.\.|$)")
-_FIXED = re.compile(
+BRACKETED = Expression(r"\s*\(\s*(?P<zone>[A-Za-z][A-Za-z0-9_+\-/: ]{1,40}?)\s*(?:\)|…|\.\.\.|$)")
+_FIXED = Expression(
     r"(?:UTC|GMT)?\s?(?P<sign>[+\-])(?P<h>\d{1,2})(?::?(?P<m>\d{2}))?", re.IGNORECASE
 )
-_ABBREVIATION = re.compile(r"[A-Z]{2,6}")
+_ABBREVIATION = Expression(r"[A-Z]{2,6}")
 _WORDS_NO_ZONE = frozenset(
     {"am", "pm", "on", "or", "to", "if", "in", "at", "by", "and", "but", "for", "the", "you", "is"}
 )

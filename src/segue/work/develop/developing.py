@@ -33,14 +33,8 @@ from segue.work.brands import Start
 from segue.work.config import AgentSettings, Config
 from segue.work.develop.folder import FeatureFolder
 from segue.work.develop.gates import STOP
-from segue.work.develop.steps import (
-    BY_COMMAND,
-    DESIGN,
-    MERGE,
-    REVIEW,
-    FeatureSteps,
-    Manner,
-)
+from segue.work.develop.steps import FeatureSteps, Manner
+from segue.work.develop.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
 from segue.work.finish import (
     ALL_DONE,
     INTERRUPTED,

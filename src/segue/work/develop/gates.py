@@ -50,7 +50,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     run = steps.run
     if steps.state.phase is not Phase.IMPLEMENT:
         return False
-    failed = [one.id for one in steps.checkpoints if steps._state(one.id) is TaskState.FAILED]
+    failed = [one.id for one in steps.checkpoints if steps.state_of(one.id) is TaskState.FAILED]
     if steps.reopen_free():
         steps.passed_over()
         return True

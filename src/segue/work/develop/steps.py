@@ -7,7 +7,6 @@ written at a phase's beginning and at an iteration's, and at no other time.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,28 +31,15 @@ from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.store.changes import Note
 from segue.work import place
-from segue.work.attempts import ATTEMPT
-from segue.work.develop import gates, git, prompts
+from segue.work.develop import gates, git, tasks
 from segue.work.develop.folder import FeatureFolder
+from segue.work.develop.tasks import BY_COMMAND, CHECK, DESIGN, MERGE, OF_PHASE, REVIEW
 from segue.work.source import Steps
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
     from segue.work.ledger import GateRow, RunRow
     from segue.work.tasklist import TaskListRun
-
-DESIGN, REVIEW, CHECK, MERGE = "design", "review", "check", "merge"
-BY_COMMAND = "command"  # the name of what is no agent: a command of the plan itself
-TRIES = 2  # more than the first, of a design and of a merge
-REVIEW_TRIES = 3  # how often the checkpoints go back to the reviewer
-TEAMS = (("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1"),)
-OF_PHASE = {Phase.DESIGN: (DESIGN,), Phase.REVIEW: (REVIEW,), Phase.MERGE: (MERGE, CHECK)}
-STATES = {
-    Status.PENDING: TaskState.PENDING,
-    Status.IN_PROGRESS: TaskState.IN_PROGRESS,
-    Status.PASSED: TaskState.COMPLETED,
-    Status.ESCALATED: TaskState.FAILED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +133,7 @@ class FeatureSteps(Steps):
             if was_shown and not gates.is_open(self, key):  # a person set the phase back
                 self._back_to_pending(key, None)
         for id, progress in self.state.checkpoints.items():
-            if progress.status is Status.ESCALATED and self._state(id) is TaskState.SKIPPED:
+            if progress.status is Status.ESCALATED and self.state_of(id) is TaskState.SKIPPED:
                 self.run.skipped_here.add(id)
 
     def _read_checkpoints(self) -> None:
@@ -168,143 +154,15 @@ class FeatureSteps(Steps):
     # The tasks of the phase
 
     def tasks(self) -> tuple[Task, ...]:
-        match self.state.phase:
-            case Phase.DESIGN:
-                return (self._phase_task(DESIGN, self.state.feature, TRIES),)
-            case Phase.REVIEW:
-                return (self._phase_task(REVIEW, _("Review of the design"), REVIEW_TRIES),)
-            case Phase.IMPLEMENT:
-                return tuple(
-                    self._checkpoint_task(one, n) for n, one in enumerate(self.checkpoints)
-                )
-            case Phase.MERGE:
-                return (self._check_task(), self._merge_task())
-            case _:
-                return ()
+        return tasks.of_phase(self)
 
-    def _state(self, id: str) -> TaskState:
+    def state_of(self, id: str) -> TaskState:
         row = self.run.ledger.tasks.get(id)
         return row.state if row else TaskState.PENDING
 
-    def _env(self, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-        return (("SEGUE_PHASE", str(self.state.phase)), ("SEGUE_TARGET", str(self.design)), *more)
-
-    def _fill(self, name: str, **values: str) -> str:
-        common = {"feature": self.state.feature, "target": str(self.design), **values}
-        return prompts.fill(name, self.folder.root, self.manner.user_folder, common)
-
-    def _phase_task(self, id: str, title: str, retries: int) -> Task:
-        return Task(
-            id,
-            title,
-            state=self._state(id),
-            agent=self.manner.agent,
-            body=self._fill(id),
-            retries=retries,
-            resumes_conversation=True,
-            env=self._env(),
-        )
-
-    def _checkpoint_task(self, one: Checkpoint, order: int) -> Task:
-        by_hand = one.id in self.by_hand
-        progress = self.state.checkpoints[one.id]
-        files = "\n".join(f"- {file}" for file in one.files)
-        row = self.run.ledger.tasks.get(one.id)
-        used = row.retries_used if row else max(0, progress.iteration - 1)
-        is_team = self.state.strategy is Strategy.AGENT_TEAMS
-        return Task(
-            one.id,
-            one.description.splitlines()[0],
-            state=self._shown(one.id, progress),
-            order=order,
-            blocked_by=tuple(id for id in one.depends if not self._is_passed_over(id)),
-            files=one.files or ("**",),
-            agent=BY_COMMAND if by_hand else self.manner.agent,
-            run=":" if by_hand else None,
-            verify=one.validate,
-            retries=0 if by_hand else ITERATIONS_MAX - 1,
-            retries_used=0 if by_hand else used,
-            body=self._fill(
-                "implement",
-                checkpoint=one.id,
-                description=one.description,
-                validate=one.validate,
-                iteration=ATTEMPT,
-                iterations=str(ITERATIONS_MAX),
-                files=_("It may change these files and no others:") + f"\n\n{files}\n"
-                if files
-                else "",
-            ),
-            env=self._env(
-                ("SEGUE_CHECKPOINT", one.id),
-                ("SEGUE_ITERATION", ATTEMPT),
-                *(TEAMS if is_team else ()),
-            ),
-        )
-
-    def _shown(self, id: str, progress: Progress) -> TaskState:
-        """The mark in the file. What was passed over has none of its own there, and what begins
-        again keeps its old one until it does."""
-        row = self.run.ledger.tasks.get(id)
-        if row is not None and progress.status is not Status.PASSED:
-            if row.state is TaskState.SKIPPED and progress.status is not Status.IN_PROGRESS:
-                return TaskState.SKIPPED
-            if row.state is TaskState.PENDING:
-                return TaskState.PENDING
-        return STATES[progress.status]
-
-    def _is_passed_over(self, id: str) -> bool:
+    def is_passed_over(self, id: str) -> bool:
         """A person said that the work goes on without it."""
         return id in self.run.skipped_here
-
-    def _check_task(self) -> Task:
-        return Task(
-            CHECK,
-            _("All validations on the whole"),
-            state=self._state(CHECK),
-            agent=BY_COMMAND,
-            run=self._all_validations(),
-            retries=0,
-            env=self._env(),
-        )
-
-    def _merge_task(self) -> Task:
-        row = self.run.ledger.tasks.get(CHECK)
-        is_free = self._check_is_settled() and not self.manner.merge_command
-        outcome = _("They all passed.")
-        if row is not None and row.state is TaskState.FAILED:
-            outcome = _("Not all of them passed:") + f"\n\n{row.error or ''}"
-        by_command = self.manner.merge_command
-        return Task(
-            MERGE,
-            _("Merge"),
-            state=self._state(MERGE),
-            order=1,
-            blocked_by=() if is_free else (CHECK,),
-            agent=BY_COMMAND if by_command else self.manner.agent,
-            run=by_command,
-            verify=None if by_command else self._all_validations(),
-            retries=TRIES,
-            body=self._fill(
-                "merge",
-                validations="\n".join(f"- {one.id}: `{one.validate}`" for one in self._wanted()),
-                outcome=outcome,
-            ),
-            resumes_conversation=True,
-            env=self._env(),
-        )
-
-    def _wanted(self) -> list[Checkpoint]:
-        return [one for one in self.checkpoints if not self._is_passed_over(one.id)]
-
-    def _all_validations(self) -> str:
-        """Each validation by itself; the names of those that failed, last."""
-        lines = ["# " + _("all validations"), "failed="]
-        for one in self._wanted():
-            lines.append(f"echo {shlex.quote(f'== {one.id}: {one.validate}')}")
-            lines.append(f'sh -c {shlex.quote(one.validate)} || failed="$failed {one.id}"')
-        lines.append('test -z "$failed" || { echo "failed:$failed"; exit 1; }')
-        return "\n".join(lines)
 
     # How they run
 
@@ -318,7 +176,7 @@ class FeatureSteps(Steps):
         is_one = self.state.strategy in (Strategy.DIRECT, Strategy.AGENT_TEAMS)
         if not is_one or self.state.phase is not Phase.IMPLEMENT or task.agent == BY_COMMAND:
             return None
-        done = [one.id for one in self.checkpoints if self._state(one.id) is TaskState.COMPLETED]
+        done = [one.id for one in self.checkpoints if self.state_of(one.id) is TaskState.COMPLETED]
         runs = [run.ledger.last_run(id) for id in (*done[-1:], task.id)]
         last = max((one for one in runs if one), key=lambda one: one.created_at, default=None)
         return last if last is not None and last.agent == task.agent else None
@@ -361,12 +219,12 @@ class FeatureSteps(Steps):
 
     def write(self, taken_in: Callable[[], None]) -> bool:
         self._has_moved = self._advance() or self._has_moved
-        if self.state.phase is Phase.MERGE and not self._is_checked and self._check_is_settled():
+        if self.state.phase is Phase.MERGE and not self._is_checked and self.check_is_settled():
             self._is_checked = self._has_moved = True  # the merge is told how it came out
         return True
 
-    def _check_is_settled(self) -> bool:
-        return self._state(CHECK) in (TaskState.COMPLETED, TaskState.FAILED)
+    def check_is_settled(self) -> bool:
+        return self.state_of(CHECK) in (TaskState.COMPLETED, TaskState.FAILED)
 
     def has_moved_on(self) -> bool:
         has_moved, self._has_moved = self._has_moved, False
@@ -376,8 +234,8 @@ class FeatureSteps(Steps):
         """What a checkpoint held back may be free now; what fails on the whole is the merge's
         work, where an agent does it."""
         self.reopen_free()
-        is_held = self.state.phase is Phase.MERGE and self._state(MERGE) is TaskState.SKIPPED
-        if is_held and self._check_is_settled() and not self.manner.merge_command:
+        is_held = self.state.phase is Phase.MERGE and self.state_of(MERGE) is TaskState.SKIPPED
+        if is_held and self.check_is_settled() and not self.manner.merge_command:
             run.move_task(MERGE, TaskState.PENDING, Trigger.REOPEN)
 
     def reopen_free(self) -> bool:
@@ -388,10 +246,10 @@ class FeatureSteps(Steps):
             free = [
                 one.id
                 for one in self.checkpoints
-                if self._state(one.id) is TaskState.SKIPPED
-                and not self._is_passed_over(one.id)
+                if self.state_of(one.id) is TaskState.SKIPPED
+                and not self.is_passed_over(one.id)
                 and not any(
-                    self._state(id) in held for id in one.depends if not self._is_passed_over(id)
+                    self.state_of(id) in held for id in one.depends if not self.is_passed_over(id)
                 )
             ]
             for id in free:
@@ -411,15 +269,15 @@ class FeatureSteps(Steps):
 
     def _one_boundary(self) -> bool:
         match self.state.phase:
-            case Phase.DESIGN if self._state(DESIGN) is TaskState.COMPLETED:
+            case Phase.DESIGN if self.state_of(DESIGN) is TaskState.COMPLETED:
                 if gates.holds_design(self):
                     return False
                 self._save(replace(self.state, phase=Phase.REVIEW))
-            case Phase.REVIEW if self._state(REVIEW) is TaskState.COMPLETED:
+            case Phase.REVIEW if self.state_of(REVIEW) is TaskState.COMPLETED:
                 self._implement()
             case Phase.IMPLEMENT:
                 return self._checkpoint_boundary()
-            case Phase.MERGE if self._state(MERGE) is TaskState.COMPLETED:
+            case Phase.MERGE if self.state_of(MERGE) is TaskState.COMPLETED:
                 self._save(replace(self.state, phase=Phase.DONE))
             case _:
                 return False
@@ -457,7 +315,7 @@ class FeatureSteps(Steps):
                 self._save(self.state.with_checkpoint(one.id, wanted))
                 return True
         settled = [
-            self._state(one.id) is TaskState.COMPLETED or self._is_passed_over(one.id)
+            self.state_of(one.id) is TaskState.COMPLETED or self.is_passed_over(one.id)
             for one in self.checkpoints
         ]
         if all(settled):
