@@ -38,7 +38,7 @@ programs:
 # real agent programs and the browser are large and get a processor each, in a run of their own. They
 # are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
 test: check programs
-	$(BIN)/pytest -n 6 tests --ignore tests/real --ignore tests/ui
+	$(BIN)/pytest -n 6 --dist worksteal tests --ignore tests/real --ignore tests/ui
 	$(BIN)/pytest -n 2 --dist worksteal tests/real tests/ui
 
 check: $(STAMP)

@@ -74,6 +74,13 @@ def test_what_is_left_out_has_a_default() -> None:
     assert (one.description, one.depends, one.files) == ("cp-1", (), ())
 
 
+def test_a_description_can_be_shown_anywhere() -> None:
+    """What would move a terminal's cursor or colour it is taken out; the command stays as it is."""
+    (one,) = read(document('- {id: cp-1, description: "a\\e[31mb", validate: "x\\ty"}\n'))
+    assert one.description.isprintable()
+    assert one.validate == "x\ty"
+
+
 def test_a_single_name_stands_for_a_list() -> None:
     """`depends: a` is what people write."""
     one, other = read(document(GOOD + "- {id: b, validate: x, depends: cp-1, files: a.py}\n"))
@@ -208,12 +215,13 @@ NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,20}", fullmatch=True).filter(
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1).filter(
     str.strip
 )
+SHOWN = WORDS.filter(str.isprintable)
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(NAMES, WORDS, WORDS), min_size=1, max_size=6, unique_by=lambda x: x[0]))
+@given(st.lists(st.tuples(NAMES, SHOWN, WORDS), min_size=1, max_size=6, unique_by=lambda x: x[0]))
 def test_what_yaml_can_say_is_read_as_it_was_meant(rows: list[tuple[str, str, str]]) -> None:
-    """Descriptions and commands of any characters; each depends on those before it."""
+    """Any printable description, any command; each depends on those before it."""
     wanted = [
         Checkpoint(id, text.strip(), command.strip(), tuple(r[0] for r in rows[:n]), line=2)
         for n, (id, text, command) in enumerate(rows)
