@@ -11,7 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from segue import i18n
-from segue.cli.book_words import PLOT_CELLS, PLOT_ROWS_MAX, in_full, interrupted, plot, summary
+from segue.cli.book_words import (
+    BARS,
+    PLOT_CELLS,
+    PLOT_ROWS_MAX,
+    in_full,
+    interrupted,
+    plot,
+    summary,
+)
 from segue.core.book import BookState, Breaker
 from segue.core.cells import width
 
@@ -194,6 +202,16 @@ def test_any_scores_can_be_drawn(scores: dict[int, float]) -> None:
         assert len(rows[0].strip()) == len(scores)
     else:
         assert len(rows) == len(scores)
+        assert max(width(row) for row in rows) <= PLOT_CELLS + 25
+
+
+@pytest.mark.parametrize("score", [-5, 0, 100, 250])
+def test_a_score_beyond_the_scale_is_drawn_at_its_end(score: float) -> None:
+    """Another judge, or another tool, may count differently."""
+    few = plot(replace(STATE, quality_scores={1: score}))
+    assert few[0].count("█") + few[0].count("░") == PLOT_CELLS
+    many = plot(replace(STATE, quality_scores=dict.fromkeys(range(1, PLOT_ROWS_MAX + 2), score)))
+    assert set(many[0].strip()) == {BARS[0] if score <= 0 else BARS[-1]}
 
 
 # The end of a run

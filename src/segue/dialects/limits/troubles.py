@@ -174,7 +174,7 @@ LOGINS = (
         r"api[_ ]key[_ ](?:is )?(?:invalid|not valid)",
         never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
         needs="key auth credential token oauth login logged signed access account organi session"
-        " forbidden",
+        " forbidden sign-in bearer sso permission",
     ),
     one(
         "login-needed",
@@ -223,6 +223,7 @@ WIRES = (
         never=r"database|postgres|redis|localhost:\d+|127\.0\.0\.1:\d|sqlite|mysql|\bgit\b|\bssh\b",
         needs="connect reach fetch resolve contact establish network internet dns tls ssl socket"
         " proxy transport stream request operation response call econn enotfound etimedout"
-        " eai_again ehost enet epipe getaddrinfo error premature offline certificate",
+        " eai_again ehost enet epipe getaddrinfo error premature offline certificate timeout timed"
+        " aborted communicating",
     ),
 )
