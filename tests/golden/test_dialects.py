@@ -35,7 +35,7 @@ AGENTS = {
     "gemini": ("segue.dialects.gemini", "Gemini"),
     "opencode": ("segue.dialects.opencode", "Opencode"),
 }
-NOT_AGENTS = {"tasklist", "emulator", "screens", "claude_transcripts"}
+NOT_AGENTS = {"tasklist", "emulator", "screens", "claude_transcripts", "claude_hooks"}
 CASES = sorted(
     f"{agent}/{case.name}"
     for agent in AGENTS

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import IO
@@ -15,11 +16,17 @@ import pytest
 
 from segue.cli import detect_many
 from segue.cli.detect_many import PIECE_LINES, Answer, answers, lines_of
+from segue.drivers import processes
 from segue.errors import Bug
 
 
 def shouted(line: bytes | None) -> bytes:
     return (b"TOO LONG" if line is None else line.upper()) + b"@%d\n" % os.getpid()
+
+
+def slowly(line: bytes | None) -> bytes:
+    time.sleep(0.005)  # work enough that whoever writes is always ahead
+    return shouted(line)
 
 
 def shouted_by(source: IO[bytes], workers: int, answer: Answer = shouted) -> list[list[bytes]]:
@@ -84,7 +91,7 @@ def test_a_pipe_that_is_full_again_and_again_is_shared(tmp_path: Path) -> None:
     file.write_bytes((b"y" * 8_000 + b"\n") * 200)
     with subprocess.Popen(["cat", file], stdout=subprocess.PIPE) as feeder:
         assert feeder.stdout is not None
-        got = shouted_by(feeder.stdout, 2)
+        got = shouted_by(feeder.stdout, 2, slowly)
     assert len(got) == 200
     assert {pid for _answer, pid in got} - {HERE}
 
@@ -92,12 +99,18 @@ def test_a_pipe_that_is_full_again_and_again_is_shared(tmp_path: Path) -> None:
 # What goes wrong
 
 
+@pytest.fixture(autouse=True)
+def _others() -> None:
+    """Processes that other tests have left to this one are not ours."""
+    OTHERS.clear()
+    OTHERS.update(processes.descendants(os.getpid()))
+
+
+OTHERS: set[int] = set()
+
+
 def has_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
+    return bool(set(processes.descendants(os.getpid())) - OTHERS)
 
 
 MANY = b"".join(b"%d\n" % n for n in range(20 * PIECE_LINES))

@@ -88,7 +88,9 @@ def test_commands_are_loaded_only_when_they_are_called() -> None:
 def test_every_command_is_a_file_of_its_own_name() -> None:
     """The command NAME is `command` of segue.cli.NAME."""
     for name in COMMANDS:
-        assert isinstance(import_module(f"segue.cli.{name.replace('-', '_')}").command, click.Command)
+        assert isinstance(
+            import_module(f"segue.cli.{name.replace('-', '_')}").command, click.Command
+        )
     assert make().list_commands(click.Context(make())) == list(COMMANDS)
 
 
