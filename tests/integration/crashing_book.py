@@ -44,7 +44,6 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 for owner, name in (
     (Store, "move"),
-    (files, "replace"),
     (BookFolder, "keep_beside"),
     (BookFolder, "keep_draft"),
     (LocalEngine, "begin"),
@@ -52,7 +51,12 @@ for owner, name in (
 ):
     setattr(owner, name, guarded(getattr(owner, name)))
 
-write_beside = files._write_beside
+replace, write_beside = files.replace, files._write_beside
+
+
+def replace_in_book(path: Path, *args: Any, **kwargs: Any) -> None:
+    """Files of the book; what is in `.segue/` beside the tables can be made again."""
+    (replace if ".segue" in path.parts else guarded(replace))(path, *args, **kwargs)
 
 
 def die_half_way(path: Path, *args: Any, **kwargs: Any) -> Path:
@@ -63,7 +67,7 @@ def die_half_way(path: Path, *args: Any, **kwargs: Any) -> Path:
     return temporary
 
 
-files._write_beside = die_half_way
+files.replace, files._write_beside = replace_in_book, die_half_way
 
 try:
     main(sys.argv[2:])
