@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -324,9 +325,13 @@ def _read_on(paths: Sequence[Path], offset: int, limit: int) -> tuple[bytes, int
     """Some bytes of several files as if they were one."""
     found, at = bytearray(), 0
     for path in paths:
-        size = path.stat().st_size if path.exists() else 0
-        if offset < at + size and len(found) < limit:
-            with path.open("rb") as file:
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:  # it is about to begin, or is being put in its place
+            continue
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            if offset < at + size and len(found) < limit:
                 file.seek(max(0, offset - at))
                 found += file.read(limit - len(found))
         at += size
