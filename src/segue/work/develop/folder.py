@@ -46,13 +46,18 @@ class FeatureFolder:
 
     def put_aside(self, backups: Path, now: datetime) -> Path | None:
         """Remove the state; a copy of it is kept with Segue's other backups."""
+        kept = self.keep_copy(backups, now)
+        self.state_file.unlink(missing_ok=True)
+        return kept
+
+    def keep_copy(self, backups: Path, now: datetime) -> Path | None:
+        """A copy of the state as it is, with Segue's other backups."""
         if not self.state_file.exists():
             return None
         kept = backups / f"develop-state-{now:%Y%m%dT%H%M%S.%fZ}.yaml"
         try:
             backups.mkdir(parents=True, exist_ok=True)
             files.replace(kept, self.state_file.read_bytes())
-            self.state_file.unlink()
         except OSError as error:
             raise files.in_words(error, self.state_file) from error
         return kept

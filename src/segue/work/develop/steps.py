@@ -358,7 +358,7 @@ class FeatureSteps(Steps):
             found = self.folder.load()
         except develop_state.BrokenError as error:
             backups = self.run.workshop.project.memory / "backups"
-            kept = self.folder.put_aside(backups, self.run.clock.now())
+            kept = self.folder.keep_copy(backups, self.run.clock.now())
             where = f"{self.shown}:{error.line}:{error.column}" if error.line else self.shown
             text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")
             self.run.tell("notice", text=text.format(where=where, why=error, kept=kept))
