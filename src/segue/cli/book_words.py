@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from segue.cli.book_events import judge_failed, reasons, score_in_words, step_name, wisdom_in_words
-from segue.cli.words import limit_name, local_time, usage_in_words
+from segue.cli.words import headline, limit_name, local_time, usage_in_words
 from segue.core import cells
 from segue.core.book import BookState, Pause, pause_of
 from segue.core.durations import format_duration
@@ -191,19 +191,9 @@ def _ways_on(state: BookState) -> list[str]:
 
 
 def _headline(facts: Mapping[str, Any], state: BookState) -> str:
-    match facts["exit"]:
-        case 0 if state.completed_at:
-            return _("✔ The book is written.")
-        case 0:
-            return _("✔ The chapter is written.")
-        case 3:
-            return _("❓ Waits for you.")
-        case 4:
-            return _("⏳ Parked.")
-        case 130:
-            return _("⏹ Stopped; the place is kept.")
-        case _:
-            return _("✘ Not every chapter is good enough.")
+    done = _("✔ The book is written.") if state.completed_at else _("✔ The chapter is written.")
+    failed = _("✘ Not every chapter is good enough.")
+    return headline(facts["exit"], done=done, failed=failed)
 
 
 def plot(state: BookState) -> list[str]:

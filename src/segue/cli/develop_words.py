@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from segue.cli.words import local_time, usage_in_words
+from segue.cli.words import headline, local_time, usage_in_words
 from segue.core.develop import Status
 from segue.core.durations import format_duration
 from segue.i18n import _
@@ -49,14 +49,5 @@ def summary(source: Source, run: TaskListRun, facts: Mapping[str, Any], took_s: 
 
 
 def _headline(facts: Mapping[str, Any]) -> str:
-    match facts["exit"]:
-        case 0:
-            return _("✔ The feature is done.")
-        case 3:
-            return _("❓ Waits for you.")
-        case 4:
-            return _("⏳ Parked.")
-        case 130:
-            return _("⏹ Stopped; the place is kept.")
-        case _:
-            return _("✘ Not everything could be done.")
+    failed = _("✘ Not everything could be done.")
+    return headline(facts["exit"], done=_("✔ The feature is done."), failed=failed)

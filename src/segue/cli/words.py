@@ -190,6 +190,21 @@ def local_time(text: str, now: datetime | None = None) -> str:
     return at.strftime("%H:%M:%S" if is_today else "%m-%d %H:%M")
 
 
+def headline(exit_code: int, *, done: str, failed: str) -> str:
+    """The first words of a summary, for a plan of any kind."""
+    match exit_code:
+        case 0:
+            return done
+        case 3:
+            return _("❓ Waits for you.")
+        case 4:
+            return _("⏳ Parked.")
+        case 130:
+            return _("⏹ Stopped; the place is kept.")
+        case _:
+            return failed
+
+
 def state_name(state: str) -> str:
     return {
         "pending": _("pending"),
