@@ -68,6 +68,7 @@ class _Nursery(asyncio.Protocol):
     transport: asyncio.Transport | None = None
     waiting: dict[str, asyncio.Future[Live]] = field(default_factory=dict)
     endings: dict[int, asyncio.Future[bool]] = field(default_factory=dict)  # by keeper
+    idle: list[int] = field(default_factory=list)  # keepers whose last run is known to be over
     received: bytes = b""
     is_gone: bool = False
 
@@ -98,9 +99,14 @@ class _Nursery(asyncio.Protocol):
 
     def _ended(self, answer: dict[str, Any]) -> None:
         """A run has ended, or (no run named) its keeper was killed."""
-        ending = self.endings.pop(answer["keeper"], None)
+        keeper = answer["keeper"]
+        ending = self.endings.pop(keeper, None)
         if ending is not None and not ending.done():
             ending.set_result(True)
+        if answer["run"] is not None:
+            self.idle.append(keeper)
+        elif keeper in self.idle:
+            self.idle.remove(keeper)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_gone = True
@@ -120,7 +126,9 @@ class _Nursery(asyncio.Protocol):
         future: asyncio.Future[Live] = asyncio.get_running_loop().create_future()
         self.waiting[order.run] = future
         try:
-            self.transport.write(order.to_line())  # never half a line, also when cancelled
+            # Only now may the keeper of an earlier run have this one: nobody signals that any more.
+            keeper = self.idle.pop() if self.idle else 0
+            self.transport.write(order.to_line(keeper))  # never half a line, also when cancelled
             return await future
         finally:
             self.waiting.pop(order.run, None)
@@ -221,8 +229,8 @@ class Launcher:
     async def end(self, live: Live, *, now: bool = False) -> None:
         """End the run with all its processes, gently or at once; return when they are gone."""
         process = (live.keeper, live.started)
-        if live.ending is not None and live.ending.done() and live.ending.result():
-            process = (0, 0)  # it has ended: its keeper may have another run by now
+        if live.is_over:
+            process = (0, 0)
         # SIGCONT: somebody may have stopped the keeper with the rest.
         processes.send_signals(process, signal.SIGQUIT if now else signal.SIGTERM, signal.SIGCONT)
         try:

@@ -1,10 +1,11 @@
 """The nursery: gives every run a keeper.
 
 This file is run by path in a bare interpreter (`python -I -S nursery.py FD`; standard library
-only, imports as few as possible: a fork copies them). It reads launch orders, one JSON line
-each, gives each to a keeper that has nothing to do, or forks one, and passes on what keepers
-tell. When the supervisor's end of the socket is closed it exits; keepers without a run exit
-with it, the others after their run.
+only, imports as few as possible: a fork copies them). It reads launch orders, one line each: a
+keeper and JSON. The supervisor names a keeper whose last run it knows to be over, so that no
+signal that was meant for that run reaches the next one; for 0 a keeper is forked. What keepers
+tell is passed on. When the supervisor's end of the socket is closed the nursery exits; keepers
+without a run exit with it, the others after their run.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Nursery:
         self.boot = processes.boot_id()
         self.heard, self.tell = os.pipe()  # what keepers tell, a JSON line each
         self.orders: dict[int, int] = {}  # each keeper's pipe
-        self.idle: list[int] = []
+        self.idle: set[int] = set()
         self.wake, wake_in = os.pipe()
         os.set_blocking(self.wake, False)
         os.set_blocking(wake_in, False)
@@ -91,14 +92,14 @@ class Nursery:
             os.write(self.socket, json.dumps(content).encode() + b"\n")
 
     def pass_on(self, lines: list[bytes]) -> None:
-        """What keepers tell goes to the supervisor; who has ended a run is free for the next."""
+        """What keepers tell goes to the supervisor."""
         with suppress(BrokenPipeError):
             for line in lines:
                 os.write(self.socket, line + b"\n")
         for line in lines:
             told = json.loads(line)
             if told["ended"]:
-                self.idle.append(told["keeper"])
+                self.idle.add(told["keeper"])
 
     def reap(self) -> None:
         """Keepers that died: the supervisor must know."""
@@ -108,7 +109,7 @@ class Nursery:
             while pid := os.waitpid(-1, os.WNOHANG)[0]:
                 if pid in self.orders:
                     os.close(self.orders.pop(pid))
-                    self.idle = [idle for idle in self.idle if idle != pid]
+                    self.idle.discard(pid)
                     self.answer({"run": None, "keeper": pid, "error": None, "ended": True})
 
     def dismiss(self) -> None:
@@ -120,17 +121,16 @@ class Nursery:
                 os.waitpid(pid, 0)
 
     def give(self, line: bytes) -> None:
-        """An order, to a keeper that has nothing to do or to a new one."""
-        while self.idle:
-            pid = self.idle.pop()
-            try:
-                written = memoryview(line + b"\n")
+        """An order, to the keeper it names, or to a new one."""
+        named, _, order = line.partition(b" ")
+        if (pid := int(named)) in self.idle:
+            self.idle.remove(pid)
+            with suppress(BrokenPipeError):  # it was killed; reaped soon
+                written = memoryview(order + b"\n")
                 while written:
                     written = written[os.write(self.orders[pid], written) :]
-            except BrokenPipeError:
-                continue  # it was killed; reaped soon
-            return
-        self.bear(line)
+                return
+        self.bear(order)
 
     def bear(self, line: bytes) -> None:
         taken, given = os.pipe()

@@ -65,7 +65,7 @@ class Order:
         if self.interactive and self.stdin is None:
             raise Bug("an interactive run needs a path for its stdin")
 
-    def to_line(self) -> bytes:
+    def to_line(self, keeper: int) -> bytes:
         """As the nursery reads it. Paths keep their bytes: the nursery speaks UTF-8 mode."""
         order: dict[str, Any] = {
             "run": self.run,
@@ -82,7 +82,7 @@ class Order:
         for name in ("cwd", "stdin", "first", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
             order[name] = None if path is None else os.path.abspath(_text(path))  # noqa: PTH100
-        return json.dumps(order).encode() + b"\n"
+        return b"%d %s\n" % (keeper, json.dumps(order).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,11 @@ class Live:
     keeper: int
     started: int
     ending: asyncio.Future[bool] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        """It has ended, and its keeper may have another run: there is nothing to signal."""
+        return self.ending is not None and self.ending.done() and self.ending.result()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,9 +110,9 @@ class LocalEngine:
 
     async def end(self, job: str, *, now: bool = False) -> None:
         self._wanted_end.add(job)
-        live = self._live.get(job)
-        if live is not None:
-            processes.continue_tree(live.keeper, root=False)  # one that is paused cannot end
+        if (live := self._live.get(job)) is not None:
+            if not live.is_over:
+                processes.continue_tree(live.keeper, root=False)  # one that is paused cannot end
             await self._launcher.end(live, now=now)
 
     async def end_all(self) -> None:
@@ -141,23 +141,27 @@ class LocalEngine:
         return drivers.unread(self._path(job, "in"))
 
     def end_input(self, job: str) -> None:
-        if (live := self._live.get(job)) is not None:
+        if (live := self._at_work(job)) is not None:
             self._launcher.end_input(live, self._path(job, "in"))
 
     def pause(self, job: str) -> None:
-        if (live := self._live.get(job)) is not None:
+        if (live := self._at_work(job)) is not None:
             processes.stop_tree(live.keeper, root=False)
 
     def go_on(self, job: str) -> None:
-        if (live := self._live.get(job)) is not None:
+        if (live := self._at_work(job)) is not None:
             processes.continue_tree(live.keeper, root=False)
 
     def look(self, job: str) -> Look | None:
-        live = self._live.get(job)
+        live = self._at_work(job)
         if live is None or not processes.is_alive(live.keeper, live.started):
             return None
         seen = look_below(live.keeper)
         return Look(seen.names, seen.stopped, seen.connections)
+
+    def _at_work(self, job: str) -> Live | None:
+        live = self._live.get(job)
+        return None if live is None or live.is_over else live
 
     def _attend_by(
         self, job: str, attending: Coroutine[None, None, None], name: str | None = None
