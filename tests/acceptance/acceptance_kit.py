@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 SEGUE = Path(sys.executable).with_name("segue")
-WAIT_S = 30.0
+WAIT_S = 90.0
 MARK = re.compile(r"^(?:[-*+]|\d+[.)]) \[(.)\] \**([A-Z]+-?\d[\d-]*)", re.MULTILINE)
 Event = dict[str, Any]
 
@@ -195,7 +195,7 @@ class Box:
 
     def segue(
         self, *args: str, env: dict[str, str] | None = None, cwd: Path | None = None,
-        wait_s: float = 60, before: Sequence[str] = (),
+        wait_s: float = 90, before: Sequence[str] = (),
     ) -> Result:  # fmt: skip
         done = subprocess.run(
             [*before, str(SEGUE), *args], cwd=cwd or self.root, env=self.env(env), timeout=wait_s,

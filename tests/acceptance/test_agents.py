@@ -22,7 +22,7 @@ shown = re.search(r"=== STEP N DONE( \w+)? ===", prompt)
 if shown and "second" in prompt:
     print(f"=== STEP 2 DONE{shown[1] or ''} ===", flush=True)
     plan = Path("PLAN.md")
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while "- [x] second" not in plan.read_text() and time.monotonic() < deadline:
         time.sleep(0.02)
     (out / f"seen.{name}").write_text(plan.read_text())

@@ -133,7 +133,6 @@ time.sleep(0.05)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "death"), [(1, "kill"), (2, "power_cut")])
 def test_killed_at_random_moments_each_chapter_is_accepted_once(
     book: Book, seed: int, death: str

@@ -120,7 +120,6 @@ def has_moved(going: Going, events: int) -> bool:
     return going.process.poll() is not None or len(going.result.events) >= events
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_twenty_times_each_task_runs_exactly_once(box: Box, seed: int) -> None:
     """Thirty tasks, Segue killed at random moments: every task ran once, nothing is left running."""

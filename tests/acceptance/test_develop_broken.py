@@ -154,7 +154,7 @@ def test_broken_in_the_middle(feature: Feature) -> None:
     feature.begun("cp-1")
     before = broken(feature, "no YAML")
     feature.box.release("go")
-    done = going.end(60)
+    done = going.end()
     assert done.code in (0, 2), done.said
     assert "state.yaml" in done.said and "Traceback" not in done.said
     assert "broken" in done.said and ":7" in done.said, "with its line"

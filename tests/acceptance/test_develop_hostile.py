@@ -180,7 +180,7 @@ def test_children_that_agents_leave(feature: Feature) -> None:
 def test_a_validation_that_reads_its_input(feature: Feature) -> None:
     """It gets none, and does not wait for it."""
     feature.settle(cp("cp-1", validate="cat; test -e cp-1.txt"))
-    assert feature.develop(wait_s=50).code == 0
+    assert feature.develop(wait_s=90).code == 0
 
 
 def test_many_checkpoints(feature: Feature) -> None:

@@ -28,7 +28,7 @@ def test_parked_and_woken_once(feature: Feature, who: str) -> None:
     resumed = going.event("task_resumed")
     assert resumed["task"] == parked["task"]
     assert datetime.fromisoformat(resumed["at"]) >= datetime.fromisoformat(parked["wakes_at"])
-    done = going.end(60)
+    done = going.end()
     assert done.code == 0, done.said
     assert len(done.of("task_parked")) == len(done.of("task_resumed")) == 1
     first, second = feature.starts(who)
@@ -103,7 +103,7 @@ def test_a_park_survives(feature: Feature, death: str) -> None:
     again = feature.start("--resume", feature=None)
     resumed = again.event("task_resumed", "cp-1")
     assert datetime.fromisoformat(resumed["at"]) >= datetime.fromisoformat(parked["wakes_at"])
-    assert again.end(60).code == 0
+    assert again.end().code == 0
     _one, two, three = feature.starts("cp-1")
     assert (three.conversation, three.resume, three.iteration) == (two.conversation, "1", "2")
     assert feature.checkpoints == {"cp-1": ("passed", 2)}

@@ -35,7 +35,7 @@ def test_status_while_it_runs(feature: Feature) -> None:
     assert plan["counts"]["in_progress"] == 1 and plan["counts"]["completed"] == 1
     assert plan["gates"] == plan["parks"] == []
     feature.box.release("go")
-    assert going.end(60).code == 0
+    assert going.end().code == 0
     (plan,) = feature.box.segue("status", "--json").json["plans"]
     assert (plan["state"], plan["counts"]["completed"]) == ("finished", 2)
 
@@ -81,7 +81,7 @@ def test_resume_of_an_escalated_one(feature: Feature) -> None:
     assert feature.develop().code == 3
     (plan,) = feature.box.segue("status", "--json").json["plans"]
     assert plan["state"] in ("waiting", "failed")
-    assert feature.box.segue("resume", "--continue", wait_s=40).code == 3
+    assert feature.box.segue("resume", "--continue", wait_s=90).code == 3
     assert len(feature.starts("cp-1")) == 3
 
 

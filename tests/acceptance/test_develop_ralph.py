@@ -114,7 +114,7 @@ def test_retry_begins_at_one(feature: Feature) -> None:
     assert feature.develop().code == 3
     feature.unplay("cp-1")
     feature.play("cp-1.4", "make('tries', '4')")
-    done = feature.go_on("--on-escalated", "retry", wait_s=40)
+    done = feature.go_on("--on-escalated", "retry", wait_s=90)
     assert done.code == 0, done.said
     assert [start.iteration for start in feature.starts("cp-1")] == ["1", "2", "3", "1", "2"]
     assert feature.checkpoints == {
@@ -128,7 +128,7 @@ def test_retry_begins_at_one(feature: Feature) -> None:
 def test_retry_does_not_go_round_for_ever(feature: Feature) -> None:
     """Tried anew once and failed again: a person is needed."""
     fails(feature)
-    done = feature.develop("--on-escalated", "retry", wait_s=40)
+    done = feature.develop("--on-escalated", "retry", wait_s=90)
     assert done.code in (1, 3), done.said
     assert len(feature.starts("cp-1")) <= 6
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
@@ -138,7 +138,7 @@ def test_skip_goes_on_without_it(feature: Feature) -> None:
     """`--on-escalated skip`: the rest is merged and done; exit 1."""
     feature.settle(cp("cp-1"), cp("cp-3"))
     fails(feature)
-    done = feature.develop("--on-escalated", "skip", wait_s=40)
+    done = feature.develop("--on-escalated", "skip", wait_s=90)
     assert done.code == 1, done.said
     assert feature.checkpoints == {"cp-1": ("escalated", 3), "cp-3": ("passed", 1)}
     assert done.finished["skipped"] == ["cp-1"]
@@ -149,10 +149,10 @@ def test_skip_goes_on_without_it(feature: Feature) -> None:
 def test_skip_of_what_others_need_is_no_dead_end(feature: Feature) -> None:
     """The rest is merged, or the next command asks again; it is never told as passed."""
     fails(feature)
-    done = feature.develop("--on-escalated", "skip", wait_s=40)
+    done = feature.develop("--on-escalated", "skip", wait_s=90)
     assert done.code == 1, done.said
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
-    assert feature.state["phase"] == "DONE" or feature.go_on(wait_s=40).code == 3
+    assert feature.state["phase"] == "DONE" or feature.go_on(wait_s=90).code == 3
 
 
 def test_skip_after_an_escalation(feature: Feature) -> None:
@@ -160,7 +160,7 @@ def test_skip_after_an_escalation(feature: Feature) -> None:
     feature.settle(cp("cp-1"), cp("cp-3"))
     fails(feature)
     assert feature.develop().code == 3
-    done = feature.go_on("--on-escalated", "skip", wait_s=40)
+    done = feature.go_on("--on-escalated", "skip", wait_s=90)
     assert done.code == 1, done.said
     assert feature.state["phase"] == "DONE"
     assert len(feature.starts("cp-1")) == 3
@@ -169,7 +169,7 @@ def test_skip_after_an_escalation(feature: Feature) -> None:
 def test_stop_ends_with_one(feature: Feature) -> None:
     """`--on-escalated stop`: it has failed, the place is kept."""
     fails(feature)
-    done = feature.develop("--on-escalated", "stop", wait_s=40)
+    done = feature.develop("--on-escalated", "stop", wait_s=90)
     assert done.code == 1, done.said
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
     assert feature.state["phase"] == "IMPLEMENT"
@@ -192,11 +192,11 @@ def test_an_escalation_found_in_the_file_alone(feature: Feature) -> None:
     assert feature.develop().code == 3
     shutil.rmtree(feature.root / ".segue")
     before = len(feature.who)
-    done = feature.go_on(wait_s=40)
+    done = feature.go_on(wait_s=90)
     assert done.code == 3, done.said
     assert len(feature.who) == before
     feature.unplay("cp-1")
-    done = feature.go_on("--on-escalated", "retry", wait_s=40)
+    done = feature.go_on("--on-escalated", "retry", wait_s=90)
     assert done.code == 0, done.said
     assert feature.starts("cp-1")[3].iteration == "1"
     assert len(feature.starts("cp-3")) == 1

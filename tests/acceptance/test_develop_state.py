@@ -212,6 +212,6 @@ def test_it_is_whole_at_every_moment(feature: Feature) -> None:
             seen.add(text)
         return going.process.poll() is not None
 
-    until(is_over, "its end", 60)
+    until(is_over, "its end")
     assert going.end().code == 0
     assert len(seen) >= 3

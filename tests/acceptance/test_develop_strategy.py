@@ -70,7 +70,7 @@ def test_subagents_run_side_by_side(feature: Feature) -> None:
     feature.settle(cp("cp-1"), cp("cp-2"))
     for who in ("cp-1", "cp-2"):
         feature.play(who, MEET)
-    done = feature.develop("--jobs", "2", wait_s=50)
+    done = feature.develop("--jobs", "2", wait_s=90)
     assert done.code == 0, done.said
     assert feature.state["strategy"] == "subagent"
     assert not are_apart(*spans(feature).values())
@@ -161,7 +161,7 @@ def test_the_checkout_is_not_touched_meanwhile(feature: Feature) -> None:
     assert not (feature.root / "cp-1.txt").exists()
     assert feature.git("status", "--porcelain", "--", "base.txt", "cp-1.txt", "cp-2.txt") == ""
     feature.box.release("go")
-    assert going.end(60).code == 0
+    assert going.end().code == 0
     assert (feature.root / "cp-1.txt").exists()
 
 

@@ -21,7 +21,7 @@ def feature(box: Box) -> Feature:
 
 def asked(feature: Feature, *args: str) -> Terminal:
     terminal = Terminal(feature.box, "develop", *(args or (FEATURE,)), "--lang", "en")
-    terminal.expect(ASKED, wait_s=60)
+    terminal.expect(ASKED, wait_s=90)
     for word in ("retry", "edit", "skip", "stop"):
         terminal.expect(word)
     return terminal
@@ -33,7 +33,7 @@ def test_retry_from_one(feature: Feature) -> None:
     assert feature.checkpoints == {"cp-1": ("escalated", 3), "cp-2": ("passed", 1)}
     feature.unplay("cp-1")
     terminal.type("retry\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert [start.iteration for start in feature.starts("cp-1")] == ["1", "2", "3", "1"]
     assert feature.checkpoints["cp-1"] == ("passed", 1)
     assert feature.state["phase"] == "DONE"
@@ -48,7 +48,7 @@ def test_edit_by_hand(feature: Feature, is_git: bool) -> None:
     terminal = asked(feature)
     (feature.root / "cp-1.txt").write_text("by hand\n")
     terminal.type("edit\r")
-    done = terminal.end(60)
+    done = terminal.end()
     assert done.code == 0, done.out
     assert len(feature.starts("cp-1")) == 3
     assert feature.checkpoints["cp-1"][0] == "passed"
@@ -59,7 +59,7 @@ def test_skip(feature: Feature) -> None:
     """The others are merged without it; exit 1."""
     terminal = asked(feature)
     terminal.type("skip\r")
-    assert terminal.end(60).code == 1
+    assert terminal.end().code == 1
     assert feature.state["phase"] == "DONE"
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
 
@@ -68,13 +68,13 @@ def test_stop_and_be_asked_again(feature: Feature) -> None:
     """`stop` keeps everything; resumed, the same question is asked, and an answer still counts."""
     terminal = asked(feature)
     terminal.type("stop\r")
-    assert terminal.end(60).code in (1, 3)
+    assert terminal.end().code in (1, 3)
     assert feature.state["phase"] == "IMPLEMENT"
     assert len(feature.starts("cp-1")) == 3
     feature.unplay("cp-1")
     again = asked(feature, "--resume")
     again.type("retry\r")
-    assert again.end(60).code == 0
+    assert again.end().code == 0
     assert feature.starts("cp-1")[3].iteration == "1"
 
 
@@ -82,7 +82,7 @@ def test_ctrl_c_at_the_question(feature: Feature) -> None:
     """Nothing is decided: 130, still escalated."""
     terminal = asked(feature)
     terminal.type("\x03")
-    assert terminal.end(60).code in (3, 130)
+    assert terminal.end().code in (3, 130)
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
     assert feature.box.left_behind() == {}
 
@@ -91,7 +91,7 @@ def test_the_question_is_shown_once(feature: Feature) -> None:
     """The cursor stands at the prompt; nothing is printed behind it."""
     terminal = asked(feature)
     terminal.type("stop\r")
-    shown = terminal.end(60).out
+    shown = terminal.end().out
     question = shown[: shown.rindex("stop\n")] if "stop\n" in shown else shown
     assert question.count(ASKED) in (1, 2), "once as a question, perhaps once in the summary"
 
@@ -106,7 +106,7 @@ def test_a_wrong_word_is_asked_again(feature: Feature) -> None:
     assert feature.checkpoints["cp-1"] == ("escalated", 3)
     assert len(feature.starts("cp-1")) == 3
     terminal.type("stop\r")
-    terminal.end(60)
+    terminal.end()
 
 
 # --- earlier work
@@ -131,7 +131,7 @@ def test_going_on_is_asked(earlier: Feature) -> None:
     terminal.expect("이어서 진행")
     terminal.expect("처음부터")
     terminal.type("1\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert [start.iteration for start in earlier.starts("cp-1")] == ["1", "1"]
     assert len(earlier.starts("DESIGN")) == 1
 
@@ -141,7 +141,7 @@ def test_from_the_start_is_asked(earlier: Feature) -> None:
     terminal = Terminal(earlier.box, "develop", FEATURE, "--lang", "ko")
     terminal.expect("처음부터")
     terminal.type("2\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert len(earlier.starts("DESIGN")) == 2
 
 
@@ -152,7 +152,7 @@ def test_no_answer_changes_nothing(earlier: Feature, keys: str) -> None:
     terminal = Terminal(earlier.box, "develop", "dark mode", "--lang", "ko")
     terminal.expect("처음부터")
     terminal.type(keys)
-    assert terminal.end(60).code in (3, 130)
+    assert terminal.end().code in (3, 130)
     assert earlier.state_path.read_bytes() == before
     assert len(earlier.who) == 3
 
@@ -163,7 +163,7 @@ def test_another_request_names_both(earlier: Feature) -> None:
     text = terminal.expect("처음부터")
     assert f"이전 세션: '{FEATURE}'" in text
     terminal.type("2\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert earlier.state["feature"] == "dark mode"
 
 
@@ -179,7 +179,7 @@ def test_the_line_is_asked_about(feature: Feature, key: str) -> None:
     terminal.expect(".gitignore")
     assert not (feature.root / ".gitignore").exists()
     terminal.type(f"{key}\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert (feature.root / ".gitignore").exists() == (key == "y")
     assert ".develop-workflow/state.yaml" not in feature.git("ls-files").split()
 
@@ -188,7 +188,7 @@ def test_the_design_is_approved_at_the_terminal(feature: Feature) -> None:
     """`--gates`: the document is named and asked about; what to change goes to the agent; then on."""
     feature.unplay("cp-1")
     terminal = Terminal(feature.box, "develop", FEATURE, "--gates", "--lang", "en")
-    terminal.expect("real-time-chat.md", wait_s=60)
+    terminal.expect("real-time-chat.md", wait_s=90)
     terminal.expect("[approve]> ")
     assert feature.who == ["DESIGN"]
     terminal.type("keep it much smaller\r")
@@ -196,5 +196,5 @@ def test_the_design_is_approved_at_the_terminal(feature: Feature) -> None:
     terminal.expect("[approve]> ", 2)
     assert "keep it much smaller" in feature.starts("DESIGN")[1].prompt
     terminal.type("approve\r")
-    assert terminal.end(60).code == 0
+    assert terminal.end().code == 0
     assert feature.who[:3] == ["DESIGN", "DESIGN", "REVIEW"]

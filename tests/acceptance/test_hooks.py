@@ -45,7 +45,7 @@ def hook(
         env=box.env({"CLAUDE_PROJECT_DIR": str(box.root), **env}),
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=60,
     )
 
 
@@ -161,7 +161,7 @@ def test_a_limit_is_taken_in_after_the_agent_has_gone(box: Box) -> None:
     shell.stdin.close()
     until(lambda: not Path(f"/proc/{shell.pid}").exists() or _ignores_term(shell.pid), "its trap")
     os.killpg(shell.pid, signal.SIGTERM)
-    shell.wait(30)
+    shell.wait(60)
     with suppress(ProcessLookupError):
         os.killpg(shell.pid, signal.SIGKILL)
     assert "is parked" not in log_of(box)

@@ -107,7 +107,7 @@ def test_skipped_by_a_person_stays(box: Box) -> None:
 def test_what_a_person_skipped_holds_its_dependants_and_the_run_ends(box: Box) -> None:
     """A task behind one that a person skipped never starts; the run ends and says which holds it."""
     box.plan(f"- [-] **T-1**: a\n- [ ] **T-2**: b\n  - blocked by: T-1\n  - run: {box.note()}\n")
-    done = box.segue("run", "PLAN.md", wait_s=20)
+    done = box.segue("run", "PLAN.md", wait_s=90)
     assert done.code == 1
     assert box.notes() == []
     assert "T-1" in done.said

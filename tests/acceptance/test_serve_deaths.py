@@ -345,7 +345,7 @@ def test_sigterm_ends_in_order(house: House) -> None:
     with server.stream():
         began = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 40
     assert "Traceback" not in server.going.result.said
     house.release("go")
     server = house.serve()
@@ -406,7 +406,7 @@ echo '~~~'; echo '~~~'
 """ + GOOD)  # fmt: skip
     server = house.serve()
     task = server.new()
-    server.reaches(task, "review", 60)
+    server.reaches(task, "review")
     assert house.starts(task) == 1
     log = server.get(f"/tasks/{task}/log")
     assert log.status in (200, 206)

@@ -49,7 +49,7 @@ def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
     assert house.starts(task) == 2
     first, second = (float(at) for at in house.lines(task, "at"))
     assert second - first >= 3, "not before its time"
-    assert second - first < 10, "and not long after it"
+    assert second - first < 60, "and not long after it"
     one, two = (line.split() for line in house.lines(task, "started"))
     assert (two[0], two[1]) == ("1", one[1])
     assert server.path(task, "agent")[1:4] == ["running", "paused", "running"]
@@ -68,7 +68,7 @@ def test_a_command_that_ends_with_a_banner_is_parked(house: House) -> None:
     server.reaches(task, "review")
     assert house.starts(task) == 2
     first, second = (float(at) for at in house.lines(task, "at"))
-    assert 4 <= second - first < 12
+    assert 4 <= second - first < 60
 
 
 def test_a_session_limit_banner_with_a_clock_time(house: House) -> None:
@@ -116,7 +116,7 @@ def test_limits_use_up_no_retry(house: House) -> None:
     house.hand("a", f"if [ $n -le 6 ]; then {error('429, try again in 1 second')} else {GOOD} fi\n")
     server = house.serve()
     task = server.new()
-    server.reaches(task, "review", 60)
+    server.reaches(task, "review")
     assert house.starts(task) == 7
 
 

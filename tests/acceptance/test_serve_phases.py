@@ -200,7 +200,7 @@ def test_a_reviewer_that_says_nothing_lets_nothing_through(house: House) -> None
     house.kind("judged", ["one.md"], more='reviewer = "judge"')
     server = house.serve()
     task = server.new(kind="judged")
-    failed = server.reaches(task, "failed", 60)
+    failed = server.reaches(task, "failed")
     assert failed["error"]
     assert server.items(f"/tasks/{task}/reviews") == []
 

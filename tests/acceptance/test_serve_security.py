@@ -228,6 +228,6 @@ def test_an_agents_folder_is_not_left_by_a_deliverable(house: House) -> None:
             "\n".join(house.tables)
             + f'\n[types.bad]\n[[types.bad.phases]]\nname = "p"\ndeliverables = ["{bad}"]\n'
         )
-        said = house.segue("serve", "--port", "0", "--json", wait_s=20)
+        said = house.segue("serve", "--port", "0", "--json", wait_s=90)
         assert said.code == 2, (bad, said)
         assert said.json["error"]["line"], said.out

@@ -75,10 +75,10 @@ def test_with_a_certificate_it_speaks_https(house: House, tmp_path: Path) -> Non
     request = urllib.request.Request(
         f"{url}/api/settings", headers={"Authorization": f"Bearer {TOKEN}"}
     )
-    with urllib.request.urlopen(request, context=context, timeout=20) as answer:
+    with urllib.request.urlopen(request, context=context, timeout=60) as answer:
         assert json.load(answer)["slots"] == 3
     with pytest.raises((urllib.error.URLError, OSError)):
-        urllib.request.urlopen(url.replace("https", "http"), timeout=20)
+        urllib.request.urlopen(url.replace("https", "http"), timeout=60)
     made = house.segue("task", "add", "Shop", "--json", env={"SSL_CERT_FILE": str(cert)})
     assert made.code == 0, made.said
     assert made.json["title"] == "Shop"

@@ -154,7 +154,7 @@ def test_a_storm_of_edits_loses_nothing(box: Box) -> None:
     writer = threading.Thread(target=storm)
     writer.start()
     try:
-        done = going.end(60)
+        done = going.end()
     finally:
         stop.set()
         writer.join()

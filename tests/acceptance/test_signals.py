@@ -53,7 +53,7 @@ def test_an_agent_that_ignores_signals_is_ended_all_the_same(box: Box) -> None:
     going = box.start_run()
     until(box.notes, "the agent up")
     going.send(signal.SIGINT)
-    assert going.end(25).code == 130
+    assert going.end().code == 130
     assert box.left_behind() == {}
     assert box.marks() == {"T-1": "~"}
 
@@ -68,8 +68,8 @@ def test_a_second_ctrl_c_ends_at_once(box: Box) -> None:
     terminal.type("\x03")
     terminal.expect("stopping")  # two that come together are one signal
     terminal.type("\x03")
-    assert terminal.end(3).code == 130
-    until(lambda: not box.left_behind(), "everything gone", 3)
+    assert terminal.end().code == 130
+    until(lambda: not box.left_behind(), "everything gone")
     assert box.marks() == {"T-1": "~"}
 
 

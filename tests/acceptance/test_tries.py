@@ -126,7 +126,7 @@ def test_a_timeout_ends_the_whole_tree_of_the_agent(box: Box) -> None:
         "- [ ] T-1: a\n  - timeout: 1s\n  - retries: 0\n"
         "  - run: trap '' TERM INT HUP; (setsid sleep 300 &); sleep 301 & sleep 302\n"
     )
-    done = box.run(wait_s=30)
+    done = box.run(wait_s=90)
     assert done.code == 1
     assert box.marks() == {"T-1": "!"}
     assert box.agents() == {}
@@ -139,7 +139,7 @@ def test_a_timeout_of_the_check_counts_too(box: Box) -> None:
     box.plan(
         "- [ ] T-1: a\n  - timeout: 1s\n  - retries: 0\n  - run: true\n  - verify: sleep 300\n"
     )
-    done = box.run(wait_s=30)
+    done = box.run(wait_s=90)
     assert done.code == 1
     assert box.left_behind() == {}
 

@@ -21,6 +21,8 @@ from watch_kit import (
     weekly_stopped,
 )
 
+pytestmark = pytest.mark.moments
+
 
 @pytest.fixture
 def desk(box: Box) -> Iterator[Desk]:
@@ -66,9 +68,9 @@ def test_started_while_already_limited(desk: Desk, passed_s: int) -> None:
     began = time.time()
     paused = watch.state(tui.pane, "paused")
     assert instant(paused["resets_at"]) == reset
-    tui.wait("submitted", wait_s=10)
+    tui.wait("submitted", wait_s=90)
     assert tui.first_sent_at() >= reset
-    assert tui.first_sent_at() <= max(reset, began) + 4
+    assert tui.first_sent_at() <= max(reset, began) + 10
     watch.now(tui.pane, "busy")
     tui.resumed_once()
 
@@ -85,7 +87,7 @@ def test_the_margin_is_waited_after_the_reset(desk: Desk) -> None:
 
 def test_a_clock_time_without_seconds_is_waited_to_its_minute_s_end(desk: Desk) -> None:
     """“resets 3:07pm” may have been rounded down: nothing is sent within that minute."""
-    until(lambda: time.time() % 60 < 40, "time enough in this minute", 60)
+    until(lambda: time.time() % 60 < 40, "time enough in this minute")
     now = time.gmtime()
     clock = time.strftime("%I:%M%p", now).lstrip("0").lower()
     tui = desk.tui(body=claude_says(f"You've hit your 5-hour limit · resets {clock} (UTC)"))
@@ -94,7 +96,7 @@ def test_a_clock_time_without_seconds_is_waited_to_its_minute_s_end(desk: Desk) 
     assert paused["kind"] == "session_limit"
     minute_over = (calendar.timegm(now) // 60 + 1) * 60  # of the minute that was named
     seen_at = max(minute_over, time.time())  # on a slow machine it may be over already
-    tui.wait("submitted", wait_s=70)
+    tui.wait("submitted", wait_s=90)
     assert minute_over <= tui.first_sent_at() <= seen_at + LATE_S
     tui.resumed_once()
 
@@ -114,7 +116,7 @@ def test_other_agents(desk: Desk, brand: str) -> None:
     began = time.time()
     watch = desk.watch()
     paused = watch.state(tui.pane, "paused")
-    assert abs(instant(paused["resets_at"]) - began - 3) < 3
+    assert abs(instant(paused["resets_at"]) - began - 3) < 10
     tui.wait("busy")
     assert tui.first_sent_at() >= began + 3
     watch.now(tui.pane, "busy")
@@ -191,7 +193,7 @@ def test_a_refusal_with_a_time_just_past_is_a_short_wait(desk: Desk) -> None:
     watch = desk.watch()
     first = tui.wait("submitted")["at"]
     second = tui.wait("submitted", 2, wait_s=100)["at"]
-    assert 45 <= second - first <= 90
+    assert 45 <= second - first <= 120
     assert "error" not in watch.states(tui.pane)
 
 
@@ -209,7 +211,7 @@ def test_a_full_context_is_compacted_first(desk: Desk) -> None:
     )
     watch = desk.watch()
     assert watch.state(tui.pane, "paused")["kind"] == "context_limit"
-    tui.wait("submitted", 2, wait_s=60)
+    tui.wait("submitted", 2, wait_s=90)
     watch.now(tui.pane, "busy")
     assert tui.submitted == ["/compact", RESUME]
     assert tui.bytes == ["/compact", ENTER, RESUME, ENTER]

@@ -9,6 +9,8 @@ import pytest
 from acceptance_kit import Box, until
 from watch_kit import RESUME, Desk, Tui, Watch, soon
 
+pytestmark = pytest.mark.moments
+
 
 @pytest.fixture
 def desk(box: Box) -> Iterator[Desk]:
@@ -51,7 +53,7 @@ def test_the_rest_wait_while_the_first_is_refused(desk: Desk) -> None:
     tuis = three_limited(desk, reset, reactions=[again, {"mode": "busy"}])
     watch = desk.watch()
     all_paused(watch, tuis)
-    until(lambda: any(tui.submitted for tui in tuis), "the canary", 30)
+    until(lambda: any(tui.submitted for tui in tuis), "the canary")
     until(lambda: time.time() > later - 1, "the time before the later reset")
     assert sum(len(tui.submitted) for tui in tuis) == 1, [tui.log for tui in tuis]
     for tui in tuis:
@@ -65,7 +67,7 @@ def test_an_account_is_parked_until_its_last_reset(desk: Desk) -> None:
     tuis = [desk.limited(reset), desk.limited(soon(2))]
     watch = desk.watch()
     all_paused(watch, tuis)
-    until(lambda: all(tui.submitted for tui in tuis), "both", 60)
+    until(lambda: all(tui.submitted for tui in tuis), "both")
     firsts = sorted(tui.first_sent_at() for tui in tuis)
     assert firsts[0] >= reset - 0.01, "the account is parked until its last reset"
 
@@ -88,9 +90,9 @@ def test_accounts_can_be_told_apart(desk: Desk) -> None:
     third = desk.limited(soon(3))
     watch = desk.watch("--account", f"{late.pane}=work", "--account", f"{third.pane}=home")
     all_paused(watch, [late, early, third])
-    third.wait("busy", wait_s=8)
+    third.wait("busy", wait_s=90)
     third.resumed_once()
-    until(lambda: early.submitted, "the early one's text", 10)
+    until(lambda: early.submitted, "the early one's text")
     late.untouched()
 
 
@@ -102,7 +104,7 @@ def test_another_brand_is_another_account(desk: Desk) -> None:
     )
     watch = desk.watch()
     watch.state(claude.pane, "paused")
-    codex.wait("busy", wait_s=10)
+    codex.wait("busy", wait_s=90)
     codex.resumed_once()
     claude.untouched()
 
@@ -111,7 +113,7 @@ def test_another_brand_is_another_account(desk: Desk) -> None:
 def test_a_wrong_account_is_refused_in_words(desk: Desk, wrong: str) -> None:
     """PANE=NAME is what it takes; anything else is told, with exit code 2."""
     desk.limited(soon(60))
-    done = desk.box.segue(*desk.words("--account", wrong), wait_s=10)
+    done = desk.box.segue(*desk.words("--account", wrong), wait_s=90)
     assert done.code == 2
     assert done.json["error"]["hint"]
 
@@ -126,5 +128,5 @@ def test_killed_between_the_canary_and_the_rest(desk: Desk) -> None:
     watch.kill()
     desk.watch()
     for tui in tuis:
-        tui.wait("busy", wait_s=60)
+        tui.wait("busy", wait_s=90)
         tui.resumed_once()

@@ -19,6 +19,8 @@ from watch_kit import (
     soon,
 )
 
+pytestmark = pytest.mark.moments
+
 PAST = int(time.time()) - 30
 BANNER = f"Claude AI usage limit reached|{PAST}"
 NO_LIMIT: dict[str, list[str]] = {

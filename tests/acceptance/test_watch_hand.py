@@ -11,6 +11,8 @@ from acceptance_kit import Box, until
 from acceptance_terminal import Terminal
 from watch_kit import RESUME, Desk, soon
 
+pytestmark = pytest.mark.moments
+
 
 @pytest.fixture
 def desk(box: Box) -> Iterator[Desk]:
@@ -67,7 +69,7 @@ def test_a_pane_can_be_waked_now(desk: Desk) -> None:
     tui = desk.limited(soon(3600))
     screen = at_a_terminal(desk)
     screen.type("w")
-    until(lambda: screen._read() and tui.submitted, "the text", 15)
+    until(lambda: screen._read() and tui.submitted, "the text")
     passes(screen, time.time() + 3)
     tui.resumed_once()
     screen.type("\x03")
@@ -82,7 +84,7 @@ def test_the_arrows_choose_the_pane(desk: Desk) -> None:
     screen.type("\x1b[B")
     passes(screen, time.time() + 0.5)
     screen.type("w")
-    until(lambda: screen._read() and second.submitted, "the text", 15)
+    until(lambda: screen._read() and second.submitted, "the text")
     passes(screen, time.time() + 2)
     first.untouched()
     second.resumed_once()
@@ -113,13 +115,13 @@ def test_nothing_is_waked_in_quiet_hours(desk: Desk) -> None:
 
 def test_nothing_is_waked_after_the_end_of_the_leash(desk: Desk) -> None:
     """`until` is reached while it waits: the pane stays parked."""
-    until(lambda: 20 < time.time() % 60 < 50, "enough of this minute", 60)
+    until(lambda: 20 < time.time() % 60 < 50, "enough of this minute")
     leash(desk, f'until = "{clock(60)}"')  # the next full minute
     end = (int(time.time()) // 60 + 1) * 60
     tui = desk.limited(end + 2)
     watch = desk.watch()
     watch.state(tui.pane, "paused")
-    until(lambda: time.time() > end + 6, "the instant", 60)
+    until(lambda: time.time() > end + 6, "the instant", 120)
     tui.untouched()
 
 

@@ -8,6 +8,8 @@ import pytest
 from acceptance_kit import Box
 from watch_kit import LATE_S, RESUME, Desk, claude_stopped, codex_stopped, menu_view, soon
 
+pytestmark = pytest.mark.moments
+
 WAIT = "Stop and wait for limit to reset"
 PAID = ["Upgrade your plan", "Add funds to continue with extra usage"]
 ORDERS = {
@@ -69,7 +71,7 @@ def test_enter_is_pressed_on_the_waiting_entry_and_on_no_other(desk: Desk, deaf:
     """Arrow keys get lost: where the cursor really is decides, not how often a key was sent."""
     tui = desk.tui(**menu_view(claude_stopped(soon(3)), [*PAID, WAIT], deaf=deaf))
     watch = desk.watch()
-    watch.wait(lambda: tui.chosen or "blocked" in watch.states(tui.pane), "an outcome", 60)
+    watch.wait(lambda: tui.chosen or "blocked" in watch.states(tui.pane), "an outcome")
     assert set(tui.chosen) <= {WAIT}, tui.log
 
 

@@ -16,6 +16,8 @@ from watch_kit import (
     soon,
 )
 
+pytestmark = pytest.mark.moments
+
 
 @pytest.fixture
 def desk(box: Box) -> Iterator[Desk]:
@@ -121,7 +123,7 @@ def test_a_draft_that_is_withdrawn_frees_the_pane(desk: Desk) -> None:
     until(lambda: time.time() > reset + 2, "the instant")
     tui.untouched()
     tui.show(draft="")
-    tui.wait("busy", wait_s=15)
+    tui.wait("busy", wait_s=90)
     tui.resumed_once()
 
 
@@ -140,7 +142,7 @@ def test_an_agent_that_does_not_react_ends_as_an_error(desk: Desk) -> None:
     """`max_retries` texts at most, each told, then the state is error and nothing more is sent."""
     tui = desk.limited(soon(2), reactions=[None])
     watch = desk.watch()
-    watch.state(tui.pane, "error", wait_s=60)
+    watch.state(tui.pane, "error", wait_s=90)
     assert tui.submitted == [RESUME] * 3
     assert "".join(tui.bytes) == (RESUME + ENTER) * 3
     desk.witness(watch)
@@ -153,7 +155,7 @@ def test_an_agent_that_takes_no_key_is_not_sent_heaps(desk: Desk) -> None:
     desk.recovery(max_retries=2)
     tui = desk.limited(soon(2), mode="frozen")
     watch = desk.watch()
-    watch.state(tui.pane, "error", wait_s=60)
+    watch.state(tui.pane, "error", wait_s=90)
     assert "".join(tui.bytes).count(RESUME) <= 2
 
 
@@ -161,11 +163,11 @@ def test_a_reaction_on_a_later_try_counts(desk: Desk) -> None:
     """Nothing at first, then it goes on: two texts, no error, and the count begins anew."""
     tui = desk.limited(soon(2), reactions=[None, {"mode": "busy"}])
     watch = desk.watch()
-    tui.wait("busy", wait_s=30)
+    tui.wait("busy", wait_s=90)
     watch.now(tui.pane, "busy")
     assert tui.submitted == [RESUME, RESUME]
     tui.show(mode="prompt", body=claude_stopped(soon(2)), reactions=[None])
-    watch.state(tui.pane, "error", wait_s=60)
+    watch.state(tui.pane, "error", wait_s=90)
     assert len(tui.submitted) == 2 + 3
 
 
@@ -185,7 +187,7 @@ def test_max_retries_is_what_the_settings_say(desk: Desk, tries: int) -> None:
     desk.recovery(max_retries=tries)
     tui = desk.limited(soon(1), reactions=[None])
     watch = desk.watch()
-    watch.state(tui.pane, "error", wait_s=60)
+    watch.state(tui.pane, "error", wait_s=90)
     assert tui.submitted == [RESUME] * tries
 
 

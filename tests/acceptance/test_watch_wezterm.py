@@ -29,6 +29,8 @@ from watch_kit import (
     soon,
 )
 
+pytestmark = pytest.mark.moments
+
 SLOW_S = 12.0  # nothing is pushed there: a quiet pane is looked at every ten seconds at least
 
 
@@ -163,7 +165,7 @@ def test_codex_with_the_hint_of_its_empty_line(wezterm: Wezterm) -> None:
     pane = wezterm.pane(2, "codex", body=codex_stopped(3))
     watch = wezterm.watch()
     watch.state(pane, "paused")
-    until(lambda: wezterm.log(2, "submitted"), "the text", 30)
+    until(lambda: wezterm.log(2, "submitted"), "the text")
     resumed_once(wezterm, 2)
 
 
@@ -243,7 +245,7 @@ def test_wezterm_that_is_not_running_is_waited_for(wezterm: Wezterm) -> None:
         return
     wezterm.run(True)
     pane = wezterm.pane(1, body=claude_stopped(soon(2)))
-    watch.state(pane, "paused", wait_s=60)
+    watch.state(pane, "paused", wait_s=90)
     until(lambda: wezterm.log(1, "submitted"), "the text")
 
 

@@ -13,6 +13,8 @@ from acceptance_kit import Box
 from acceptance_terminal import Terminal
 from watch_kit import Desk, Watch, claude_says, lines_of, soon, weekly_stopped
 
+pytestmark = pytest.mark.moments
+
 KOREAN = {"SEGUE_LANG": "ko"}
 
 
@@ -51,7 +53,7 @@ def test_the_times_of_log_lines_are_local(desk: Desk) -> None:
     watch.wait(lambda: "⏳" in watch.err, "the line")
     line = next(line for line in watch.err.splitlines() if "⏳" in line)
     told = datetime.strptime(line[1:20], "%Y-%m-%d %H:%M:%S").replace(tzinfo=ZoneInfo("Asia/Seoul"))
-    assert abs(told.timestamp() - began) < 10
+    assert abs(told.timestamp() - began) < 60
 
 
 def test_the_korean_lines_of_a_failure(desk: Desk) -> None:
@@ -59,7 +61,7 @@ def test_the_korean_lines_of_a_failure(desk: Desk) -> None:
     desk.box.extra_env |= KOREAN
     tui = desk.limited(soon(1), reactions=[None])
     watch = desk.watch()
-    watch.wait(lambda: "❌" in watch.err, "the end", 60)
+    watch.wait(lambda: "❌" in watch.err, "the end")
     failures = lines_of(watch.err, "⚠️")
     name = re.match(r"⚠️ Worker (\S+):", failures[0])[1]  # type: ignore[index]
     assert failures == [f"⚠️ Worker {name}: 재개 실패 ({number}/3)" for number in (1, 2, 3)]
@@ -80,7 +82,7 @@ def test_a_limit_without_a_time_is_told_with_its_default(desk: Desk) -> None:
     assert "[WARN] Reset 시간 파싱 실패, 기본 3600초 사용" in watch.err
     (waits,) = lines_of(watch.err, "⏳")
     assert "3600초" in waits
-    assert time.time() - began < 30
+    assert time.time() - began < 90
 
 
 def test_the_default_of_a_weekly_limit_is_a_setting(desk: Desk) -> None:
@@ -89,7 +91,7 @@ def test_the_default_of_a_weekly_limit_is_a_setting(desk: Desk) -> None:
     tui = desk.tui(body=claude_says("5-hour limit reached"))
     began = time.time()
     desk.watch()
-    tui.wait("busy", wait_s=20)
+    tui.wait("busy", wait_s=90)
     assert tui.first_sent_at() >= began + 3
     tui.resumed_once()
 
@@ -104,8 +106,8 @@ def test_a_rate_limit_without_a_time_waits_its_default(desk: Desk) -> None:
     began = time.time()
     watch = desk.watch()
     assert watch.state(tui.pane, "paused")["kind"] == "rate_limit"
-    tui.wait("busy", wait_s=20)
-    assert began + 3 <= tui.first_sent_at() <= began + 9
+    tui.wait("busy", wait_s=90)
+    assert began + 3 <= tui.first_sent_at() <= began + 30
     tui.resumed_once()
 
 
@@ -171,7 +173,7 @@ def test_a_clamp_is_told_once(desk: Desk) -> None:
 def test_a_pane_that_is_not_there(desk: Desk) -> None:
     """A name that tmux does not know is refused in words, with exit code 2."""
     desk.limited(soon(60))
-    done = desk.box.segue(*desk.words("%4711"), wait_s=20)
+    done = desk.box.segue(*desk.words("%4711"), wait_s=90)
     assert done.code == 2
     assert "%4711" in done.said
     assert done.json["error"]["message"]
@@ -180,7 +182,7 @@ def test_a_pane_that_is_not_there(desk: Desk) -> None:
 def test_a_pane_name_that_makes_no_sense(desk: Desk) -> None:
     """What is no pane's name is refused, and named."""
     desk.limited(soon(60))
-    done = desk.box.segue(*desk.words("nonsense; rm -rf /"), wait_s=20)
+    done = desk.box.segue(*desk.words("nonsense; rm -rf /"), wait_s=90)
     assert done.code == 2
     assert "nonsense" in done.said
 
@@ -188,7 +190,7 @@ def test_a_pane_name_that_makes_no_sense(desk: Desk) -> None:
 def test_an_unknown_agent(desk: Desk) -> None:
     """The known ones are named."""
     tui = desk.limited(soon(60))
-    done = desk.box.segue(*desk.words(tui.pane, "--agent", "cladue"), wait_s=20)
+    done = desk.box.segue(*desk.words(tui.pane, "--agent", "cladue"), wait_s=90)
     assert done.code == 2
     assert "claude" in done.said
 
@@ -197,7 +199,7 @@ def test_bad_settings_are_refused_before_anything_is_watched(desk: Desk) -> None
     """An unknown key names its file and its line."""
     tui = desk.limited(soon(1))
     desk.box.config("[recovery]\nresume_txt = 'go on'\n")
-    done = desk.box.segue(*desk.words(), wait_s=20)
+    done = desk.box.segue(*desk.words(), wait_s=90)
     assert done.code == 2
     assert done.json["error"]["file"].endswith("segue.toml")
     assert done.json["error"]["line"] == 2
@@ -208,7 +210,7 @@ def test_no_tmux_and_no_wezterm_on_this_machine(desk: Desk) -> None:
     """Neither program is there: said in words, exit code 2."""
     bare = desk.box.tmp / "bare"
     bare.mkdir()
-    done = desk.box.segue("watch", "--json", env={"PATH": str(bare)}, wait_s=20)
+    done = desk.box.segue("watch", "--json", env={"PATH": str(bare)}, wait_s=90)
     assert done.code == 2
     assert "tmux" in done.said
 

@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 RESUME = "계속"
 ENTER = "\r"
 SOON_S = 3  # a reset that is not far
-LATE_S = 2.0  # how late a wake may be seen on a machine that has much to do
+LATE_S = 5.0  # how late a wake may be seen on a machine that has much to do
 COOKED = "✻ Cooked for 1s · done 6:32 PM"
 QUICK = {"wake_margin_s": 0, "recheck_after": 1}
 HINTS = {
@@ -133,7 +133,7 @@ class Tui:
     def pid(self) -> int:
         return int(self.of("ready")[-1]["pid"])
 
-    def wait(self, event: str, times: int = 1, wait_s: float = 30) -> Event:
+    def wait(self, event: str, times: int = 1, wait_s: float = 90) -> Event:
         """Wait until something has happened so many times; the last of them."""
         what = f"{event} in {self.pane}"
         return until(lambda: self.of(event)[times - 1 :], what, wait_s)[0]
@@ -237,19 +237,19 @@ class Watch:
         mine = [event for event in self.events if event.get("pane") == pane]
         return [event for event in mine if state is None or event.get("state") == state]
 
-    def state(self, pane: str, state: str, wait_s: float = 30) -> Event:
+    def state(self, pane: str, state: str, wait_s: float = 90) -> Event:
         """Wait until a pane is told to be in this state."""
         self.wait(lambda: self.of(pane, state), f"{state} of {pane}", wait_s)
         return self.of(pane, state)[0]
 
-    def now(self, pane: str, state: str, wait_s: float = 30) -> None:
+    def now(self, pane: str, state: str, wait_s: float = 90) -> None:
         """Wait until this is the last that was told of a pane."""
         self.wait(lambda: self.states(pane)[-1:] == [state], f"{state} of {pane} now", wait_s)
 
     def states(self, pane: str) -> list[str]:
         return [event["state"] for event in self.of(pane) if event.get("state")]
 
-    def wait(self, condition: Callable[[], Any], what: str, wait_s: float = 30) -> Any:
+    def wait(self, condition: Callable[[], Any], what: str, wait_s: float = 90) -> Any:
         def seen() -> Any:
             found = condition()
             assert found or self.going.process.poll() is None, f"ended before {what}: {self.told}"

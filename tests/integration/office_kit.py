@@ -82,7 +82,7 @@ class Open:
         given = NewTask("A report", "About the sea", type, agent, submit=True, **more)
         return str(self.desk.create_task(given)["id"])
 
-    async def until(self, is_so: Callable[[], object], within_s: float = 20.0) -> Any:
+    async def until(self, is_so: Callable[[], object], within_s: float = 60.0) -> Any:
         async with asyncio.timeout(within_s):
             while not (found := is_so()):
                 await asyncio.sleep(0.01)

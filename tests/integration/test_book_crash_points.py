@@ -17,7 +17,7 @@ from segue.drivers.processes import find_by_environ
 from segue.plans.book_state import schema
 
 CRASHING = Path(__file__).with_name("crashing_book.py")
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 WORKERS = 8
 STATE = Path("meta", "ralph-state.json")
 

@@ -13,7 +13,7 @@ import pytest
 from segue.drivers.processes import find_by_environ
 
 CRASHING = Path(__file__).with_name("crashing_segue.py")
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 WORKERS = 8
 
 PLAN = """\

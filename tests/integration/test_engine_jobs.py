@@ -36,7 +36,7 @@ from segue.engine.port import (
 from segue.errors import AgentError
 
 T = TypeVar("T")
-WAIT_S = 15.0
+WAIT_S = 90.0
 
 
 class Spoken:

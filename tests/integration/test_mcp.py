@@ -82,7 +82,7 @@ WAITING = (
 
 def until(condition: Callable[[], T], what: str) -> T:
     """Wait for a condition; its value."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what} never happened"
         time.sleep(0.01)
@@ -884,7 +884,7 @@ def test_it_ends_with_an_interrupt(tmp_path: Path) -> None:
         assert b"serverInfo" in server.stdout.readline()
         server.send_signal(signal.SIGINT)
         try:
-            assert server.wait(20) == 130
+            assert server.wait(60) == 130
         finally:
             server.kill()
 

@@ -57,7 +57,7 @@ class Talk:
 
     def __init__(self, base: str) -> None:
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        self.http = httpx2.AsyncClient(base_url=base, headers=headers, timeout=20)
+        self.http = httpx2.AsyncClient(base_url=base, headers=headers, timeout=60)
 
     async def post(self, path: str, body: object = None, status: int = 200, **headers: str) -> Json:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}

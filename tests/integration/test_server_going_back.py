@@ -376,8 +376,9 @@ def test_a_fork_with_another_key_is_refused_in_words(
 
 
 CLAUDE = """#!/bin/sh
+n=1; until mkdir {out}/own-$n 2>/dev/null; do n=$((n + 1)); done
+id=own-$n
 echo "$@" >> {out}/argv
-id=own-$(wc -l < {out}/argv)
 read -r line; printf '%s\\n' "$line" >> {out}/prompts
 mkdir -p docs; echo "a whole draft" > docs/draft.md
 echo '{{"type":"system","subtype":"init","session_id":"'$id'"}}'
@@ -439,7 +440,7 @@ def test_copies_are_made_while_the_other_is_at_work(tmp_path: Path) -> None:
             await server.until(lambda: len((home.out / "argv").read_text().splitlines()) == 2)
             argv = home.out / "argv"
             both = [server.desk.fork(id)["id"] for _n in range(2)]
-            await server.until(lambda: len(argv.read_text().splitlines()) == 4, within_s=4)
+            await server.until(lambda: len(argv.read_text().splitlines()) == 4)
             (home.out / "hold").unlink()
             for forked in both:
                 await server.pending(forked, "review")

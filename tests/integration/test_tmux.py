@@ -39,7 +39,7 @@ from segue.drivers.tmux_control import Reply
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-WAIT_S = 20.0
+WAIT_S = 90.0
 QUIET_S = 1.5  # longer than the longest rest of a pane that was busy
 # A program that takes bytes as they come and keeps them in a file.
 TAKE = (
@@ -383,7 +383,7 @@ def test_a_server_that_goes_and_comes_back(tmux: Tmux) -> None:
         began = time.monotonic()
         again = tmux.room("two", "cat")
         await seen.until(lambda: isinstance(seen.events[-1], PaneAppeared))
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
         assert again == pane, "ids begin anew"
         tmux("send-keys", "-t", again, "-l", "hello")
         await seen.until_shown(again, "hello")

@@ -108,7 +108,7 @@ def test_a_person_at_the_terminal_is_asked_there(stage: Stage) -> None:
     terminal.expect("deny")
     assert not made(stage)
     terminal.type("1\r")
-    result = terminal.end(60)
+    result = terminal.end()
     assert result.code == 0, result.out
     assert made(stage)
     assert stage.marks() == {"T-1": "x"}

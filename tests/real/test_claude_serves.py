@@ -35,10 +35,10 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{self.url}/api{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    def until(self, path: str, is_so: Any, within_s: float = 60.0) -> Any:
+    def until(self, path: str, is_so: Any, within_s: float = 90) -> Any:
         end = time.monotonic() + within_s
         while not is_so(found := self.ask(path)):
             assert time.monotonic() < end, found
@@ -61,7 +61,7 @@ def serving(stage: Stage) -> Iterator[Server]:
             yield Server(json.loads(process.stdout.readline())["url"], process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(60)
 
 
 def test_a_phase_with_a_limit_and_a_death(stage: Stage) -> None:

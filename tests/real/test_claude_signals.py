@@ -122,6 +122,6 @@ def test_killed_while_it_stood_still(stage: Stage) -> None:
     going.send(signal.SIGTSTP)
     stage.all_stand_still(agent)
     going.kill()
-    result = stage.run(wait_s=30)
+    result = stage.run(wait_s=90)
     assert (result.code, result.tasks("task_completed")) == (0, ["T-1"]), result.said
     stage.nothing_left()

@@ -40,7 +40,7 @@ class Claude:
         text = self.desk.tmux("capture-pane", "-p", "-t", self.pane)
         return text.replace("\u00a0", " ")  # it puts one behind its mark
 
-    def shows(self, text: str, wait_s: float = 60) -> None:
+    def shows(self, text: str, wait_s: float = 90) -> None:
         try:
             until(lambda: text in self.screen, text, wait_s)
         except AssertionError as error:

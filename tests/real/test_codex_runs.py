@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from .agents_here import codex
-from .stage import FULL, GOES_ON, HOLD, ONE, THREE, TOOL_UP, Stage, at, until, within
+from .stage import FULL, GOES_ON, HOLD, ONE, THREE, TOOL_UP, Stage, at, until
 
 READ, WRITTEN, CACHED = 1_000, 50, 200
 
@@ -120,7 +120,7 @@ def test_a_usage_limit_parks(stage: Stage) -> None:
     """It parks until later, uses up no try, and asks the model no more."""
     stage.agent("codex", "429u5h:7200")
     stage.plan(ONE + "  - retries: 0\n")
-    done = within(30, lambda: stage.run("--no-wait"))
+    done = stage.run("--no-wait")
     assert (done.code, done.finished["parked"]) == (4, ["T-1"]), done.said
     (parked,) = done.of("task_parked")
     assert parked["kind"] == "session_limit"
@@ -166,7 +166,7 @@ def test_a_person_is_asked_where_waiting_does_not_help(stage: Stage, mode: str) 
     """No login, no credit: a gate, soon; seen to, the next run goes on in the conversation."""
     stage.agent("codex", mode)
     stage.plan(ONE + "  - retries: 0\n")
-    done = within(25, stage.run)
+    done = stage.run()
     assert (done.code, done.finished["waiting"]) == (3, ["T-1"]), done.said
     assert done.tasks("gate_opened") == ["T-1"]
     stage.nothing_left()

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, Playwright
 T = TypeVar("T")
 TOKEN = "a-token-for-the-page"
 SCRIPT = Path(__file__).with_name("page_server.py")
-WAIT_S = 20.0
+WAIT_S = 60.0
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 Json = dict[str, Any]
 

@@ -63,7 +63,7 @@ class Running:
         async def there() -> T:
             return act()
 
-        return asyncio.run_coroutine_threadsafe(there(), self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(there(), self._loop).result(60)
 
     def close(self) -> None:
         if self._thread.is_alive():

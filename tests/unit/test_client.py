@@ -64,7 +64,7 @@ class Odd:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
-        self.client = Client(f"http://127.0.0.1:{self._server.server_port}/", "t", timeout_s=5)
+        self.client = Client(f"http://127.0.0.1:{self._server.server_port}/", "t", timeout_s=60)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -353,7 +353,7 @@ def test_events_come_as_they_happen(client: Client, server: Running) -> None:
     for task in (one, two, one):
         server.do(lambda task=task: server.desk.happen(task, "note", metadata={"a": "x\ny"}))
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert [event.seq for event in got["every"]] == [3, 4, 5]
     assert [event.data["taskId"] for event in got["every"]] == [one, two, one]
     assert [event.seq for event in got["own"]] == [4]
@@ -396,7 +396,7 @@ def test_a_restart_of_the_server_loses_no_event(monkeypatch: pytest.MonkeyPatch)
         desk._listeners.clear()
         with running(desk, first.port) as third:
             third.do(lambda: desk.happen(task))
-            thread.join(20)
+            thread.join(60)
     assert got == [2, 3, 4]
 
 
@@ -473,7 +473,7 @@ def test_a_silent_stream_is_opened_again(
         request.end_headers()
         request.wfile.write(b"id: %d\ndata: {}\n\n" % n)
         if n == 1:
-            done.wait(20)
+            done.wait(60)
 
     server = odd(act)
     events = server.client.events(after=0)
@@ -488,7 +488,7 @@ def streams(server: Running) -> int:
     raise AssertionError
 
 
-def wait_for(is_true: Callable[[], object], within_s: float = 20.0) -> None:
+def wait_for(is_true: Callable[[], object], within_s: float = 60.0) -> None:
     event, step_s = threading.Event(), 0.01
     for _n in range(int(within_s / step_s)):
         if is_true():

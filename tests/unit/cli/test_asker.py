@@ -103,7 +103,7 @@ class Talk:
 
 def talk(go: Callable[[Talk], Coroutine[None, None, None]]) -> None:
     async def run() -> None:
-        await asyncio.wait_for(go(Talk()), 5)
+        await asyncio.wait_for(go(Talk()), 60)
 
     asyncio.run(run())
 

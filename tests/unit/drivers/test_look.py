@@ -17,7 +17,7 @@ import pytest
 from segue.drivers import look, processes
 from segue.drivers.look import look_below
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 CLIENT = """
 import os, socket, sys, time
 held = socket.create_connection(("127.0.0.1", int(sys.argv[1])))

@@ -49,7 +49,7 @@ class Receiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.got.append((self.path, dict(self.headers), body))
-                receiver.may_answer.wait(30)
+                receiver.may_answer.wait(60)
                 if receiver.raw is not None:
                     self.wfile.write(receiver.raw)
                     return

@@ -30,7 +30,7 @@ from segue.drivers.panes import (
 from segue.drivers.wezterm import WeztermPanes
 from segue.drivers.wezterm_cli import Listed, socket_of
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 # Takes what the real one takes: options of `cli` before the command, its own after it.
 STAND_IN = r"""#!{python} -SE

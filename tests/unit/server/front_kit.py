@@ -418,7 +418,7 @@ class Front:
         self._runner.close()
 
 
-async def until(is_true: Callable[[], bool], within_s: float = 10.0) -> None:
+async def until(is_true: Callable[[], bool], within_s: float = 60.0) -> None:
     """Wait for a condition, not for a time."""
     async with asyncio.timeout(within_s):
         while not is_true():

@@ -25,7 +25,7 @@ def test_a_free_port_is_known_before_anyone_is_told() -> None:
     with bind("127.0.0.1", 0) as sock:
         port = sock.getsockname()[1]
         assert url(sock, "127.0.0.1") == f"http://127.0.0.1:{port}"
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=60).close()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
@@ -150,7 +150,7 @@ def test_who_says_nothing_is_let_go(desk: FakeDesk, monkeypatch: pytest.MonkeyPa
             for said in (b"", b"GET /health HTTP/1.1\r\nHost:"):
                 wire = await server.wire()
                 wire.writer.write(said)
-                assert await asyncio.wait_for(wire.reader.read(), 5) == b""
+                assert await asyncio.wait_for(wire.reader.read(), 60) == b""
             streaming = await server.follow()
             await asyncio.sleep(0.2)
             desk.happen("task_1")
@@ -184,7 +184,7 @@ def test_a_body_that_says_it_is_too_large_is_not_waited_for(desk: FakeDesk) -> N
             wire = await server.wire()
             kind = "Content-Type: application/json"
             await wire.ask("/api/tasks", kind, "Content-Length: 1001", method="POST")
-            status, headers = await asyncio.wait_for(wire.head(), 10)
+            status, headers = await asyncio.wait_for(wire.head(), 60)
             assert (status, headers["connection"]) == (413, "close")
 
     go(test())

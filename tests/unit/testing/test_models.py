@@ -25,7 +25,7 @@ from segue.testing.models import Asked, FakeModels, read_log
 from segue.testing.models.modes import ERRORS, NAMES
 
 NOW = 1_800_000_000.0
-WAIT_S = 20.0
+WAIT_S = 60.0
 Body = dict[str, Any]
 
 

@@ -174,12 +174,12 @@ class Bench:
             await task
             store.close()
 
-    async def until(self, is_so: Callable[[], object], within_s: float = 10.0) -> None:
+    async def until(self, is_so: Callable[[], object], within_s: float = 60.0) -> None:
         async with asyncio.timeout(within_s):
             while not is_so():
                 await asyncio.sleep(0.01)
 
-    async def state(self, pane: FakePane, state: str, within_s: float = 10.0) -> None:
+    async def state(self, pane: FakePane, state: str, within_s: float = 60.0) -> None:
         await self.until(lambda: self.last(pane).get("state") == state, within_s)
 
     def sends(self) -> int:

@@ -344,7 +344,7 @@ def test_a_kill_repeats_only_what_was_under_way(records: Records, tmp_path: Path
             got.append((self.path, body))
             if self.path == "/stuck" and not is_stuck.is_set():
                 is_stuck.set()
-                go_on.wait(30)
+                go_on.wait(60)
                 return
             self.send_response(204)
             self.end_headers()
@@ -360,7 +360,7 @@ def test_a_kill_repeats_only_what_was_under_way(records: Records, tmp_path: Path
     tell(records, at=datetime.now(UTC))
     first = subprocess.Popen(command)
     try:
-        assert is_stuck.wait(30)
+        assert is_stuck.wait(60)
         wait_for(lambda: len(json.loads(rows(records)[0]["sent"])) == 1)
         first.send_signal(signal.SIGKILL)
         first.wait()
@@ -467,7 +467,7 @@ def test_instants_of_rows_are_those_of_the_clock(records: Records, clock: Hand) 
     assert rows(records)[0]["next_at"] == stamp(START + timedelta(seconds=5))
 
 
-async def until(is_true: Callable[[], bool], within_s: float = 20.0) -> None:
+async def until(is_true: Callable[[], bool], within_s: float = 60.0) -> None:
     async with asyncio.timeout(within_s):
         while not is_true():
             await asyncio.sleep(0.005)

@@ -109,7 +109,7 @@ def test_a_death_while_sending_sends_nothing_twice(
 
         bench.host.before_send = hang
         async with bench.watching():
-            await bench.until(lambda: pane.sent == SENT[: SENT.index(dies_before)], 5)
+            await bench.until(lambda: pane.sent == SENT[: SENT.index(dies_before)])
             await bench.until(lambda: bench.sends() == 1)
             await asyncio.sleep(0.8)
         bench.host.before_send = None
@@ -226,7 +226,7 @@ def test_short_times_again_and_again_make_no_storm(play: Callable[[Scene], Bench
         refuses(pane, "start")
         pane.reacts = refuses
         async with bench.watching(max_sends=1, waits=Waits(rate_s=1, margin_s=0)):
-            await bench.until(lambda: bench.actions(pane).count("park") == 6, 30)
+            await bench.until(lambda: bench.actions(pane).count("park") == 6)
         waits = [
             (
                 datetime.fromisoformat(e["wakes_at"]) - datetime.fromisoformat(e["at"])
@@ -327,7 +327,7 @@ def test_of_one_account_one_goes_first_and_the_others_follow(
     async def scene(bench: Bench) -> None:
         panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2, 3)]
         async with bench.watching():
-            await bench.until(lambda: all(bench.last(p).get("state") == "busy" for p in panes), 20)
+            await bench.until(lambda: all(bench.last(p).get("state") == "busy" for p in panes))
         order = [
             (event["pane"], event["action"] or event["state"])
             for event in bench.events
@@ -388,7 +388,7 @@ def test_panes_of_different_accounts_do_not_wait_for_each_other(
     async def scene(bench: Bench) -> None:
         panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in (1, 2)]
         async with bench.watching(accounts={"%1": "work", "%2": "home"}):
-            await bench.until(lambda: all(pane.is_busy for pane in panes), 5)
+            await bench.until(lambda: all(pane.is_busy for pane in panes))
 
     play(scene)
 

@@ -1,0 +1,19 @@
+"""What all tests have in common: none of them touches what is the user's own."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Settings and held conversations of a test are its own: tests run side by side."""
+    own = tmp_path_factory.getbasetemp() / f"own-{next(_NUMBERS)}"
+    monkeypatch.setenv("XDG_STATE_HOME", str(own / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own / "config"))
