@@ -10,8 +10,8 @@ from segue.core.develop import Status
 from segue.core.durations import format_duration
 from segue.i18n import _
 from segue.work.develop.steps import FeatureSteps
+from segue.work.plan_run import PlanRun
 from segue.work.source import Source
-from segue.work.tasklist import TaskListRun
 
 SIGNS = {
     Status.PENDING: "○",
@@ -21,7 +21,7 @@ SIGNS = {
 }
 
 
-def summary(source: Source, run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
+def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
     assert isinstance(source, FeatureSteps)
     state = source.state
     took = format_duration(took_s)

@@ -26,7 +26,7 @@ from segue.core.plan import TaskState
 from segue.i18n import _
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 REFRESH_S = 0.25
 TITLE_CELLS_MIN = 24
@@ -51,7 +51,7 @@ class LiveReporter:
     def __init__(self) -> None:
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
-        self._run: TaskListRun | None = None
+        self._run: PlanRun | None = None
         self._since_s = time.monotonic()
         self._spent: dict[str, float] = {}
         self._said: dict[str, str] = {}
@@ -76,7 +76,7 @@ class LiveReporter:
         if words is not None:
             self._console.print(Text(f"{time.strftime('%H:%M:%S')} {words}"))
 
-    def show(self, run: TaskListRun) -> None:
+    def show(self, run: PlanRun) -> None:
         self._run = run
         self._live.start()
         self._tick()
@@ -126,7 +126,7 @@ class LiveReporter:
         )
         return Group(head, self._tree(run, self._console.height - 4))
 
-    def _tree(self, run: TaskListRun, rows_max: int) -> Tree:
+    def _tree(self, run: PlanRun, rows_max: int) -> Tree:
         """Waves and tasks; where the screen is too small, what is settled is folded."""
         tree = Tree("", hide_root=True, guide_style="dim")
         waves = run.graph.waves()
@@ -151,10 +151,10 @@ class LiveReporter:
                 break
         return tree
 
-    def _is_of_interest(self, run: TaskListRun, id: str) -> bool:
+    def _is_of_interest(self, run: PlanRun, id: str) -> bool:
         return run.frontier.states[id] in (TaskState.IN_PROGRESS, TaskState.FAILED)
 
-    def _row(self, run: TaskListRun, id: str) -> Text:
+    def _row(self, run: PlanRun, id: str) -> Text:
         state = run.frontier.states[id]
         icon, style = LOOKS[state]
         note = self._note(run, id, state)
@@ -169,7 +169,7 @@ class LiveReporter:
         row.no_wrap, row.overflow = True, "ellipsis"
         return row
 
-    def _note(self, run: TaskListRun, id: str, state: TaskState) -> str:
+    def _note(self, run: PlanRun, id: str, state: TaskState) -> str:
         if state is TaskState.COMPLETED:
             return format_duration(self._spent[id]) if id in self._spent else ""
         if state is not TaskState.IN_PROGRESS:

@@ -14,7 +14,7 @@ from segue.cli.words import in_words
 from segue.work.questions import Asker
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 NOT_FOR_PROGRAMS = frozenset({"task_said"})
 
@@ -22,7 +22,7 @@ NOT_FOR_PROGRAMS = frozenset({"task_said"})
 class Reporter(Protocol):
     def emit(self, event: str, **facts: object) -> None: ...
 
-    def show(self, run: TaskListRun) -> None:
+    def show(self, run: PlanRun) -> None:
         """The run begins; it may be looked at from now on."""
         ...
 
@@ -59,7 +59,7 @@ class JsonReporter:
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         say(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
 
-    def show(self, run: TaskListRun) -> None:
+    def show(self, run: PlanRun) -> None:
         pass
 
     def asker(self) -> Asker | None:
@@ -73,7 +73,7 @@ class LineReporter:
     """Plain lines with the time, and a summary at the end."""
 
     def __init__(self) -> None:
-        self._run: TaskListRun | None = None
+        self._run: PlanRun | None = None
         self._since_s = time.monotonic()
         self._asks = False
 
@@ -87,7 +87,7 @@ class LineReporter:
         if words is not None:
             say(f"{time.strftime('%H:%M:%S')} {words}")
 
-    def show(self, run: TaskListRun) -> None:
+    def show(self, run: PlanRun) -> None:
         self._run = run
 
     def asker(self) -> Asker | None:

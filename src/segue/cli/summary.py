@@ -10,13 +10,13 @@ from segue.core.durations import format_duration
 from segue.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 BAR_CELLS = 24
 ERROR_CHARS_MAX = 160
 
 
-def summary(run: TaskListRun, facts: Mapping[str, Any], took_s: float) -> str:
+def summary(run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
     if run.file.kind == "book":
         from segue.cli.book_words import summary_of  # noqa: PLC0415 - few write books
 
@@ -62,7 +62,7 @@ def _usage(facts: Mapping[str, Any]) -> list[str]:
     return ["¤ " + usage_in_words(used)]
 
 
-def _unfinished(run: TaskListRun, facts: Mapping[str, Any]) -> list[str]:
+def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
     lines = []
     for task in facts["failed"]:
         error = (run.ledger.tasks[task].error or "").splitlines()
@@ -81,7 +81,7 @@ def _unfinished(run: TaskListRun, facts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _next(run: TaskListRun, facts: Mapping[str, Any]) -> str | None:
+def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
     plan = run.file.shown
     if facts["failed"]:
         logs = run.workshop.project.relative(run.workshop.project.logs)

@@ -14,13 +14,13 @@ from segue.work.ledger import GateRow
 from segue.work.permissions import Grant, Verdict, judge
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 PERMISSION = "permission"
 ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
 
 
-def permission_asked(run: TaskListRun, attempt: Attempt, asked: PermissionAsked) -> None:
+def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> None:
     """The agent wants to use a tool: answered by the rules, or by a person."""
     brand = attempt.profile.brand
     if brand is None or brand.allow is None or brand.deny is None:
@@ -52,7 +52,7 @@ def permission_asked(run: TaskListRun, attempt: Attempt, asked: PermissionAsked)
         run.tell("notice", text=f"{attempt.task.id}: {error}")
 
 
-def _grants(run: TaskListRun, task: str) -> list[Grant]:
+def _grants(run: PlanRun, task: str) -> list[Grant]:
     """What a person allowed this task before, newest answer last."""
     found = []
     for about, answer in run.ledger.permissions(task):
@@ -71,7 +71,7 @@ def as_told(gate: GateRow, answer: str) -> str:
     return answer
 
 
-def take_in(run: TaskListRun) -> None:
+def take_in(run: PlanRun) -> None:
     """Letters came: those for questions of this plan are answers like any other."""
     orders.take_in(run)
     for letter in mailbox.take(run.workshop.project.mailbox):
@@ -86,7 +86,7 @@ def take_in(run: TaskListRun) -> None:
             run.go_on_with(gate, letter.answer)
 
 
-def committed(run: TaskListRun) -> None:
+def committed(run: PlanRun) -> None:
     """The answers are in the tables: their letters have served."""
     letters, run._letters = run._letters, []
     for letter in letters:

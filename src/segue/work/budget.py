@@ -9,13 +9,13 @@ from segue.i18n import _
 from segue.work.ledger import GateRow
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 CATEGORY = "budget"
 YES, NO = "yes", "no"
 
 
-def is_used_up(run: TaskListRun) -> bool:
+def is_used_up(run: PlanRun) -> bool:
     """Whether nothing new may start because of it; then a person is asked, once."""
     budget = run.options.budget_usd
     if budget is None:
@@ -34,7 +34,7 @@ def is_used_up(run: TaskListRun) -> bool:
     return True
 
 
-def answered(run: TaskListRun, gate: GateRow, answer: str) -> None:
+def answered(run: PlanRun, gate: GateRow, answer: str) -> None:
     if answer == YES:
         run.ledger.close_gate(gate, answer)
         run.budgets_granted += 1
@@ -42,5 +42,5 @@ def answered(run: TaskListRun, gate: GateRow, answer: str) -> None:
         run.is_budget_refused = True  # for now: the question stays for the next start
 
 
-def _open_gate(run: TaskListRun) -> GateRow | None:
+def _open_gate(run: PlanRun) -> GateRow | None:
     return next((g for g in run.ledger.gates.values() if g.category == CATEGORY), None)

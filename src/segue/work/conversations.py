@@ -17,7 +17,7 @@ from segue.work.brands import named_conversation
 from segue.work.ledger import RunRow
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 BUSY = "conversation"  # the kind of a park that waits for another run's end
 BUSY_S = 5.0
@@ -32,7 +32,7 @@ def can_go_on(attempt: Attempt) -> bool:
     return attempt.profile.brand is None or attempt.run.resume_id is not None
 
 
-def opened(run: TaskListRun, attempt: Attempt, conversation: str) -> None:
+def opened(run: PlanRun, attempt: Attempt, conversation: str) -> None:
     """The program has named its conversation: remembered, and held."""
     if attempt.busy is not None:
         return
@@ -43,7 +43,7 @@ def opened(run: TaskListRun, attempt: Attempt, conversation: str) -> None:
         run.ledger.note_conversation(attempt.run, conversation)
 
 
-def hold(run: TaskListRun, attempt: Attempt) -> None:
+def hold(run: PlanRun, attempt: Attempt) -> None:
     """Before a conversation is gone on with; AgentError if somebody else is at work in it."""
     brand, command = attempt.profile.brand, attempt.profile.settings.command
     if brand is None:
@@ -56,7 +56,7 @@ def hold(run: TaskListRun, attempt: Attempt) -> None:
         raise AgentError(_("its conversation is in use"))
 
 
-def _take(run: TaskListRun, attempt: Attempt, conversation: str) -> ConversationHolder | None:
+def _take(run: PlanRun, attempt: Attempt, conversation: str) -> ConversationHolder | None:
     wanting = ConversationHolder(
         attempt.run.id,
         str(run.workshop.claim(attempt.run)),
@@ -67,14 +67,14 @@ def _take(run: TaskListRun, attempt: Attempt, conversation: str) -> Conversation
     return run.held_conversations.take(kind, conversation, wanting)
 
 
-def ended(run: TaskListRun, attempt: Attempt) -> None:
+def ended(run: PlanRun, attempt: Attempt) -> None:
     """Nobody is at work in it any more."""
     if attempt.run.resume_id is not None and attempt.busy is None:
         kind = attempt.profile.settings.kind
         run.held_conversations.release(kind, attempt.run.resume_id, attempt.run.id)
 
 
-def wait_until_free(run: TaskListRun, attempt: Attempt, holder: ConversationHolder) -> None:
+def wait_until_free(run: PlanRun, attempt: Attempt, holder: ConversationHolder) -> None:
     """Somebody else is in its conversation: it is tried again when they may have ended."""
     at = run.clock.now() + timedelta(seconds=BUSY_S)
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
@@ -91,7 +91,7 @@ def wait_until_free(run: TaskListRun, attempt: Attempt, holder: ConversationHold
     )
 
 
-def lost(run: TaskListRun, attempt: Attempt) -> None:
+def lost(run: PlanRun, attempt: Attempt) -> None:
     """The program does not know it any more: afresh, with what is known of it. No retry used."""
     row = attempt.run
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
@@ -111,7 +111,7 @@ def lost(run: TaskListRun, attempt: Attempt) -> None:
     )
 
 
-def what_is_known(run: TaskListRun, row: RunRow) -> str:
+def what_is_known(run: PlanRun, row: RunRow) -> str:
     """For a new conversation in the place of one that is lost or full: the end of what was said
     in it, by whichever of its runs; never empty."""
     known: list[str] = []
@@ -122,12 +122,12 @@ def what_is_known(run: TaskListRun, row: RunRow) -> str:
     return prompts.summarise(known) or _("(nothing is known of it)")
 
 
-def said_before(run: TaskListRun, row: RunRow | None) -> str:
+def said_before(run: PlanRun, row: RunRow | None) -> str:
     """The end of what was said by a run, or by the one that it went on from."""
     return next(filter(None, map(prompts.summarise, _said_by_each(run, row))), "")
 
 
-def _said_by_each(run: TaskListRun, row: RunRow | None) -> Iterator[list[str]]:
+def _said_by_each(run: PlanRun, row: RunRow | None) -> Iterator[list[str]]:
     """What was said by a run, then by the one that it went on from, and so on."""
     for _chain in range(CHAIN_MAX):
         profile = run.profile_named(row.agent) if row else None

@@ -15,12 +15,12 @@ from segue.core.plan import Task, TaskState
 from segue.i18n import _
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 BEHIND = (TaskState.PENDING, TaskState.IN_PROGRESS)
 
 
-def take_in(run: TaskListRun) -> None:
+def take_in(run: PlanRun) -> None:
     """The file has changed while the plan runs."""
     if run.file.is_broken:
         first = run.file.problems[0]
@@ -34,13 +34,13 @@ def take_in(run: TaskListRun) -> None:
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
 
 
-def follow(run: TaskListRun) -> None:
+def follow(run: PlanRun) -> None:
     """The tasks are not those that they were."""
     compare(run, is_running=True)
     run.rebuild()
 
 
-def compare(run: TaskListRun, *, is_running: bool) -> None:
+def compare(run: PlanRun, *, is_running: bool) -> None:
     """Bring tables and marks together, task by task."""
     for task in run.file.tasks():
         row = run.ledger.tasks.get(task.id)
@@ -64,7 +64,7 @@ def _is_stale(known: TaskState, shown: TaskState) -> bool:
     return known in {TaskState.IN_PROGRESS, TaskState.COMPLETED} and shown in BEHIND
 
 
-def _edited(run: TaskListRun, task: Task) -> None:
+def _edited(run: PlanRun, task: Task) -> None:
     row = run.ledger.tasks[task.id]
     run.tell("mark_edited", task=task.id, was=row.state, now=task.state)
     is_retry = row.state is TaskState.FAILED and task.state is TaskState.PENDING
@@ -74,7 +74,7 @@ def _edited(run: TaskListRun, task: Task) -> None:
         run.file.edit(lambda document: document.set_retries(task.id, None, task.retries), task.id)
 
 
-def drop_what_is_out_of_our_hands(run: TaskListRun) -> None:
+def drop_what_is_out_of_our_hands(run: PlanRun) -> None:
     """A task that a person ticked or skipped needs no agent, no park and no question."""
     for job, attempt in list(run.jobs.items()):
         row = run.ledger.tasks[attempt.task.id]
@@ -95,5 +95,5 @@ def drop_what_is_out_of_our_hands(run: TaskListRun) -> None:
             run.ledger.close_gate(gate, None)
 
 
-def _has(run: TaskListRun, task: str) -> bool:
+def _has(run: PlanRun, task: str) -> bool:
     return task in run.graph

@@ -10,7 +10,7 @@ from segue.core.plan import TaskState
 from segue.core.rules import dependency_report, is_stuck
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 ALL_DONE, SOMETHING_FAILED, BAD_INPUT, WAITS, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -33,7 +33,7 @@ class Result:
     exit: int
 
 
-def finish(run: TaskListRun) -> Result:
+def finish(run: PlanRun) -> Result:
     """Judge the whole, write it down, tell it."""
     states = run.frontier.states
     parked = [park.task for park in run.ledger.parks.values()]
@@ -70,7 +70,7 @@ def finish(run: TaskListRun) -> Result:
 
 
 def _exit_code(
-    run: TaskListRun,
+    run: PlanRun,
     parked: list[str],
     by_state: dict[TaskState, list[str]],
 ) -> int:
@@ -86,7 +86,7 @@ def _exit_code(
     return ALL_DONE
 
 
-def _still_failed(run: TaskListRun) -> bool:
+def _still_failed(run: PlanRun) -> bool:
     """Failed before this run, and nobody was there to be asked."""
     return any(
         run.ledger.tasks[task].state is TaskState.FAILED

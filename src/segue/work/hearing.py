@@ -34,14 +34,14 @@ from segue.work import answers, conversations
 from segue.work.attempts import Attempt
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 DEPENDENCY = "dependency"
 FATAL = "fatal"
 UNKNOWN = "unknown"
 
 
-def heard(run: TaskListRun, attempt: Attempt, event: Event) -> None:
+def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
     if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
         return  # a check reports nothing but its exit code
     attempt.heard_at, attempt.is_silent = run.clock.now(), False
@@ -64,7 +64,7 @@ def heard(run: TaskListRun, attempt: Attempt, event: Event) -> None:
             _hindered(run, attempt, event)
 
 
-def _at_work(run: TaskListRun, attempt: Attempt, event: Said | ToolUsed | StepDone | Used) -> None:
+def _at_work(run: PlanRun, attempt: Attempt, event: Said | ToolUsed | StepDone | Used) -> None:
     match event:
         case Said(text):
             attempt.lines.append(text)
@@ -81,7 +81,7 @@ def _at_work(run: TaskListRun, attempt: Attempt, event: Said | ToolUsed | StepDo
             attempt.used = event
 
 
-def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
+def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
     """What keeps it from its work, or soon will."""
     match event:
         case LimitHit():
@@ -114,7 +114,7 @@ def _hindered(run: TaskListRun, attempt: Attempt, event: Event) -> None:
             pass  # garbled text is in the log; a plan's task has no phases
 
 
-def _error_told(run: TaskListRun, attempt: Attempt, told: ErrorTold) -> None:
+def _error_told(run: PlanRun, attempt: Attempt, told: ErrorTold) -> None:
     """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
     if told.is_fatal:
         attempt.finished = Finished(True, told.message, FATAL)
@@ -139,7 +139,7 @@ def _as_question(asked: DependencyAsked) -> Asked:
     return Asked(f"{what}\n{how}", options, preset, category=DEPENDENCY)
 
 
-def _limit_told(run: TaskListRun, attempt: Attempt, told: LimitHit) -> None:
+def _limit_told(run: PlanRun, attempt: Attempt, told: LimitHit) -> None:
     """The last word counts; but words do not take the place of figures about the same stop."""
     before = attempt.limit
     is_same = before is not None and family(before.kind) == family(told.kind)
@@ -149,14 +149,14 @@ def _limit_told(run: TaskListRun, attempt: Attempt, told: LimitHit) -> None:
     attempt.limit_at = run.workshop.last_words_at(attempt.run, run.clock.now())
 
 
-def _is_refusal(run: TaskListRun, attempt: Attempt, text: str) -> bool:
+def _is_refusal(run: PlanRun, attempt: Attempt, text: str) -> bool:
     """The first words of a canary may be that the limit is not over."""
     from segue.work import limit_words  # noqa: PLC0415 - many patterns, needed by few runs
 
     return limit_words.is_refusal(run, attempt, text)
 
 
-def _step_done(run: TaskListRun, attempt: Attempt, n: int) -> None:
+def _step_done(run: PlanRun, attempt: Attempt, n: int) -> None:
     task = attempt.task
     if 1 <= n <= len(task.steps) and n not in attempt.steps_done:
         attempt.steps_done.add(n)

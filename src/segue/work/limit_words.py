@@ -33,14 +33,14 @@ from segue.work.attempts import Attempt
 from segue.work.zone import named_zone
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 TAIL_BYTES = 64 * 1024
 COMMAND = "command"
 TO_THE_MINUTE = frozenset({"clock", "date", "weekday", "day", "iso"})
 
 
-def understood(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
+def understood(run: PlanRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
     """A limit that names no time, with what its words tell: an instant, perhaps a finer kind."""
     texts = [limit.text]
     if attempt.finished is not None and attempt.finished.is_error:
@@ -56,7 +56,7 @@ def with_words(limit: LimitHit, texts: Iterable[str], tool: str, here: Here) -> 
     )
 
 
-def told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
+def told_at_the_end(run: PlanRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
     """The limit that a run which ended badly told of in its last words, where its dialect cannot
     know: of a `command` agent, or in words that the user's own patterns name."""
     if ended.is_ours:
@@ -68,14 +68,14 @@ def told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitHi
     return _from_output(run, attempt, here) if ended.code else None
 
 
-def is_refusal(run: TaskListRun, attempt: Attempt, line: str) -> bool:
+def is_refusal(run: PlanRun, attempt: Attempt, line: str) -> bool:
     """Whether a `command` agent's line tells of a limit: then it is not at work."""
     if attempt.profile.settings.kind != COMMAND:
         return False
     return _seen(run, attempt, line, _here(run, attempt, run.clock.now())).is_stop
 
 
-def _here(run: TaskListRun, attempt: Attempt, at: datetime) -> Here:
+def _here(run: PlanRun, attempt: Attempt, at: datetime) -> Here:
     """When something was said, and in which zone: the agent's own, else that of the machine."""
     own = agents.own_variables(attempt.profile.settings, run.workshop.environ).get("TZ")
     zone: tzinfo = (named_zone(own) if own else None) or run.leash.tz
@@ -131,7 +131,7 @@ def _timed(limit: LimitHit, moment: Moment | None) -> LimitHit:
 # The end of an output
 
 
-def _from_output(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | None:
+def _from_output(run: PlanRun, attempt: Attempt, here: Here) -> LimitHit | None:
     """It has ended: that it would go on by itself, or that a menu waits, is a stop all the same.
     That it was about to try again is none: why it gave up is not said."""
     found = _seen(run, attempt, run.workshop.tail(attempt.run, TAIL_BYTES), here)
@@ -146,13 +146,13 @@ def _from_output(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | N
     )
 
 
-def _seen(run: TaskListRun, attempt: Attempt, text: str, here: Here) -> Detection:
+def _seen(run: PlanRun, attempt: Attempt, text: str, here: Here) -> Detection:
     return detect(
         text, tool=_tool(attempt), now=here.now, tz=here.tz, extra=_patterns(run, attempt)
     )
 
 
-def _from_error(run: TaskListRun, attempt: Attempt, here: Here) -> LimitHit | None:
+def _from_error(run: PlanRun, attempt: Attempt, here: Here) -> LimitHit | None:
     """A structured program's own error, by the user's own patterns alone."""
     patterns, end = _patterns(run, attempt), attempt.finished
     if not patterns or end is None or not end.is_error or attempt.profile.brand is None:
@@ -171,7 +171,7 @@ def _tool(attempt: Attempt) -> str | None:
     return next((found[0] for found in begun if found and found[0] in NAMES), None)
 
 
-def _patterns(run: TaskListRun, attempt: Attempt) -> tuple[Extra, ...]:
+def _patterns(run: PlanRun, attempt: Attempt) -> tuple[Extra, ...]:
     """The user's own patterns that are meant for this agent."""
     settings = attempt.profile.settings
     names = {"", settings.name, settings.kind, _tool(attempt)}

@@ -31,7 +31,7 @@ from segue.work.locks import check_held, lock_path
 from segue.work.project import Project
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 SUFFIX = ".order"
 ORDERS_MAX = 1_000
@@ -178,7 +178,7 @@ def _nudge(project: Project) -> None:
         path.unlink()
 
 
-def take_in(run: TaskListRun) -> None:
+def take_in(run: PlanRun) -> None:
     """Orders for tasks of this plan, each carried out once."""
     folder = run.workshop.project.mailbox
     for path in sorted(folder.glob(f"*{SUFFIX}"))[:ORDERS_MAX]:
@@ -202,7 +202,7 @@ def _read(path: Path) -> Order | None:
     return None  # nothing that we wrote
 
 
-def _carry_out(run: TaskListRun, order: Order) -> None:
+def _carry_out(run: PlanRun, order: Order) -> None:
     attempt = next((a for a in run.jobs.values() if a.task.id == order.task), None)
     if order.verb == PARK and attempt is not None and attempt.finished is not None:
         run.tell("notice", text=_("{task} has just ended").format(task=order.task))

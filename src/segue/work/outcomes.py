@@ -16,16 +16,16 @@ from segue.dialects.events import Asked, LimitHit, Used
 from segue.engine.port import Ended
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import conversations, parking, prompts
+from segue.work import beginning, conversations, parking, prompts
 from segue.work.attempts import Attempt, in_full, one_line, why
 from segue.work.usage import Usage
 from segue.work.worktree import Conflict
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 
-def ended(run: TaskListRun, ended: Ended) -> None:
+def ended(run: PlanRun, ended: Ended) -> None:
     attempt = run.jobs.pop(ended.job, None)
     if attempt is None:
         return
@@ -41,7 +41,7 @@ def ended(run: TaskListRun, ended: Ended) -> None:
     run.forget_after_commit(ended.job)
 
 
-def agent_ended(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
+def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     note_usage(run, attempt)
     conversations.ended(run, attempt)
     if attempt.asked is not None:
@@ -69,7 +69,7 @@ def agent_ended(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
     run.seen_at_work(attempt.run.account)
 
 
-def _told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
+def _told_at_the_end(run: PlanRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
     """The limit in the last words of an agent that is not known to speak of limits by itself."""
     if attempt.profile.settings.kind in ("shell", "script"):
         return None
@@ -78,7 +78,7 @@ def _told_at_the_end(run: TaskListRun, attempt: Attempt, ended: Ended) -> LimitH
     return limit_words.told_at_the_end(run, attempt, ended)
 
 
-def note_usage(run: TaskListRun, attempt: Attempt) -> None:
+def note_usage(run: PlanRun, attempt: Attempt) -> None:
     """What this run used; of a program that counts over its conversation, what it used more."""
     used, brand = attempt.used, attempt.profile.brand
     if used is None:
@@ -120,7 +120,7 @@ def _reason(attempt: Attempt, ended: Ended) -> str:
     return why(ended, attempt.task.timeout_s)
 
 
-def agent_ended_well(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
+def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     attempt.summary = prompts.summarise(attempt.lines)
     if objection := run.file.object_to(attempt):
         attempt_failed(run, attempt, objection, ended)
@@ -131,7 +131,7 @@ def agent_ended_well(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
         merge_or_complete(run, attempt)
 
 
-def verify(run: TaskListRun, attempt: Attempt) -> None:
+def verify(run: PlanRun, attempt: Attempt) -> None:
     run.ledger.verify_run(attempt.run)
     run.tell("task_verifying", task=attempt.task.id, command=attempt.task.verify)
     run.begin_after_commit(
@@ -139,12 +139,12 @@ def verify(run: TaskListRun, attempt: Attempt) -> None:
     )
 
 
-def _deadline(run: TaskListRun, attempt: Attempt) -> datetime | None:
+def _deadline(run: PlanRun, attempt: Attempt) -> datetime | None:
     timeout_s = attempt.task.timeout_s
     return None if timeout_s is None else run.clock.now() + timedelta(seconds=timeout_s)
 
 
-def verified(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
+def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     if run.stopping and ended.is_ours:
         return  # the next start verifies it again
     run.workshop.keep_evidence(attempt, ended, run.clock.now().isoformat())
@@ -155,7 +155,7 @@ def verified(run: TaskListRun, attempt: Attempt, ended: Ended) -> None:
         attempt_failed(run, attempt, reason, ended)
 
 
-def merge_or_complete(run: TaskListRun, attempt: Attempt) -> None:
+def merge_or_complete(run: PlanRun, attempt: Attempt) -> None:
     worktrees = run.workshop.worktrees_of(attempt.task.id)
     if worktrees is None:
         complete(run, attempt)
@@ -183,7 +183,7 @@ def merge_or_complete(run: TaskListRun, attempt: Attempt) -> None:
         complete(run, attempt)
 
 
-def complete(run: TaskListRun, attempt: Attempt) -> None:
+def complete(run: PlanRun, attempt: Attempt) -> None:
     task = attempt.task
     run.ledger.move_run(attempt.run, RunState.COMPLETED, Trigger.COMPLETE, exit_code=0)
     run.move_task(task.id, TaskState.COMPLETED, Trigger.COMPLETE, summary=attempt.summary)
@@ -200,7 +200,7 @@ def complete(run: TaskListRun, attempt: Attempt) -> None:
     )
 
 
-def _usage(run: TaskListRun, attempt: Attempt) -> Usage:
+def _usage(run: PlanRun, attempt: Attempt) -> Usage:
     """What the task used over all its runs; this one's share is not in the tables yet."""
     had_others = attempt.run.resumes is not None or attempt.run.attempt > 1
     if had_others:
@@ -214,7 +214,7 @@ def _usage(run: TaskListRun, attempt: Attempt) -> Usage:
     }
 
 
-def attempt_failed(run: TaskListRun, attempt: Attempt, reason: str, ended: Ended) -> None:
+def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) -> None:
     """One try failed: another one while the plan allows it, else the task has failed."""
     task = attempt.task
     is_told = attempt.finished is not None  # its own words: no need to say them twice
@@ -229,7 +229,7 @@ def attempt_failed(run: TaskListRun, attempt: Attempt, reason: str, ended: Ended
         try_again(run, attempt, short, full, ended)
 
 
-def try_again(run: TaskListRun, attempt: Attempt, short: str, full: str, ended: Ended) -> None:
+def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended) -> None:
     task = attempt.task
     used = run.ledger.tasks[task.id].retries_used + 1
     run.ledger.move_run(
@@ -242,7 +242,7 @@ def try_again(run: TaskListRun, attempt: Attempt, short: str, full: str, ended: 
     if _goes_on(attempt):
         again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run)
     else:
-        again = run.first_attempt(task, used + 1)
+        again = beginning.first_attempt(run, task, used + 1)
     run.tell(
         "task_retrying",
         task=task.id,
@@ -260,9 +260,7 @@ def _goes_on(attempt: Attempt) -> bool:
     return is_cut_off and is_wanted and attempt.run.resume_id is not None
 
 
-def fail(
-    run: TaskListRun, attempt: Attempt, short: str, full: str, ended: Ended | None = None
-) -> None:
+def fail(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended | None = None) -> None:
     task = attempt.task
     code = ended.code if ended else None
     run.ledger.move_run(attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=code, error=short)
@@ -283,19 +281,19 @@ def fail(
         run.skip_dependants([task.id])
 
 
-def comment(run: TaskListRun, task: Task, error: str, used: int) -> None:
+def comment(run: PlanRun, task: Task, error: str, used: int) -> None:
     """The error and the count, below the task, in the language in use."""
     lang = language()
     run.file.edit(lambda document: document.set_error(task.id, error, lang), task.id)
     run.file.edit(lambda document: document.set_retries(task.id, used, task.retries, lang), task.id)
 
 
-def cut_off(run: TaskListRun, attempt: Attempt) -> None:
+def cut_off(run: PlanRun, attempt: Attempt) -> None:
     """Segue stops: the mark stays, and the task begins again at the next start."""
     run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
-def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
+def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:
     match parking.park(run, attempt, limit):
         case Asked() as question:
             ask(run, attempt, question)
@@ -303,7 +301,7 @@ def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
             fail(run, attempt, reason, in_full(reason, attempt.lines))
 
 
-def ask(run: TaskListRun, attempt: Attempt, asked: Asked) -> None:
+def ask(run: PlanRun, attempt: Attempt, asked: Asked) -> None:
     """The agent waits for a person; nothing sits in memory for it."""
     run.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)

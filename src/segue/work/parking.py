@@ -23,7 +23,7 @@ from segue.work.attempts import Attempt
 from segue.work.ledger import ParkRow, RunRow
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 CONTEXT = "context_limit"
 COMPACT, AFRESH = "compact", "afresh"  # what a run is for, when it is not simply to go on
@@ -31,7 +31,7 @@ TEXT_CHARS_MAX = 500
 SPACING = timedelta(seconds=2)  # between those that follow a canary
 
 
-def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
+def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
     """Park the run. A question: a person must be asked instead; a text: why it has failed."""
     now = run.clock.now()
     limit = _understood(run, attempt, limit)
@@ -73,7 +73,7 @@ def park(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> Asked | str | N
     return None
 
 
-def _understood(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
+def _understood(run: PlanRun, attempt: Attempt, limit: LimitHit) -> LimitHit:
     """The limit with its instant, counted from when it was told; read from its words if they are
     all there is."""
     if limit.kind == MANUAL or limit.resets_at is not None:
@@ -94,7 +94,7 @@ def _told(limit: LimitHit) -> dict[str, object]:
     return {name: value for name, value in told.items() if value}
 
 
-def _tell_doubts(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
+def _tell_doubts(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:
     """What had to be assumed about the instant."""
     if limit.unknown_zone:
         text = _("{task}: the time zone “{zone}” is not known; that of this machine is used")
@@ -104,15 +104,13 @@ def _tell_doubts(run: TaskListRun, attempt: Attempt, limit: LimitHit) -> None:
         run.tell("notice", text=text.format(seconds=round(run.options.waits.weekly_s)))
 
 
-def _park_account(run: TaskListRun, attempt: Attempt, limit: LimitHit, at: datetime) -> None:
+def _park_account(run: PlanRun, attempt: Attempt, limit: LimitHit, at: datetime) -> None:
     if holds_account(limit.kind):
         run.accounts.park(attempt.run.account, limit.kind, at)
         run.probing.discard(attempt.run.account)
 
 
-def _for_a_person(
-    run: TaskListRun, attempt: Attempt, limit: LimitHit, now: datetime
-) -> Asked | None:
+def _for_a_person(run: PlanRun, attempt: Attempt, limit: LimitHit, now: datetime) -> Asked | None:
     """What waiting cannot mend, or must not go on for without a word."""
     agent = attempt.profile.name
     if needs_person(limit.kind):
@@ -134,7 +132,7 @@ def _for_a_person(
 # Another agent in the meantime
 
 
-def _fallback(run: TaskListRun, profile: Profile, lasts: timedelta) -> Profile | None:
+def _fallback(run: PlanRun, profile: Profile, lasts: timedelta) -> Profile | None:
     """Who takes over while this agent's account is parked for so long, if anybody can."""
     settings = profile.settings
     if settings.fallback is None or lasts.total_seconds() <= (settings.fallback_after_s or 0.0):
@@ -145,7 +143,7 @@ def _fallback(run: TaskListRun, profile: Profile, lasts: timedelta) -> Profile |
     return other
 
 
-def stand_in(run: TaskListRun, profile: Profile) -> Profile:
+def stand_in(run: PlanRun, profile: Profile) -> Profile:
     """Who works for this agent now: itself, or its fallback while its account is parked."""
     until = run.accounts.parked_until(profile.account) if profile.settings.fallback else None
     if until is None:
@@ -154,7 +152,7 @@ def stand_in(run: TaskListRun, profile: Profile) -> Profile:
 
 
 def _hand_over(
-    run: TaskListRun, attempt: Attempt, limit: LimitHit, at: datetime, other: Profile
+    run: PlanRun, attempt: Attempt, limit: LimitHit, at: datetime, other: Profile
 ) -> None:
     """The other agent cannot know the conversation: it gets a summary of it."""
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
@@ -197,7 +195,7 @@ def that_matter(parks: Iterable[ParkRow], now: datetime) -> list[ParkRow]:
     return [*due, *following.values()]
 
 
-def wake(run: TaskListRun, park: ParkRow) -> None:
+def wake(run: PlanRun, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
     before = run.ledger.run_row(park.run)
     task = run.graph.task(park.task)
@@ -219,7 +217,7 @@ def wake(run: TaskListRun, park: ParkRow) -> None:
     run.tell("task_resumed", task=park.task, run=attempt.run.id, after="park", purpose=purpose)
 
 
-def _remedy(run: TaskListRun, full: RunRow) -> str:
+def _remedy(run: PlanRun, full: RunRow) -> str:
     """What is tried with a full context: its own compaction, once; then a new conversation."""
     profile = run.profile_named(full.agent)
     if profile is None or profile.settings.kind in ("shell", "script"):
@@ -233,7 +231,7 @@ def _remedy(run: TaskListRun, full: RunRow) -> str:
     return AFRESH
 
 
-def compacted(run: TaskListRun, attempt: Attempt, *, is_well: bool) -> None:
+def compacted(run: PlanRun, attempt: Attempt, *, is_well: bool) -> None:
     """The compaction has ended: on in the conversation, or (it failed) in a new one."""
     run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
     summary = ""
@@ -248,7 +246,7 @@ def compacted(run: TaskListRun, attempt: Attempt, *, is_well: bool) -> None:
     )
 
 
-def follow_the_canary(run: TaskListRun, account: str) -> None:
+def follow_the_canary(run: PlanRun, account: str) -> None:
     """The limit is over: the others of the account follow one by one, not all at once."""
     at = run.clock.now()
     for park in list(run.ledger.parks.values()):

@@ -24,7 +24,7 @@ from segue.work import prompts
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 LINE_CHARS_MAX = 300
 STEPS_MAX = 60
@@ -95,7 +95,7 @@ def has_place(attempt: Attempt) -> bool:
     return attempt.profile.settings.kind != "shell"
 
 
-def keep(run: TaskListRun, attempt: Attempt) -> None:
+def keep(run: PlanRun, attempt: Attempt) -> None:
     """A run begins, was taken up again, or has told something: its place is written."""
     if not has_place(attempt):
         return
@@ -111,14 +111,14 @@ def keep(run: TaskListRun, attempt: Attempt) -> None:
     _show(run, attempt)
 
 
-def ended(run: TaskListRun, job: str) -> None:
+def ended(run: PlanRun, job: str) -> None:
     """An agent has ended: what others see of it goes before anything of its folder is merged."""
     attempt = run.jobs.get(job)
     if attempt is not None and job == attempt.run.id and has_place(attempt):
         _show(run, attempt, without=attempt)
 
 
-def sentence(run: TaskListRun, prompt: str) -> str:
+def sentence(run: PlanRun, prompt: str) -> str:
     """A first prompt, with a word about the file in which the place is kept."""
     if run.options.place is None:
         return prompt
@@ -126,7 +126,7 @@ def sentence(run: TaskListRun, prompt: str) -> str:
     return f"{prompt}\n{text.format(file=run.options.place)}\n"
 
 
-def _show(run: TaskListRun, about: Attempt, without: Attempt | None = None) -> None:
+def _show(run: PlanRun, about: Attempt, without: Attempt | None = None) -> None:
     """Bring the section in the folder of a run to what runs there."""
     if run.options.place is None:
         return

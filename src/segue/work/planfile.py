@@ -22,7 +22,7 @@ from segue.work import place
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
     from segue.work.ledger import GateRow, RunRow
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 Edit = Callable[[Document], object]
 TRIES_MAX = 50
@@ -163,7 +163,7 @@ class PlanFile:
     def has_moved_on(self) -> bool:
         return False  # its tasks are a person's
 
-    def followed(self, run: TaskListRun) -> None:
+    def followed(self, run: PlanRun) -> None:
         """It never moves on by itself."""
 
     def prepare(self, attempt: Attempt) -> None:
@@ -172,13 +172,13 @@ class PlanFile:
     def object_to(self, attempt: Attempt) -> str | None:
         return None  # the task's own `verify` says
 
-    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+    def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         return False  # it is the agent that has asked
 
-    def at_rest(self, run: TaskListRun) -> bool:
+    def at_rest(self, run: PlanRun) -> bool:
         return False
 
-    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
         return None
 
     def place(self, attempt: Attempt) -> str:
@@ -188,5 +188,5 @@ class PlanFile:
         done = place.steps_done(attempt, task)
         return place.described(attempt, self.shown, reread=[where], steps=task.steps, done=done)
 
-    def progress(self, run: TaskListRun) -> tuple[int, int]:
+    def progress(self, run: PlanRun) -> tuple[int, int]:
         return run.frontier.counts[TaskState.COMPLETED], len(run.graph)

@@ -18,7 +18,7 @@ from segue.i18n import _
 from segue.work.ledger import GateRow
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 RETRY, SKIP, MEND = "1", "2", "3"
 
@@ -67,7 +67,7 @@ class Questions:
             first=False,
         )
 
-    def ask_failed(self, run: TaskListRun, tasks: list[str], *, first: bool) -> bool:
+    def ask_failed(self, run: PlanRun, tasks: list[str], *, first: bool) -> bool:
         """Ask what to do about failed tasks; False where there is nobody to ask."""
         if self._asker is None or not tasks:
             return False
@@ -76,7 +76,7 @@ class Questions:
             self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first, is_menu=True)
         return True
 
-    def ask_about_failed_here(self, run: TaskListRun) -> bool:
+    def ask_about_failed_here(self, run: PlanRun) -> bool:
         """At the very end, on a terminal: what failed in this run is asked about once."""
         asked = [task for task in run.failed_here if task in run.graph]
         run.failed_here, told = [], run.failed_here
@@ -114,7 +114,7 @@ class Questions:
         self._open.pop(gate, None)
         self._gates.pop(gate, None)
 
-    def answered(self, run: TaskListRun, answered: Answered) -> None:
+    def answered(self, run: PlanRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
         gate = self._gates.pop(answered.about, None)
         if gate is not None:
@@ -154,7 +154,7 @@ def failed_question(task: Task, error: str | None) -> str:
     )
 
 
-def retry_failed(run: TaskListRun, key: str) -> None:
+def retry_failed(run: PlanRun, key: str) -> None:
     """Run it again: the count starts anew, the error stays as a comment."""
     run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=0)
     run.mark(key, TaskState.PENDING)
@@ -165,7 +165,7 @@ def retry_failed(run: TaskListRun, key: str) -> None:
     run.reopen_skipped()
 
 
-def skip_failed(run: TaskListRun, key: str) -> None:
+def skip_failed(run: PlanRun, key: str) -> None:
     """Pass it over, and with it what depends on it."""
     run.move_task(key, TaskState.SKIPPED, Trigger.SKIP)
     run.mark(key, TaskState.SKIPPED)

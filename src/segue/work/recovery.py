@@ -22,12 +22,12 @@ from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 PARKS_TOLD_MAX = 100
 
 
-def recover(run: TaskListRun, *, restart: bool = False) -> None:
+def recover(run: PlanRun, *, restart: bool = False) -> None:
     """Bring file, tables and processes together; then the loop can go on.
 
     `restart`: what is in progress begins again, whether it runs, is parked or has asked.
@@ -62,7 +62,7 @@ def recover(run: TaskListRun, *, restart: bool = False) -> None:
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
 
 
-def _keep_parks(run: TaskListRun) -> None:
+def _keep_parks(run: PlanRun) -> None:
     """Each account waits for the last of its parks. Of very many only the next are told by name."""
     now, last = run.clock.now(), dict[str, ParkRow]()
     for park in run.ledger.parks.values():
@@ -81,7 +81,7 @@ def _keep_parks(run: TaskListRun) -> None:
         run.tell("notice", text=text.format(n=more))
 
 
-def _recover_run(run: TaskListRun, row: RunRow) -> None:
+def _recover_run(run: PlanRun, row: RunRow) -> None:
     task = run.graph.task(row.task) if row.task in run.graph else None
     profile = run.profile_named(row.agent)
     if task is None or profile is None:
@@ -98,7 +98,7 @@ def _recover_run(run: TaskListRun, row: RunRow) -> None:
             _recover_agent(run, attempt)
 
 
-def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
+def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
     row = attempt.run
     job = run.workshop.agent_job(attempt, None)
     match run.engine.recover(job):
@@ -117,7 +117,7 @@ def _recover_agent(run: TaskListRun, attempt: Attempt) -> None:
             run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
-def _note_what_was_heard(run: TaskListRun, attempt: Attempt) -> None:
+def _note_what_was_heard(run: PlanRun, attempt: Attempt) -> None:
     """Its supervisor died with it: what it used and in which conversation is in its log."""
     heard = run.workshop.heard_before(attempt.run, attempt.profile)
     if heard.conversation is not None and attempt.run.resume_id is None:
@@ -132,7 +132,7 @@ def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
     return RunState.CUT_OFF, Trigger.CUT_OFF
 
 
-def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
+def _go_on_unstarted(run: PlanRun, row: RunRow) -> None:
     """A resumption that had not begun is made again; a fresh start falls to the restart."""
     before = run.ledger.run_row(row.resumes) if row.resumes else None
     if before is not None:
@@ -149,7 +149,7 @@ def _go_on_unstarted(run: TaskListRun, row: RunRow) -> None:
         )
 
 
-def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
+def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
     attempt.summary = conversations.said_before(run, attempt.run)
     job = run.workshop.verify_job(attempt, None)
     if isinstance(run.engine.recover(job), Alive | Finished):
@@ -158,7 +158,7 @@ def _recover_verify(run: TaskListRun, attempt: Attempt) -> None:
         outcomes.verify(run, attempt)
 
 
-def _end_for_good(run: TaskListRun, row: RunRow) -> None:
+def _end_for_good(run: PlanRun, row: RunRow) -> None:
     """Its task or its agent is no longer in the plan: nothing of it may run on."""
     run.engine.end_unknown(row.id)
     if row.verify_job:
@@ -166,7 +166,7 @@ def _end_for_good(run: TaskListRun, row: RunRow) -> None:
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
-def _restart_cut_off(run: TaskListRun) -> None:
+def _restart_cut_off(run: PlanRun) -> None:
     held = {attempt.task.id for attempt in run.jobs.values()}
     held |= {attempt.task.id for attempt, _make in run._begin}
     held |= {park.task for park in run.ledger.parks.values()}
@@ -190,7 +190,7 @@ def _restart_cut_off(run: TaskListRun) -> None:
         run.tell("task_restarted", task=task.id, why=_("it was cut off"))
 
 
-def _goes_on(run: TaskListRun, task: Task) -> bool:
+def _goes_on(run: PlanRun, task: Task) -> bool:
     """A task that asks for it goes on in the conversation in which it was cut off."""
     if not task.resumes_conversation:
         return False
@@ -203,7 +203,7 @@ def _goes_on(run: TaskListRun, task: Task) -> bool:
     return True
 
 
-def _forget_probes(run: TaskListRun) -> None:
+def _forget_probes(run: PlanRun) -> None:
     for name, account in run.accounts.view().items():
         if not account.probing:
             continue
@@ -213,7 +213,7 @@ def _forget_probes(run: TaskListRun) -> None:
             run.accounts.open(name)
 
 
-def _past_limit(run: TaskListRun) -> None:
+def _past_limit(run: PlanRun) -> None:
     """Tried more often than the plan allows: not asked about, skipped, told."""
     for task in run.graph.tasks:
         row = run.ledger.tasks[task.id]
@@ -236,7 +236,7 @@ def _count_comment(task: str, used: int, limit: int) -> Edit:
     return lambda document: document.set_retries(task, used, limit, language())
 
 
-def _failed(run: TaskListRun) -> None:
+def _failed(run: PlanRun) -> None:
     """Tasks that an earlier run left failed: asked about, or as --on-failed says."""
     failed = [
         task.id for task in run.graph.tasks if run.ledger.tasks[task.id].state is TaskState.FAILED

@@ -36,11 +36,11 @@ from segue.work.attempts import Workshop
 from segue.work.finish import Result, finish
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
+from segue.work.plan_run import Options, PlanRun
 from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
 from segue.work.questions import Asker, Questions
 from segue.work.source import Source
-from segue.work.tasklist import Options, TaskListRun
 from segue.work.worktree import Worktrees
 from segue.work.zone import zone_here
 
@@ -152,7 +152,7 @@ class Surroundings:
     command: Sequence[str]
     emit: Emit
     asker: Asker | None
-    show: Callable[[TaskListRun], None] = lambda run: None
+    show: Callable[[PlanRun], None] = lambda run: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Conduct:
     worktrees: Worktrees | None = None
     isolates: Callable[[str], bool] = lambda task: True
     place: Path | None = None
-    finish: Callable[[TaskListRun], Result] = finish
+    finish: Callable[[PlanRun], Result] = finish
 
 
 def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
@@ -220,7 +220,7 @@ async def conduct(
     settings: config.Config,
     around: Surroundings,
     how: Conduct,
-    begin: Callable[[TaskListRun], None],
+    begin: Callable[[PlanRun], None],
 ) -> Result:
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
     clock, environ = around.clock, around.environ
@@ -237,7 +237,7 @@ async def conduct(
         store = Store.open(project.database)
         become_subreaper()
         engine = LocalEngine(project.runs, clock, launcher)
-        run = TaskListRun(
+        run = PlanRun(
             file=source,
             ledger=Ledger(store, clock, source.path, source.kind),
             accounts=Accounts(store, clock),
@@ -274,9 +274,9 @@ async def conduct(
 
 
 async def _run(
-    run: TaskListRun,
+    run: PlanRun,
     engine: LocalEngine,
-    show: Callable[[TaskListRun], None],
+    show: Callable[[PlanRun], None],
     how: Conduct,
 ) -> Result:
     loop = asyncio.get_running_loop()
@@ -305,7 +305,7 @@ async def _run(
             loop.remove_signal_handler(number)
 
 
-def _stand_still(run: TaskListRun) -> None:
+def _stand_still(run: PlanRun) -> None:
     """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
     run.pause()
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -13,17 +13,17 @@ from segue.core.machines import RunState
 from segue.work.attempts import Attempt
 
 if TYPE_CHECKING:
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 FINISHED_S = 30.0  # an agent that has said its last word may take so long to end
 
 
-def next_at(run: TaskListRun) -> datetime | None:
+def next_at(run: PlanRun) -> datetime | None:
     """When somebody will have been silent for too long, if nobody says a word until then."""
     return min((at for a in _working(run) if (at := _due(run, a)) is not None), default=None)
 
 
-def look(run: TaskListRun) -> None:
+def look(run: PlanRun) -> None:
     """Deal with everyone whose time has come."""
     now = run.clock.now()
     for attempt in _working(run):
@@ -41,7 +41,7 @@ def look(run: TaskListRun) -> None:
             run.engine.end_soon(attempt.run.id)
 
 
-def _working(run: TaskListRun) -> list[Attempt]:
+def _working(run: PlanRun) -> list[Attempt]:
     return [
         attempt
         for job, attempt in run.jobs.items()
@@ -51,7 +51,7 @@ def _working(run: TaskListRun) -> list[Attempt]:
     ]
 
 
-def _due(run: TaskListRun, attempt: Attempt) -> datetime | None:
+def _due(run: PlanRun, attempt: Attempt) -> datetime | None:
     """The next instant at which this one's silence matters."""
     if attempt.heard_at is None:
         return None
@@ -65,7 +65,7 @@ def _due(run: TaskListRun, attempt: Attempt) -> datetime | None:
     return None if most_s is None else attempt.heard_at + timedelta(seconds=most_s)
 
 
-def _tell(run: TaskListRun, attempt: Attempt, now: datetime) -> None:
+def _tell(run: PlanRun, attempt: Attempt, now: datetime) -> None:
     assert attempt.heard_at is not None
     seen = run.engine.look(attempt.run.id)
     run.tell(

@@ -18,7 +18,7 @@ from segue.work import place
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
     from segue.work.ledger import GateRow, RunRow
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 
 class Source(Protocol):
@@ -57,7 +57,7 @@ class Source(Protocol):
         """Whether the last write brought other tasks."""
         ...
 
-    def followed(self, run: TaskListRun) -> None:
+    def followed(self, run: PlanRun) -> None:
         """The other tasks are taken in."""
         ...
 
@@ -69,11 +69,11 @@ class Source(Protocol):
         """Why the work of an agent that ended well does not count; None: it does."""
         ...
 
-    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+    def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         """A person has answered; True: the question was the plan's own, and is settled."""
         ...
 
-    def progress(self, run: TaskListRun) -> tuple[int, int]:
+    def progress(self, run: PlanRun) -> tuple[int, int]:
         """How much is done, of how much, as people count it."""
         ...
 
@@ -83,11 +83,11 @@ class Source(Protocol):
         thing that it is told of if it stops without it."""
         ...
 
-    def at_rest(self, run: TaskListRun) -> bool:
+    def at_rest(self, run: PlanRun) -> bool:
         """Nothing runs and nothing can start; True: something has changed by this."""
         ...
 
-    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
         """The run in whose conversation a task begins; None: in one of its own."""
         ...
 
@@ -122,7 +122,7 @@ class Steps:
     def sync(self) -> None:
         """Every write was synced."""
 
-    def followed(self, run: TaskListRun) -> None:
+    def followed(self, run: PlanRun) -> None:
         """Nothing more is to be done about it."""
 
     def prepare(self, attempt: Attempt) -> None:
@@ -131,10 +131,10 @@ class Steps:
     def object_to(self, attempt: Attempt) -> str | None:
         return None
 
-    def at_rest(self, run: TaskListRun) -> bool:
+    def at_rest(self, run: PlanRun) -> bool:
         return False
 
-    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
         return None
 
     def place(self, attempt: Attempt) -> str:

@@ -32,11 +32,11 @@ from segue.work import agents, config, recovery
 from segue.work.accounts import Accounts
 from segue.work.attempts import Attempt, Workshop
 from segue.work.ledger import Ledger, RunRow
+from segue.work.plan_run import Options, PlanRun
 from segue.work.planfile import PlanFile
 from segue.work.project import Project
 from segue.work.questions import Questions
 from segue.work.runner import Cast
-from segue.work.tasklist import Options, TaskListRun
 
 CLAUDE = 'agent = "claude"\n[agents.claude]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'
 
@@ -153,7 +153,7 @@ class Bench:
 
     # Starting
 
-    def start(self, plan: str | None = None, **options: Any) -> TaskListRun:
+    def start(self, plan: str | None = None, **options: Any) -> PlanRun:
         """A run of the plan with what an earlier one left; its first turn is made."""
         path = self.root / "PLAN.md"
         if plan is not None:
@@ -175,7 +175,7 @@ class Bench:
         self.held = Conversations(
             self.folder / "conversations", lambda claim: str(claim) in self.live_claims
         )
-        self.run = TaskListRun(
+        self.run = PlanRun(
             file=file,
             ledger=Ledger(store, self.clock, path, "tasklist"),
             accounts=Accounts(store, self.clock),
@@ -200,7 +200,7 @@ class Bench:
         )
         return self.run
 
-    def begin(self, plan: str, **options: Any) -> TaskListRun:
+    def begin(self, plan: str, **options: Any) -> PlanRun:
         """A run of a new plan, up to its first jobs."""
         run = self.start(plan, **options)
         self.recover()

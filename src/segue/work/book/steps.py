@@ -29,7 +29,7 @@ from segue.work.source import Steps
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
     from segue.work.ledger import GateRow
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
@@ -49,7 +49,7 @@ class BookSteps(Steps):
         self.book = book
         self._writer = writer
         self._judge = judge
-        self._run: TaskListRun | None = None
+        self._run: PlanRun | None = None
         self.state = BookState("", len(book.chapters))
         self._saved: BookState | None = None
         self._has_moved = False
@@ -57,11 +57,11 @@ class BookSteps(Steps):
         self._marks: dict[str, TaskState] = {}
 
     @property
-    def run(self) -> TaskListRun:
+    def run(self) -> PlanRun:
         assert self._run is not None, "a book's steps belong to a run"
         return self._run
 
-    def begin(self, run: TaskListRun, state: BookState) -> None:
+    def begin(self, run: PlanRun, state: BookState) -> None:
         """From this state on; what the tables know of its step already is applied first."""
         self._run, self.state = run, state
         self.folder.remove_leftovers()
@@ -287,7 +287,7 @@ class BookSteps(Steps):
         if not self._is_beginning:  # else it is asked with all the others that are open
             self.run.open_gate(gate)
 
-    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+    def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         if gate.category != BREAKER:
             text = f"{gate.text.splitlines()[0]} → {answer}"
             wisdom.from_author(self.folder, self.state.current_chapter, text)
@@ -382,5 +382,5 @@ class BookSteps(Steps):
             following = _("write the chapter to its end")
         return place.described(attempt, self.book.title, reread=reread, following=following)
 
-    def progress(self, run: TaskListRun) -> tuple[int, int]:
+    def progress(self, run: PlanRun) -> tuple[int, int]:
         return len(self.state.completed_chapters), self.state.total_chapters

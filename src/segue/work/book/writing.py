@@ -31,10 +31,10 @@ from segue.work.finish import (
     WAITS,
     Result,
 )
+from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
 from segue.work.runner import Cast, Conduct, Surroundings
 from segue.work.settings_file import line_of
-from segue.work.tasklist import TaskListRun
 
 
 class How(StrEnum):
@@ -168,7 +168,7 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     check_place(folder, project)
     _check_state(wishes, folder)
 
-    def begin(run: TaskListRun) -> None:
+    def begin(run: PlanRun) -> None:
         if not _answer_breaker(run, steps, wishes):
             steps.begin(run, first_state(wishes, steps, run, around.clock.now()))
 
@@ -202,7 +202,7 @@ def _check_chapter(wishes: Wishes, book: Book) -> None:
         )
 
 
-def first_state(wishes: Wishes, steps: BookSteps, run: TaskListRun, now: datetime) -> BookState:
+def first_state(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -> BookState:
     """Where the writing begins: anew, or where it was."""
     folder, book = steps.folder, steps.book
     if wishes.how is How.RESTART:
@@ -265,20 +265,20 @@ def fitted(state: BookState, book: Book) -> BookState:
     )
 
 
-def _first_step(state: BookState, run: TaskListRun, *, is_new: bool) -> int:
+def _first_step(state: BookState, run: PlanRun, *, is_new: bool) -> int:
     """No number is used again: one that never was a checkpoint begins behind all that are known."""
     if is_new:
         return max(state.step, _steps_known(run))
     return state.step if state.last_checkpoint else max(state.step, _steps_known(run) + 1)
 
 
-def _steps_known(run: TaskListRun) -> int:
+def _steps_known(run: PlanRun) -> int:
     """The highest number that a step ever had: none is used again."""
     ends = (key.rpartition(".")[2] for key in run.ledger.tasks)
     return max((int(end) for end in ends if end.isdigit()), default=0)
 
 
-def _answer_breaker(run: TaskListRun, steps: BookSteps, wishes: Wishes) -> bool:
+def _answer_breaker(run: PlanRun, steps: BookSteps, wishes: Wishes) -> bool:
     """To go on is one more try; a choice is carried out as if it had been asked for now."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
     choice = wishes.on_tripped
@@ -295,7 +295,7 @@ def _answer_breaker(run: TaskListRun, steps: BookSteps, wishes: Wishes) -> bool:
     return True
 
 
-def finish(run: TaskListRun, steps: BookSteps, chapter: int | None) -> Result:
+def finish(run: PlanRun, steps: BookSteps, chapter: int | None) -> Result:
     """Judge the whole, write it down, tell it."""
     steps.stop()
     state = steps.state
@@ -323,7 +323,7 @@ def finish(run: TaskListRun, steps: BookSteps, chapter: int | None) -> Result:
     return Result(texts[0], texts[1], [], parked, waiting, code)
 
 
-def _exit_code(run: TaskListRun, state: BookState, chapter: int | None) -> int:
+def _exit_code(run: PlanRun, state: BookState, chapter: int | None) -> int:
     if run.stopping:
         return INTERRUPTED
     pause = rules.pause_of(state)

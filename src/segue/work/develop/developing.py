@@ -45,9 +45,9 @@ from segue.work.finish import (
     Result,
 )
 from segue.work.ledger import GateRow
+from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
 from segue.work.runner import Cast, Conduct, Surroundings
-from segue.work.tasklist import TaskListRun
 from segue.work.worktree import Worktrees
 
 
@@ -116,7 +116,7 @@ async def develop(wishes: Wishes, around: Surroundings) -> Result:
     if not wishes.is_fresh:
         found(folder)
 
-    def begin(run: TaskListRun) -> None:
+    def begin(run: PlanRun) -> None:
         there = None if wishes.is_fresh else found(folder)
         if there is not None:
             steps.begin(run, there[1], there[0])
@@ -268,7 +268,7 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
     return feature
 
 
-def finish(run: TaskListRun, steps: FeatureSteps) -> Result:
+def finish(run: PlanRun, steps: FeatureSteps) -> Result:
     """Judge the whole, write it down, tell it."""
     state = steps.state
     parked = [park.task for park in run.ledger.parks.values()]
@@ -298,11 +298,11 @@ def finish(run: TaskListRun, steps: FeatureSteps) -> Result:
     return Result(passed, failed, skipped, parked, waiting, code)
 
 
-def _gates(run: TaskListRun) -> list[GateRow]:
+def _gates(run: PlanRun) -> list[GateRow]:
     return list(run.ledger.gates.values())
 
 
-def _exit_code(run: TaskListRun, steps: FeatureSteps, failed: list[str]) -> int:
+def _exit_code(run: PlanRun, steps: FeatureSteps, failed: list[str]) -> int:
     if run.stopping:
         return INTERRUPTED
     if steps.state.phase is Phase.DONE:

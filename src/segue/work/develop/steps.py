@@ -39,7 +39,7 @@ from segue.work.source import Steps
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
     from segue.work.ledger import GateRow, RunRow
-    from segue.work.tasklist import TaskListRun
+    from segue.work.plan_run import PlanRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class FeatureSteps(Steps):
         super().__init__(folder.state_file, str(folder.state_file.relative_to(folder.root)))
         self.folder = folder
         self.manner = manner
-        self._run: TaskListRun | None = None
+        self._run: PlanRun | None = None
         self.state = Feature("")
         self._data = b""
         self.checkpoints: list[Checkpoint] = []
@@ -75,7 +75,7 @@ class FeatureSteps(Steps):
         self.settled_by_choice: set[str] = set()  # by what the command line said, once each
 
     @property
-    def run(self) -> TaskListRun:
+    def run(self) -> PlanRun:
         assert self._run is not None, "a feature's steps belong to a run"
         return self._run
 
@@ -83,7 +83,7 @@ class FeatureSteps(Steps):
     def design(self) -> Path:
         return self.folder.design(self.state.feature)
 
-    def begin(self, run: TaskListRun, feature: Feature, data: bytes | None) -> None:
+    def begin(self, run: PlanRun, feature: Feature, data: bytes | None) -> None:
         """From this state on; without `data` the feature is new."""
         self._run, self.state = run, feature
         if data is None:
@@ -171,7 +171,7 @@ class FeatureSteps(Steps):
             return False  # what a person mends is in the project's own folder
         return self._uses_worktrees and any(one.id == task for one in self.checkpoints)
 
-    def goes_on_from(self, run: TaskListRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
         """Checkpoints one after the other are worked on in one conversation."""
         is_one = self.state.strategy in (Strategy.DIRECT, Strategy.AGENT_TEAMS)
         if not is_one or self.state.phase is not Phase.IMPLEMENT or task.agent == BY_COMMAND:
@@ -230,7 +230,7 @@ class FeatureSteps(Steps):
         has_moved, self._has_moved = self._has_moved, False
         return has_moved
 
-    def followed(self, run: TaskListRun) -> None:
+    def followed(self, run: PlanRun) -> None:
         """What a checkpoint held back may be free now; what fails on the whole is the merge's
         work, where an agent does it."""
         self.reopen_free()
@@ -368,14 +368,14 @@ class FeatureSteps(Steps):
 
     # People
 
-    def answered(self, run: TaskListRun, gate: GateRow, answer: str) -> bool:
+    def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         has_moved = gates.answered(self, gate, answer)
         if has_moved is None:
             return False
         self._has_moved = True
         return True
 
-    def at_rest(self, run: TaskListRun) -> bool:
+    def at_rest(self, run: PlanRun) -> bool:
         return gates.ask_about_escalated(self)
 
     def design_again(self, wish: str) -> None:
@@ -391,6 +391,6 @@ class FeatureSteps(Steps):
         self._save(replace(self.state, phase=Phase.REVIEW))
         self._has_moved = True
 
-    def progress(self, run: TaskListRun) -> tuple[int, int]:
+    def progress(self, run: PlanRun) -> tuple[int, int]:
         passed = [p for p in self.state.checkpoints.values() if p.status is Status.PASSED]
         return len(passed), len(self.state.checkpoints)

@@ -30,10 +30,10 @@ from segue.work.book.steps import BookSteps
 from segue.work.book.writing import Wishes, write_book
 from segue.work.finish import Result
 from segue.work.ledger import Ledger
+from segue.work.plan_run import PlanRun
 from segue.work.project import Project
 from segue.work.questions import Questions
 from segue.work.runner import Cast, Conduct, Surroundings
-from segue.work.tasklist import TaskListRun
 
 BOOK = """\
 title = "The long night"
@@ -83,7 +83,7 @@ class BookBench(Bench):
     def book(self, text: str) -> None:
         (self.root / "book.toml").write_text(text, "utf-8")
 
-    def write(self, **wishes: Any) -> TaskListRun:
+    def write(self, **wishes: Any) -> PlanRun:
         around = Surroundings(
             environ={"HOME": str(self.home), "PATH": "/bin"},
             clock=self.clock,
@@ -115,7 +115,7 @@ class BookBench(Bench):
         self.engine.became = self.became
         self.events = []
         self.steps, self._how = source, how
-        self.run = TaskListRun(
+        self.run = PlanRun(
             file=source,
             ledger=Ledger(store, self.clock, source.path, source.kind),
             accounts=Accounts(store, self.clock),

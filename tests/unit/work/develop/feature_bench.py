@@ -30,10 +30,10 @@ from segue.work.develop.folder import FeatureFolder
 from segue.work.develop.steps import FeatureSteps
 from segue.work.finish import Result
 from segue.work.ledger import Ledger
+from segue.work.plan_run import PlanRun
 from segue.work.project import Project
 from segue.work.questions import Questions
 from segue.work.runner import Cast, Conduct, Surroundings
-from segue.work.tasklist import TaskListRun
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
 APART = """\
@@ -64,7 +64,7 @@ class FeatureBench(Bench):
         monkeypatch.setattr(FeatureFolder, "save", note)
         monkeypatch.setattr("segue.work.develop.developing.runner.conduct", self._conduct)
 
-    def develop(self, feature: str | None = "real-time chat", **wishes: Any) -> TaskListRun:
+    def develop(self, feature: str | None = "real-time chat", **wishes: Any) -> PlanRun:
         """With `feature` a new one, with None the one that is there."""
         around = Surroundings(
             environ={"HOME": str(self.home), "PATH": "/bin"},
@@ -87,7 +87,7 @@ class FeatureBench(Bench):
         settings: Any,
         around: Surroundings,
         how: Conduct,
-        begin: Callable[[TaskListRun], None],
+        begin: Callable[[PlanRun], None],
     ) -> Result:
         self.close()  # the one before has died
         self._stores.clear()
@@ -98,7 +98,7 @@ class FeatureBench(Bench):
         self.engine.became = self.became
         self.events = []
         self.steps, self._how = source, how
-        self.run = TaskListRun(
+        self.run = PlanRun(
             file=source,
             ledger=Ledger(store, self.clock, source.path, source.kind),
             accounts=Accounts(store, self.clock),

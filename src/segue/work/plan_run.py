@@ -1,4 +1,4 @@
-"""A task list, run from top to bottom of this file.
+"""The run of a plan: a task list, a book, a feature.
 
 One loop: take in what a person changed, decide, commit, write the marks, begin what was
 committed, wait for what happens. Whatever dies in between, the tables say what was meant
@@ -37,8 +37,8 @@ from segue.store.conversations import Conversations
 from segue.store.mailbox import Letter
 from segue.work import (
     answers,
+    beginning,
     budget,
-    conversations,
     edits,
     hearing,
     outcomes,
@@ -71,8 +71,8 @@ class Options:
 
 
 @dataclass(slots=True)
-class TaskListRun:
-    """Everything one `segue run` holds in memory."""
+class PlanRun:
+    """Everything that the run of one plan holds in memory."""
 
     file: Source
     ledger: Ledger
@@ -142,7 +142,7 @@ class TaskListRun:
         for park in self.decisions.wake:
             parking.wake(self, self.ledger.parks[park])
         for task in self.decisions.start:
-            self.start(task)
+            beginning.start(self, task)
         silence.look(self)
         wake = self.decisions.next_at if self.options.wait else None
         at = [at for at in (wake, silence.next_at(self)) if at is not None]
@@ -294,27 +294,6 @@ class TaskListRun:
 
     # Beginning
 
-    def start(self, task_id: str) -> None:
-        """A task begins from its beginning."""
-        task = self.graph.task(task_id)
-        row = self.ledger.tasks[task_id]
-        self.move_task(task_id, TaskState.IN_PROGRESS, Trigger.START)
-        self.mark(task_id, TaskState.IN_PROGRESS)
-        attempt = self.first_attempt(task, row.retries_used + 1)
-        attempt.is_new = True
-
-    def first_attempt(self, task: Task, number: int) -> Attempt:
-        """A run that begins with its task; in the conversation that the plan says, if in any."""
-        before = self.file.goes_on_from(self, task)
-        if before is None:
-            return self.new_attempt(task, attempt=number)
-        profile = self.profile_named(before.agent)
-        if profile is None or profile.brand is None or before.resume_id is None:
-            return self.new_attempt(task, attempt=number, conversation=before.conversation)
-        error = self.ledger.tasks[task.id].error
-        told = self.workshop.prompt(task, before.nonce, self._produced(task), error, number)
-        return self.new_attempt(task, attempt=number, resumes=before, answer=told)
-
     def tell_started(self, attempt: Attempt) -> None:
         """A task has begun: its agent runs."""
         if attempt.is_new:
@@ -358,34 +337,8 @@ class TaskListRun:
             conversation=conversation,
         )
         new = Attempt(run, task, profile, answer=answer, before=before)
-        self.begin_after_commit(new, lambda: self._first_job(new))
+        self.begin_after_commit(new, lambda: beginning.first_job(self, new))
         return new
-
-    def _first_job(self, attempt: Attempt) -> Job:
-        shop = self.workshop
-        if attempt.run.resumes is not None and conversations.can_go_on(attempt):
-            conversations.hold(self, attempt)
-            if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
-                return shop.agent_job(attempt, attempt.profile.brand.compact)
-            return shop.agent_job(attempt, shop.resume_prompt(attempt.answer))
-        conversations.hold(self, attempt)
-        is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
-        worktrees = shop.worktrees_of(attempt.task.id)
-        if worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
-            worktrees.make(attempt.task.id)
-        self.file.prepare(attempt)
-        row = self.ledger.tasks[attempt.task.id]
-        prompt = shop.first_prompt(attempt, self._produced(attempt.task), row.error)
-        return shop.agent_job(attempt, place.sentence(self, prompt))
-
-    def _produced(self, task: Task) -> list[tuple[str, str]]:
-        found = []
-        for blocker in task.blocked_by:
-            row = self.ledger.tasks.get(blocker)
-            if row is not None and row.summary:
-                title = self.graph.task(blocker).title if blocker in self.graph else ""
-                found.append((f"{blocker}: {title}", row.summary))
-        return found
 
     # What happens
 
