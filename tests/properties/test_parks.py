@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
-from segue.work.ledger import ParkRow
 from segue.work.parking import that_matter
+from segue.work.rows import ParkRow
 
 NOW = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 ACCOUNTS = ["a", "b", "c"]

@@ -10,8 +10,8 @@ from segue.i18n import _
 from segue.store import mailbox
 from segue.work import orders, prompts
 from segue.work.attempts import Attempt
-from segue.work.ledger import GateRow
 from segue.work.permissions import Grant, Verdict, judge
+from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

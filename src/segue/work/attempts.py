@@ -33,8 +33,8 @@ from segue.store import files
 from segue.store.conversations import ConversationHolder
 from segue.work import place, prompts
 from segue.work.agents import Facts, Profile, Wanted, environment
-from segue.work.ledger import RunRow
 from segue.work.project import Project
+from segue.work.rows import RunRow
 from segue.work.worktree import Worktrees
 
 ATTEMPT = "\ue000attempt\ue000"  # which try it is, in a task's prompt and environment

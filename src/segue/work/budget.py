@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
 from segue.i18n import _
-from segue.work.ledger import GateRow
+from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

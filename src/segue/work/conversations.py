@@ -14,7 +14,7 @@ from segue.store.conversations import ConversationHolder
 from segue.work import prompts
 from segue.work.attempts import Attempt
 from segue.work.brands import named_conversation
-from segue.work.ledger import RunRow
+from segue.work.rows import RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

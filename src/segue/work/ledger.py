@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
@@ -25,64 +24,11 @@ from segue.engine.clock import Clock
 from segue.errors import Bug
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
-from segue.work import usage
+from segue.work import rows, usage
+from segue.work.rows import OPEN_RUNS, GateRow, ParkRow, RunRow, TaskRow
 from segue.work.usage import Usage
 
 LATER = timedelta(milliseconds=50)
-OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
-
-
-@dataclass(slots=True)
-class TaskRow:
-    id: str
-    key: str
-    state: TaskState
-    mark: str | None
-    retries_used: int
-    error: str | None
-    summary: str | None
-
-
-@dataclass(slots=True)
-class RunRow:
-    id: str
-    task: str  # its id in the plan
-    attempt: int
-    agent: str
-    account: str
-    state: RunState
-    conversation: str
-    nonce: str
-    resumes: str | None
-    created_at: datetime
-    verify_job: str | None = None
-    resume_id: str | None = None  # what its program calls the conversation
-    purpose: str = ""  # to make its context smaller, or to begin a full one afresh
-    answer: str | None = None  # what a person said that it is told
-
-
-@dataclass(frozen=True, slots=True)
-class ParkRow:
-    id: str
-    task: str
-    run: str
-    account: str
-    kind: str
-    resets_at: datetime | None
-    wakes_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class GateRow:
-    id: str
-    task: str | None
-    run: str | None
-    kind: str
-    text: str
-    options: tuple[str, ...]
-    preset: str | None
-    category: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)  # what it is about beyond its words
 
 
 class Ledger:
@@ -121,28 +67,28 @@ class Ledger:
             self._load_rows()
 
     def _load_rows(self) -> None:
-        for task in self._store.all(f"SELECT {TASK} FROM tasks WHERE plan = ?", self.plan):  # noqa: S608
-            row = _task_row(task)
+        for task in self._store.all(f"SELECT {rows.TASK} FROM tasks WHERE plan = ?", self.plan):  # noqa: S608
+            row = rows.task_row(task)
             self.tasks[row.key] = row
         marks = ", ".join("?" * len(OPEN_RUNS))
         sql = f"SELECT * FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
         for run in self._store.all(sql, self.plan, *OPEN_RUNS):
-            self.runs[run["id"]] = _run_row(run, self._key(run["task"]))
-        sql = f"SELECT {PARK} FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"  # noqa: S608
+            self.runs[run["id"]] = rows.run_row(run, self._key(run["task"]))
+        sql = f"SELECT {rows.PARK} FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"  # noqa: S608
         prefix = len(self.plan) + 1
         for found in self._store.all(sql, self.plan, ParkState.WAITING):
-            park = _park_row(found, prefix)
+            park = rows.park_row(found, prefix)
             self.parks[park.id] = park
         sql = "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at"
         for gate in self._store.all(sql, self.plan, GateState.OPEN):
-            self.gates[gate["id"]] = _gate_row(gate, self._key(gate["task"]))
+            self.gates[gate["id"]] = rows.gate_row(gate, self._key(gate["task"]))
 
     def _key(self, task_id: str | None) -> str:
         return (task_id or "").removeprefix(f"{self.plan}/")
 
     def run_row(self, run: str) -> RunRow | None:
         found = self._store.one("SELECT * FROM runs WHERE id = ?", run)
-        return None if found is None else _run_row(found, self._key(found["task"]))
+        return None if found is None else rows.run_row(found, self._key(found["task"]))
 
     def is_gate_closed(self, gate: str) -> bool:
         """Whether a gate of whatever plan is known and does not wait any more."""
@@ -153,7 +99,7 @@ class Ledger:
         """The newest run of a task."""
         sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
         found = self._store.one(sql, self._id(task))
-        return None if found is None else _run_row(found, task)
+        return None if found is None else rows.run_row(found, task)
 
     def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
         """What a person said when an agent of this task asked for leave, and about what."""
@@ -456,37 +402,3 @@ class Ledger:
 def _short(task: str) -> str:
     """A task's id as part of a file name."""
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in task)[:40].strip(".-") or "task"
-
-
-# There may be very many tasks and parks: their rows are read by place, not by name.
-
-TASK = "id, key, state, mark, retries_used, error, summary"
-PARK = "id, task, run, account, kind, resets_at, wakes_at"
-
-
-def _task_row(row: sqlite3.Row) -> TaskRow:
-    id_, key, state, mark, retries_used, error, summary = row
-    return TaskRow(id_, key, TaskState(state), mark, retries_used, error, summary)
-
-
-def _run_row(row: sqlite3.Row, task: str) -> RunRow:
-    return RunRow(
-        row["id"], task, row["attempt"], row["agent"], row["account"], RunState(row["state"]),
-        row["conversation"], row["nonce"], row["resumes"], instant(row["created_at"]),
-        row["verify_job"], row["resume_id"], row["purpose"], row["answer"],
-    )  # fmt: skip
-
-
-def _park_row(row: sqlite3.Row, prefix: int) -> ParkRow:
-    """`prefix`: how much of a task's id names its plan."""
-    id_, task, run, account, kind, resets, wakes = row
-    resets_at = instant(resets) if resets else None
-    return ParkRow(id_, task[prefix:], run, account, kind, resets_at, instant(wakes))
-
-
-def _gate_row(row: sqlite3.Row, task: str) -> GateRow:
-    return GateRow(
-        row["id"], task or None, row["run"], row["kind"], row["text"],
-        tuple(json.loads(row["options"])), row["preset"], row["category"],
-        json.loads(row["about"]) if row["about"] else {},
-    )  # fmt: skip

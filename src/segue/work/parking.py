@@ -20,7 +20,7 @@ from segue.i18n import _
 from segue.work import conversations
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt
-from segue.work.ledger import ParkRow, RunRow
+from segue.work.rows import ParkRow, RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

@@ -49,8 +49,9 @@ from segue.work import (
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
-from segue.work.ledger import LATER, GateRow, Ledger, ParkRow, RunRow
+from segue.work.ledger import LATER, Ledger
 from segue.work.questions import Questions
+from segue.work.rows import GateRow, ParkRow, RunRow
 from segue.work.source import Source
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.port import Answered
 from segue.i18n import _
-from segue.work.ledger import GateRow
+from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

@@ -17,9 +17,9 @@ from segue.errors import AgentError
 from segue.i18n import _, language, ngettext
 from segue.work import answers, conversations, edits, outcomes
 from segue.work.attempts import Attempt
-from segue.work.ledger import ParkRow, RunRow
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
+from segue.work.rows import ParkRow, RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun

@@ -17,8 +17,8 @@ from segue.work import place
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.ledger import GateRow, RunRow
     from segue.work.plan_run import PlanRun
+    from segue.work.rows import GateRow, RunRow
 
 
 class Source(Protocol):

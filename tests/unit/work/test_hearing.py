@@ -21,7 +21,7 @@ from segue.dialects.events import (
     TaskDone,
     ToolUsed,
 )
-from segue.work.ledger import GateRow
+from segue.work.rows import GateRow
 
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
 WELL = Finished(False, "all done")

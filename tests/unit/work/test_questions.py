@@ -14,8 +14,8 @@ from segue import i18n
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.port import Answered
-from segue.work.ledger import GateRow
 from segue.work.questions import MEND, RETRY, SKIP, Questions, failed_question
+from segue.work.rows import GateRow
 
 FAILED = Task("T-3", "Build", TaskState.FAILED, previous_error="npm test failed", retries_used=2)
 GATE = GateRow("g1", "T-3", "run-1", "question", "Which?", ("a", "b"), "a")

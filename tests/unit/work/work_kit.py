@@ -31,11 +31,12 @@ from segue.store.sqlite import Store
 from segue.work import agents, config, recovery
 from segue.work.accounts import Accounts
 from segue.work.attempts import Attempt, Workshop
-from segue.work.ledger import Ledger, RunRow
+from segue.work.ledger import Ledger
 from segue.work.plan_run import Options, PlanRun
 from segue.work.planfile import PlanFile
 from segue.work.project import Project
 from segue.work.questions import Questions
+from segue.work.rows import RunRow
 from segue.work.runner import Cast
 
 CLAUDE = 'agent = "claude"\n[agents.claude]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'

@@ -28,8 +28,8 @@ from segue.work.source import Steps
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.ledger import GateRow
     from segue.work.plan_run import PlanRun
+    from segue.work.rows import GateRow
 
 SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command

@@ -44,9 +44,9 @@ from segue.work.finish import (
     WAITS,
     Result,
 )
-from segue.work.ledger import GateRow
 from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
+from segue.work.rows import GateRow
 from segue.work.runner import Cast, Conduct, Surroundings
 from segue.work.worktree import Worktrees
 

@@ -8,8 +8,8 @@ from segue.core.develop import Phase
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
-from segue.work.ledger import GateRow
 from segue.work.questions import retry_failed
+from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.develop.steps import FeatureSteps

@@ -38,8 +38,8 @@ from segue.work.source import Steps
 
 if TYPE_CHECKING:
     from segue.work.attempts import Attempt
-    from segue.work.ledger import GateRow, RunRow
     from segue.work.plan_run import PlanRun
+    from segue.work.rows import GateRow, RunRow
 
 
 @dataclass(frozen=True, slots=True)
