@@ -9,31 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
-from work_kit import Bench, HandEngine
+from steps_bench import StepsBench
+from work_kit import HandEngine
 
 from segue.core.book import BookState
-from segue.core.leash import Leash
 from segue.dialects.events import Said
-from segue.engine.port import Job, Recovered
-from segue.store.conversations import Conversations
-from segue.store.sqlite import Store
-from segue.work import agents, edits, recovery
-from segue.work.accounts import Accounts
-from segue.work.attempts import Workshop
+from segue.engine.port import Job
+from segue.work import edits
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import BookSteps
 from segue.work.book.writing import Wishes, write_book
-from segue.work.finish import Result
-from segue.work.ledger import Ledger
 from segue.work.plan_run import PlanRun
-from segue.work.project import Project
-from segue.work.questions import Questions
-from segue.work.runner import Cast, Conduct, Surroundings
 
 BOOK = """\
 title = "The long night"
@@ -64,78 +54,27 @@ class SeenEngine(HandEngine):
         super().begin(job)
 
 
-class BookBench(Bench):
+class BookBench(StepsBench[BookSteps]):
     """`write` begins or goes on with the book, as `segue write-all` does, up to its first job."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(folder)
+        super().__init__(folder, monkeypatch, "segue.work.book.writing.runner.conduct")
         for name in ("writer", "editor", "judge"):
-            program = self.root / name
-            program.write_text("#!/bin/sh\n")
-            program.chmod(0o755)
+            self.program(name)
         self.settings(SETTINGS)
         self.book(BOOK)
         self.folder_of_book = BookFolder(self.root)
-        self.became: dict[str, Recovered] = {}  # what the next start finds of these jobs
         self.at_begin: Callable[[], None] = lambda: None
-        monkeypatch.setattr("segue.work.book.writing.runner.conduct", self._conduct)
 
     def book(self, text: str) -> None:
         (self.root / "book.toml").write_text(text, "utf-8")
 
     def write(self, **wishes: Any) -> PlanRun:
-        around = Surroundings(
-            environ={"HOME": str(self.home), "PATH": "/bin"},
-            clock=self.clock,
-            tz=UTC,
-            command=["segue", "write-all"],
-            emit=self._emit,
-            asker=None,
-        )
-        self.clock.pass_s(1)
-        asyncio.run(write_book(Wishes(self.root, **wishes), around))
+        asyncio.run(write_book(Wishes(self.root, **wishes), self.around("write-all")))
         return self.run
 
-    async def _conduct(
-        self,
-        source: BookSteps,
-        project: Project,
-        cast: Cast,
-        settings: Any,
-        around: Surroundings,
-        how: Conduct,
-        begin: Any,
-    ) -> Result:
-        self.close()  # the one before has died
-        self._stores.clear()
-        project.prepare()
-        store = Store.open(project.database)
-        self._stores.append(store)
-        self.engine = SeenEngine(self)
-        self.engine.became = self.became
-        self.events = []
-        self.steps, self._how = source, how
-        self.run = PlanRun(
-            file=source,
-            ledger=Ledger(store, self.clock, source.path, source.kind),
-            accounts=Accounts(store, self.clock),
-            engine=self.engine,
-            clock=self.clock,
-            workshop=Workshop(
-                project, around.environ, agents.passed_on(around.environ), None, "go on", how.place
-            ),
-            options=how.options,
-            leash=Leash(),
-            profile_for=cast.profile_for,
-            profile_named=cast.profile_named,
-            questions=Questions(None, self.engine.tell),
-            held_conversations=Conversations(self.folder / "conversations", lambda claim: False),
-            emit=self._emit,
-        )
-        begin(self.run)
-        recovery.recover(self.run)
-        self.turn()
-        return Result([], [], [], [], [], 0)
+    def new_engine(self) -> HandEngine:
+        return SeenEngine(self)
 
     def turn(self) -> None:
         """The loop turns until it would wait."""
@@ -144,10 +83,6 @@ class BookBench(Bench):
             edits.follow(self.run)
             super().turn()
         self.clock.pass_s(1)
-
-    def finish(self) -> int:
-        """The run ends; its exit code."""
-        return self._how.finish(self.run).exit
 
     def stop_now(self) -> int:
         """Ctrl-C: the agent ends, and Segue with it."""

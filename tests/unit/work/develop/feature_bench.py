@@ -7,33 +7,21 @@ the agent wrote and how it ended, and what the validation said, and looks at wha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
-from work_kit import Bench, HandEngine
+from steps_bench import StepsBench
 
 from segue.core.develop import Feature, Progress
-from segue.core.leash import Leash
 from segue.dialects.events import Finished, Said
-from segue.engine.port import Ended, Heard, Job, Recovered, Started
+from segue.engine.port import Ended, Heard, Job, Started
 from segue.plans import develop_state
-from segue.store.conversations import Conversations
-from segue.store.sqlite import Store
-from segue.work import agents, recovery
-from segue.work.accounts import Accounts
-from segue.work.attempts import Attempt, Workshop
+from segue.work.attempts import Attempt
 from segue.work.develop.developing import Wishes, develop
 from segue.work.develop.folder import FeatureFolder
 from segue.work.develop.steps import FeatureSteps
-from segue.work.finish import Result
-from segue.work.ledger import Ledger
 from segue.work.plan_run import PlanRun
-from segue.work.project import Project
-from segue.work.questions import Questions
-from segue.work.runner import Cast, Conduct, Surroundings
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
 APART = """\
@@ -43,17 +31,14 @@ APART = """\
 TOGETHER = APART.replace("page.py", "store.py")
 
 
-class FeatureBench(Bench):
+class FeatureBench(StepsBench[FeatureSteps]):
     """`develop` begins or goes on with a feature, as `segue develop` does, up to its first jobs."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(folder)
-        program = self.root / "dev"
-        program.write_text("#!/bin/sh\n")
-        program.chmod(0o755)
+        super().__init__(folder, monkeypatch, "segue.work.develop.developing.runner.conduct")
+        self.program("dev")
         self.settings(MINE)
         self.place = FeatureFolder(self.root)
-        self.became: dict[str, Recovered] = {}
         self.saved: list[bytes] = []  # every write of the state file
         save = FeatureFolder.save
 
@@ -62,63 +47,12 @@ class FeatureBench(Bench):
             save(place, data)
 
         monkeypatch.setattr(FeatureFolder, "save", note)
-        monkeypatch.setattr("segue.work.develop.developing.runner.conduct", self._conduct)
 
     def develop(self, feature: str | None = "real-time chat", **wishes: Any) -> PlanRun:
         """With `feature` a new one, with None the one that is there."""
-        around = Surroundings(
-            environ={"HOME": str(self.home), "PATH": "/bin"},
-            clock=self.clock,
-            tz=UTC,
-            command=["segue", "develop"],
-            emit=self._emit,
-            asker=None,
-        )
-        self.clock.pass_s(1)
         wanted = Wishes(self.root, feature, is_fresh=feature is not None, **wishes)
-        asyncio.run(develop(wanted, around))
+        asyncio.run(develop(wanted, self.around("develop")))
         return self.run
-
-    async def _conduct(
-        self,
-        source: FeatureSteps,
-        project: Project,
-        cast: Cast,
-        settings: Any,
-        around: Surroundings,
-        how: Conduct,
-        begin: Callable[[PlanRun], None],
-    ) -> Result:
-        self.close()  # the one before has died
-        self._stores.clear()
-        project.prepare()
-        store = Store.open(project.database)
-        self._stores.append(store)
-        self.engine = HandEngine()
-        self.engine.became = self.became
-        self.events = []
-        self.steps, self._how = source, how
-        self.run = PlanRun(
-            file=source,
-            ledger=Ledger(store, self.clock, source.path, source.kind),
-            accounts=Accounts(store, self.clock),
-            engine=self.engine,
-            clock=self.clock,
-            workshop=Workshop(
-                project, around.environ, agents.passed_on(around.environ), None, "go on", how.place
-            ),
-            options=how.options,
-            leash=Leash(),
-            profile_for=cast.profile_for,
-            profile_named=cast.profile_named,
-            questions=Questions(None, self.engine.tell),
-            held_conversations=Conversations(self.folder / "conversations", lambda claim: False),
-            emit=self._emit,
-        )
-        begin(self.run)
-        recovery.recover(self.run, restart=how.restart)
-        self.turn()
-        return Result([], [], [], [], [], 0)
 
     def turn(self) -> None:
         """The loop turns until it would wait."""
@@ -131,10 +65,6 @@ class FeatureBench(Bench):
             if self.is_over or not self.run._has_followed():
                 break
         self.clock.pass_s(1)
-
-    def finish(self) -> int:
-        """The run ends; its exit code."""
-        return self._how.finish(self.run).exit
 
     # What is under way
 
