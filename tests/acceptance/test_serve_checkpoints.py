@@ -21,13 +21,10 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def checkpoints(server: Server, task: str, at_least: int = 1) -> list[Json]:
-    """Those of a task, the oldest first."""
-
-    def enough() -> list[Json]:
-        found = server.items(f"/tasks/{task}/checkpoints")
-        return found if len(found) >= at_least else []
-
-    return sorted(until(enough, f"{at_least} checkpoints"), key=lambda c: str(c["createdAt"]))
+    """Those of a task, the oldest first. Whoever has seen a wait finds its checkpoint at once."""
+    found = server.items(f"/tasks/{task}/checkpoints")
+    assert len(found) >= at_least, found
+    return sorted(found, key=lambda c: str(c["createdAt"]))
 
 
 def test_one_at_every_wait_and_phase_and_at_the_end(house: House) -> None:
@@ -243,3 +240,15 @@ def test_a_lost_workspace_is_restored_at_a_restart(house: House) -> None:
         assert (workspace / "one.md").exists(), "what was approved is there again"
     else:
         assert "workspace" in str(now["error"])
+
+
+def test_a_fork_right_after_the_review_was_seen(house: House) -> None:
+    """The state is seen before its checkpoint is whole: the fork waits for it and is not refused."""
+    house.hand("a", GOOD)
+    server = house.serve()
+    for _round in range(3):
+        task = server.new()
+        server.reaches(task, "review")
+        forked = server.post(f"/tasks/{task}/fork").ok()
+        assert forked["forkedFrom"] == task
+        assert server.agent(task)["checkpoint"]["lastSaved"] is not None

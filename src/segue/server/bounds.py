@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from starlette.types import Message, Receive
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 BODY_BYTES_MAX = 1_000_000
 BODY_WAIT_S = 30.0
+DRAINED_BYTES_MAX = 64_000_000  # of a body that is refused
+DRAIN_S = 10.0
 CLIENTS_MAX = 10_000
 
 
@@ -20,6 +24,34 @@ class TooLarge(Exception):  # noqa: N818 - what is wrong with it
 
 class Gone(Exception):  # noqa: N818 - what happened
     """The client left before its body was complete."""
+
+
+class BeforeItsEnd(Response):
+    """An answer that is given before the body was read. Many clients look for it only when they
+    have sent all, and lose it with the connection: what they send is taken, within bounds."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(status_code=answer.status_code)
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def held_open(message: Message) -> None:
+            await send({**message, "more_body": True} if "body" in message else message)
+
+        await self._answer(scope, receive, held_open)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                await _drain(receive)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _drain(receive: Receive) -> None:
+    left = DRAINED_BYTES_MAX
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return
 
 
 async def read_body(receive: Receive, declared: int | None, limit: int) -> bytes:

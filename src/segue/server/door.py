@@ -136,7 +136,8 @@ class Door:
             body = await bounds.read_body(receive, _length(headers), limit)
         except bounds.TooLarge:
             detail = _("a body may have {limit} bytes at most").format(limit=limit)
-            return problem(413, "too_large", detail, headers={"Connection": "close"})
+            answer = problem(413, "too_large", detail, headers={"Connection": "close"})
+            return bounds.BeforeItsEnd(answer)
         except TimeoutError:
             detail = _("the body did not arrive in time")
             return problem(408, "too_slow", detail, headers={"Connection": "close"})

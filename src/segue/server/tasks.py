@@ -81,6 +81,7 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
 def _add_looks(routes: APIRouter, desk: Desk) -> None:
     @routes.get("/api/tasks/{id}/agent", response_model=answers.Agent, responses=reading(404))
     async def show_agent(id: str) -> Response:
+        await desk.saved(id)
         return rendered(desk.agent(id))
 
     @routes.get("/api/tasks/{id}/phases", response_model=answers.Items, responses=reading(404))
@@ -91,6 +92,7 @@ def _add_looks(routes: APIRouter, desk: Desk) -> None:
         "/api/tasks/{id}/checkpoints", response_model=answers.Checkpoints, responses=reading(404)
     )
     async def list_checkpoints(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        await desk.saved(id)
         return rendered(desk.checkpoints(id, page=page, page_size=page_size))
 
     @routes.get("/api/tasks/{id}/journal", response_model=answers.Journal, responses=reading(404))
@@ -133,6 +135,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
     async def rewind_task(
         id: str, body: bodies.Rewind, request: Request, key: Key = None
     ) -> Response:
+        await desk.saved(id)
         return once(request, key, lambda: desk.rewind(id, body.checkpoint_id))
 
 
@@ -159,4 +162,5 @@ def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Fork | None = None
     ) -> Response:
         checkpoint = body.checkpoint_id if body else None
+        await desk.saved(id)
         return once(request, key, lambda: desk.fork(id, checkpoint), makes=True)

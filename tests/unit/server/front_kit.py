@@ -45,6 +45,7 @@ class FakeDesk:
         self.values: dict[str, str] = {}
         self.text = b""
         self.zip: Path | Iterable[bytes] = [b"PK", b"zip"]
+        self.awaited: list[str] = []  # whose checkpoints somebody waited for
         self.calls = 0
         self.reads = 0
         self._listeners: list[Callable[[], None]] = []
@@ -184,6 +185,9 @@ class FakeDesk:
     def phases(self, id: str) -> Json:
         self.task(id)
         return {"items": []}
+
+    async def saved(self, id: str) -> None:
+        self.awaited.append(id)
 
     def checkpoints(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self.task(id)

@@ -19,6 +19,10 @@ from segue.work.server.shapes import Json
 
 @dataclass(slots=True)
 class GoingBack(Making):
+    async def saved(self, id: str) -> None:
+        """Whoever has seen a wait finds its checkpoint."""
+        await self.office.saving.saved(id)
+
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         """A new task that goes on from a checkpoint of this one, in a workspace of its own."""
         task, _agent = self._both(id)

@@ -28,6 +28,7 @@ from segue.work.server.veil import Veil
 from segue.work.server.workspace import Workspace
 
 TEXT_BYTES_MAX = 200_000
+SAVED_WITHIN_S = 5.0
 
 logger = logging.getLogger("segue.saving")
 
@@ -82,6 +83,11 @@ class Saving:
             return
         if (error := done.exception()) is not None:
             self.trouble(id, _("a checkpoint could not be written: {why}").format(why=error))
+
+    async def saved(self, id: str) -> None:
+        """Whatever of a task is being saved now is saved, or takes longer than anybody waits."""
+        if (underway := self._underway.get(id)) is not None:
+            await asyncio.wait([underway], timeout=SAVED_WITHIN_S)
 
     async def settle(self) -> None:
         """Whatever is being saved is saved."""
