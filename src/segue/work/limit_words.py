@@ -22,6 +22,7 @@ from segue.core.limits import family
 from segue.dialects.events import LimitHit
 from segue.dialects.limits import Detection, Extra, detect
 from segue.dialects.limits.brands import NAMES, brand_of
+from segue.dialects.limits.kinds import waited_for
 from segue.dialects.limits.moments import UNKNOWN_ZONE, Here, Moment
 from segue.dialects.limits.reading import OWN, Reading, read
 from segue.dialects.limits.recovery import names_minute
@@ -88,8 +89,9 @@ def _here(run: PlanRun, attempt: Attempt, at: datetime) -> Here:
 def _read(limit: LimitHit, text: str, tool: str, here: Here) -> LimitHit:
     lines, reading = _message(text, tool, here)
     # That it is a limit is known: a time counts even where the rest of the words is strange.
-    moment = reading.moment if reading else when(" ".join(lines), here)
-    return _timed(replace(limit, kind=_kind(limit.kind, reading)), moment)
+    text = " ".join(lines)
+    moment = reading.moment if reading else when(text, here)
+    return _timed(replace(limit, kind=_kind(limit.kind, reading, text)), moment)
 
 
 def _message(
@@ -100,10 +102,10 @@ def _message(
     return lines, read(lines, here, brand_of(tool, lines), trust=OWN, extra=extra)
 
 
-def _kind(told: str, reading: Reading | None) -> str:
+def _kind(told: str, reading: Reading | None, text: str) -> str:
     """The dialect's kind, unless the words are clearer than a mere status or habit."""
     if reading is None:
-        return told
+        return waited_for(text) if family(told) == "unknown" else told
     finer = reading.kind
     match family(told):
         case "unknown":

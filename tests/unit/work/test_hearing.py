@@ -95,6 +95,14 @@ def test_an_error_says_itself_how_long_it_lasts(begun: Bench) -> None:
     assert begun.job != first
 
 
+def test_an_error_says_itself_which_limit_it_is(begun: Bench) -> None:
+    """In words that are nobody's banner: its window counts."""
+    begun.says(ErrorTold("recoverable", "rate limit, retry after 90 seconds", "pause_and_retry"))
+    begun.ends(0)
+    [parked] = begun.told("task_parked")
+    assert parked["kind"] == "rate_limit"
+
+
 def test_an_agent_that_goes_on_working_is_not_parked(begun: Bench) -> None:
     """It got over the error by itself before it was stopped."""
     begun.says(PAUSE, ToolUsed("Bash", "ls"), WELL)

@@ -13,7 +13,7 @@ messages look like is data: `patterns` (one `pattern` after the other: `used_up`
 
 from segue.dialects.limits.detection import PAUSED, Detection, detect
 from segue.dialects.limits.extra import Extra, extra_patterns
-from segue.dialects.limits.message import Limit, read_limit, reset_time
+from segue.dialects.limits.message import Limit, read_limit, reset_time, told_limit
 
 __all__ = [
     "PAUSED",
@@ -24,4 +24,5 @@ __all__ = [
     "extra_patterns",
     "read_limit",
     "reset_time",
+    "told_limit",
 ]

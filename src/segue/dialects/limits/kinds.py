@@ -11,6 +11,7 @@ from segue.dialects.limits.clues import Clue, Expression
 SESSION, WEEKLY, DAILY, RATE = "session_limit", "weekly_limit", "daily_quota", "rate_limit"
 OVERLOADED, CONTEXT, BILLING, AUTH = "overloaded", "context_limit", "billing", "auth"
 NETWORK, UNKNOWN = "network", "unknown"
+WAITED_FOR = frozenset({SESSION, WEEKLY, DAILY, RATE, OVERLOADED, NETWORK})
 
 A_DAY = timedelta(hours=26)  # what is further away than this is no window of hours
 
@@ -201,6 +202,12 @@ def by_status(status: int) -> str | None:
 def by_words(text: str) -> str | None:
     """What the limit's own words name: a resource, or a window."""
     return _first(_OWN, text) or by_window(text)
+
+
+def waited_for(text: str) -> str:
+    """What a text that is known to tell of a wait names, by code or window; else unknown."""
+    named = by_code(text) or by_window(text)
+    return named if named in WAITED_FOR else UNKNOWN
 
 
 def by_window(text: str) -> str | None:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from segue.dialects.limits.brands import brand_of
-from segue.dialects.limits.moments import Here
+from segue.dialects.limits.kinds import waited_for
+from segue.dialects.limits.moments import Here, Moment
 from segue.dialects.limits.reading import OWN, read
 from segue.dialects.limits.screen import normalise
 from segue.dialects.limits.when import when
@@ -26,14 +27,24 @@ def read_limit(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Limit 
     here = Here(now.astimezone(UTC), tz, tz)
     lines = [row.strip() for row in rows if row.strip()]
     reading = read(lines, here, brand_of(tool, rows), trust=OWN)
-    if reading is None:
-        return None
-    moment = reading.moment
+    return None if reading is None else _limit(reading.kind, reading.moment, here)
+
+
+def told_limit(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Limit:
+    """What an agent says itself that it has to wait for: a time counts whatever else it says."""
+    if (found := read_limit(text, tool, now, tz)) is not None:
+        return found
+    here = Here(now.astimezone(UTC), tz, tz)
+    line = " ".join(row.strip() for row in normalise(text))
+    return _limit(waited_for(line), when(line, here), here)
+
+
+def _limit(kind: str, moment: Moment | None, here: Here) -> Limit:
     if moment is None:
-        return Limit(reading.kind, None, None)
+        return Limit(kind, None, None)
     if moment.form == "span":
-        return Limit(reading.kind, None, (moment.at - here.now).total_seconds())
-    return Limit(reading.kind, moment.at, None)
+        return Limit(kind, None, (moment.at - here.now).total_seconds())
+    return Limit(kind, moment.at, None)
 
 
 def reset_time(text: str, now: datetime, tz: tzinfo) -> datetime | None:

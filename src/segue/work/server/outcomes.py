@@ -193,11 +193,9 @@ def _error(
 
 def _limit_told(office: Supervisor, task: TaskRow, message: str) -> LimitHit:
     """What an agent reports as a reason to wait; until when, if its words say so."""
-    from segue.dialects.limits import read_limit  # noqa: PLC0415 - many patterns, needed by few runs
+    from segue.dialects.limits import told_limit  # noqa: PLC0415 - many patterns, needed by few runs
 
-    found = read_limit(message, task.agent, office.clock.now(), office.tz)
-    if found is None:
-        return LimitHit(UNKNOWN_LIMIT, text=message)
+    found = told_limit(message, task.agent, office.clock.now(), office.tz)
     return LimitHit(found.kind, found.resets_at, wait_s=found.wait_s, text=message)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segue.dialects.limits import Detection, detect, extra_patterns, read_limit
+from segue.dialects.limits import Detection, detect, extra_patterns, read_limit, told_limit
 from segue.errors import UserError
 
 NOW = datetime(2026, 3, 16, 13, 19, tzinfo=UTC)
@@ -111,6 +111,21 @@ def test_one_message_that_is_known_to_be_the_agents_own() -> None:
         2.5,
     )
     assert read_limit("file not found: a.txt", "codex", NOW, zone) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rate limit, retry after 3 seconds", ("rate_limit", None, 3.0)),
+        ("weekly cap; on again Tuesday 9am", ("weekly_limit", None, None)),
+        ("the database is locked, try again in 2 minutes", ("unknown", None, 120.0)),
+        ("the payment service answered with an error 429", ("rate_limit", None, None)),
+        ("no credit card on file", ("unknown", None, None)),
+    ],
+)
+def test_an_agent_says_itself_that_it_has_to_wait(text: str, told: tuple[object, ...]) -> None:
+    """Whatever else it says: the time counts, and the kind where waiting for it helps."""
+    assert told_limit(text, "mine", NOW, UTC) == told
 
 
 def test_patterns_of_a_users_own() -> None:
