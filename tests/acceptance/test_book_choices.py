@@ -69,6 +69,8 @@ def test_a_wrong_key_is_asked_again(book: Book) -> None:
     terminal = asked(book)
     before = book.state_path.read_bytes()
     terminal.type("9\r")
+    terminal.expect("1부터 4까지의 숫자를 입력하세요.")
+    terminal.expect(CHOICES[0], times=2)
     terminal.type("\x03")
     assert terminal.end().code in (3, 130)
     assert book.state_path.read_bytes() == before

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from segue.cli import output
+from segue.cli.choosing import choose
 from segue.cli.run import conduct
 from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Strategy, report
@@ -162,8 +163,7 @@ def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wi
         return None
     go_on = _("go on with '{feature}'").format(feature=there.feature) if is_other else _("go on")
     click.echo(f"  1. {go_on}\n  2. " + _("from the start"))
-    picked = click.prompt(_("How shall it go on?"), type=click.IntRange(1, 2), default=1)
-    if picked == 1:
+    if choose(_("How shall it go on?"), 2) == 1:
         return replace(wishes, feature=there.feature)
     return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from segue.cli import output, resume_words
+from segue.cli.choosing import choose
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.resume import Found, find
@@ -148,13 +149,10 @@ def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
 
 def _choose(offered: list[Found]) -> tuple[list[Found], str | None]:
     if len(offered) > 1:
-        kind = click.IntRange(1, len(offered))
-        number = click.prompt(_("Which one?"), type=kind, default=1)
-        offered = [offered[number - 1]]
+        offered = [offered[choose(_("Which one?"), len(offered)) - 1]]
     module = _kind(offered[0])
     if _is_damaged(offered[0]):
         return offered, module.way_back(offered[0])
     for number, (name, does) in enumerate(module.choices(offered[0]), 1):
         click.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
-    picked = click.prompt(module.question(), type=click.IntRange(1, 4), default=1)
-    return offered, CHOICES[picked - 1]
+    return offered, CHOICES[choose(module.question(), len(CHOICES)) - 1]
