@@ -35,6 +35,11 @@ class House:
         self.folder = folder
         (folder / "segue.toml").write_text(TYPES + settings, encoding="utf-8")
 
+    @property
+    def environ(self) -> dict[str, str]:
+        """Of a user who is there for this test alone."""
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+
     def script(self, text: str, name: str = "player") -> str:
         (self.folder / f"{name}.scenario").write_text(text, encoding="utf-8")
         return f'[agents.{name}]\nkind = "script"\nscenario = "{name}.scenario"\n'
@@ -48,11 +53,10 @@ class House:
         """`is_killed`: at the end nothing is put in order, as after kill -9."""
         project = Project(self.folder)
         settings = config.load(self.folder, None)
-        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         async with open_office(
             project,
             settings,
-            environ=environ,
+            environ=self.environ,
             clock=SystemClock(),
             tz=UTC,
             slots=slots,

@@ -4,7 +4,6 @@ reminders, deadlines, checkpoints; each once, whoever dies in between."""
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -95,11 +94,10 @@ class Office(House):
     async def life(self, *, is_deaf: bool = False) -> AsyncIterator[Open]:
         """From a start to a kill -9: nothing is put in order. `is_deaf`: it dies before it has
         told anybody anything."""
-        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         async with open_office(
             Project(self.folder),
             config.load(self.folder, None),
-            environ=environ,
+            environ=self.environ,
             clock=self.clock,
             tz=UTC,
             slots=3,
