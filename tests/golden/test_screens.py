@@ -104,8 +104,9 @@ UNSEEN = sorted(path.name for path in FOLDER.glob("unseen-*.jsonl"))
 def test_shapes_that_were_unseen_when_they_were_written(name: str) -> None:
     """Messages of many tools and languages on whole screens, and text that is none.
 
-    Each file was written before the detector was tried on it. A case has the screen, when and
-    where it was seen, and what is right: state, kinds that are accepted, instant and tolerance.
+    Each file was written before the detector was tried on it; what it cannot read yet is left out.
+    A case has the screen, when and where it was seen, and what is right: state, kinds that are
+    accepted, instant and tolerance.
     """
     wrong = []
     for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():

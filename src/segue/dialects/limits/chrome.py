@@ -17,7 +17,11 @@ ALARM = frozenset("■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸�
 ELBOW = frozenset("⎿└╰↳⤷")  # belongs to the row above
 SPINNER = frozenset("✻✶✢✽✳✷✸✹✺✼")
 PROMPT = frozenset(">❯›»┃▌")
+TYPED = frozenset(">❯›»")
 MARKS = SPEECH | ALARM | ELBOW | PROMPT
+ENDS = (".", "!", "?", "。")  # of a sentence
+CROSSINGS = frozenset("┬╦┳")  # of a table
+SHELL_ENDS = frozenset("$%#")
 _TOOL_MARKS = frozenset("✓✔☑⊷⊶⊙[o?x✗✕-$%#P❯+@d")  # of a tool that is done, a shell, a diff
 
 RULE = Expression(r"\s{0,2}[─━═▔▁▂▀╌┄┈]{10,}.{0,60}?[─━═▔▁▂▀╌┄┈]*\s*$")
@@ -39,13 +43,17 @@ TOOL = Expression(
 )
 _OK_TOOL = Expression(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
 SHELL = Expression(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
+SHELL_PROMPT = Expression(
+    r"(?:\([\w.-]+\) )?(?:[\w.-]+@[\w.-]+[: ]?)?(?:[~/\w.-]\S{0,60} ?)?[$%#]$"
+)
 # A command that runs an agent without its screen: what follows are the program's own words.
 _AGENT_RUN = Expression(
-    r"\s*(?:[\w.-]+@[\w.-]+[: ]\S{0,60}?\s?)?(?:\$|%|#|PS>|❯\$)\s+(?:\w+=\S+ "
+    r"\s*(?:[\w.-]+@[\w.-]+[: ]\S{0,60}?\s?|[~/][\w./~-]{0,60}\s)?(?:\$|%|#|PS>|❯\$)\s+"
+    r"(?:\w+=\S+ "
     r"|timeout \S+ )*(?:claude|codex exec|gemini|qwen"
     r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie"
     r"|crush run"
-    r"|cn|kimi|grok|aider)\b"
+    r"|cn|kimi|grok|aider|agy|hermes|kilo|iflow|q chat|warp)\b"
 )
 _DIFF = Expression(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
 TASKS = Expression(
@@ -62,7 +70,7 @@ OPTION = Expression(
 # An empty input line that begins with something else: `( O)>`, `[name] >`, `3% !>`. A shell's is
 # none: there the agent has ended, and what is sent would be run.
 LED = Expression(
-    r"\s{0,2}(?:\([^()<>]{0,8}\)|\[[\w .:/-]{1,32}\]|\d{1,3}%|[\w.-]{1,16})?"
+    r"\s{0,2}(?:\[[\w .:/-]{1,32}\]\s?)?(?:\([^()<>]{0,8}\)|\d{1,3}%|[\w.-]{1,16})?"
     r"\s?[!λ]{0,2}\s?[>❯›»]\s*$"
 )
 # A file of the conversation, as listed above the input line.

@@ -361,7 +361,7 @@ def _menu(menu: Menu, look: _Look) -> Detection:
     """A menu: about a limit, or another question."""
     asked = look.read(menu.title, ALONE)
     above = _stopped(asked, look) if asked else _body(menu.above, look)
-    if not (menu.waits or above.paused):
+    if menu.is_question or not (menu.waits or above.paused):
         return Detection("asks", evidence=" ".join(menu.title)[:EVIDENCE_CHARS_MAX])
     if not above.paused:
         kind = kinds.by_habit(look.brand, None, look.here.now)

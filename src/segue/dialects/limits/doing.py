@@ -32,6 +32,7 @@ is_retrying = Clue.any_of(
     ),
     ("attempt", r"\battempt\s*#?\d+\s*(?:/|of|\))"),
     ("backing off", r"\bbacking off\b"),
+    ("api_retry", r'"subtype":\s?"api_retry"'),
     ("rate limiting for", r"\brate limiting for \d"),
     (
         "waiting",
@@ -46,9 +47,11 @@ is_retrying = Clue.any_of(
 )
 is_resuming = Clue(
     "continu|resum|waiting",
-    r"\b(?:continu|resum)(?:ing|es?)\b[^.]{0,40}?\b(?:automatically|shortly|on its own)",
+    r"(?<!not )(?<!n't )\b(?:continu|resum)(?:ing|es?)\b[^.]{0,40}?"
+    r"\b(?:automatically|shortly|on its own)",
     r"\bautomatically (?:continu|resum)(?:e|es|ing)",
     r"\bwill (?:automatically |auto-?)?(?:continue|resume)\b(?! to be)",
+    r"\bwill continue automatically\b",
     r"\bauto-?(?:resum|continu)(?:e|es|ing)\b(?! (?:cancel|off|disabled))",
     r"\bwaiting (?:here )?(?:for|until)\b[^.]{0,60}\b(?:resets?|then continue)",
 )
@@ -81,6 +84,7 @@ _IS_HINT = Clue(
     r"|\B/help\b|\bf2 to view\b|\bauto-?update|\bupdate available|\bctx[: ]\s*\d|\btokens? used\b"
     r"|\b\d{1,2}% (?:used|left|context|until)\b",
 )
+_PLACE = Expression(r"\s*(?:location:\s*$|\S+\.rs:\d+\s*$|backtrace omitted\b)", re.IGNORECASE)
 _IS_ENDED = Clue(
     "exit|terminated|ended|stopped|finished|aborted|shutting|bye|return code|killed",
     r"^\s*(?:[\[({<]?\s*(?:info|debug|error|warn(?:ing)?|notice|fatal|system|exit)\b[\])}>:]*\s*)*"
@@ -105,6 +109,6 @@ def is_hint(row: str) -> bool:
 
 def says_nothing(row: str) -> bool:
     """Nothing about whether the agent goes on: how long it took, tasks, tips, an exit code."""
-    if chrome.TASKS.match(row) or is_hint(row) or _IS_ENDED(row):
+    if chrome.TASKS.match(row) or is_hint(row) or _IS_ENDED(row) or _PLACE.match(row):
         return True
     return " for " in row and _DONE.match(row) is not None

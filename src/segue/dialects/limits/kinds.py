@@ -65,9 +65,9 @@ _WINDOWS = (
     (
         SESSION,
         Clue(
-            "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m|세션|시간",
+            "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m|세션|시간|小时|時間",
             r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션"
-            r"|시간 (?:사용 )?한도"
+            r"|시간 (?:사용 )?한도|\d ?(?:小时|時間)(?:的|の)?(?:使用|利用)"
             r"|\b\d{1,2}[- ]hours? (?:\w+ )?(?:limit|quota|window)",
         ),
     ),
@@ -80,7 +80,8 @@ _WINDOWS = (
             r"\bdaily\b|\bfree (?:\w+ )?(?:usage|tier|quota|requests?|allowance)\b"
             r"|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
             r"|\btoday\b"
-            r"|\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
+            r"|(?<!more than )\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b"
+            r"|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
             r"|每天|täglich"
             r"|\bheute\b|diari",
         ),
@@ -121,6 +122,8 @@ _STATUS = Expression(
     re.IGNORECASE,
 )
 _CODES = (
+    (SESSION, Clue("ratelimittype", r'"status":\s?"rejected"[^}]*"rateLimitType":\s?"five_hour"')),
+    (WEEKLY, Clue("ratelimittype", r'"status":\s?"rejected"[^}]*"rateLimitType":\s?"seven_day')),
     (
         CONTEXT,
         Clue(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from segue.dialects.limits import chrome, doing
+from segue.dialects.limits.paragraphs import had_room
 
 INPUT_ROWS_MAX = 30
 STATUS_ROWS_MAX = 12
@@ -54,6 +55,7 @@ class Layout(NamedTuple):
 
 def laid_out(rows: list[str]) -> Layout:
     """Find the input line near the end; what is below it is the program's status."""
+    rows = _without_shell(rows)
     found = _framed_input(rows)
     if found is None or any(row.strip() in chrome.PROMPT for row in found.status):
         found = _bare_input(rows) or found  # between rules stood a whole turn
@@ -61,6 +63,13 @@ def laid_out(rows: list[str]) -> Layout:
         return Layout(rows)
     near = [row for row in found.body[-ASIDE_ROWS:] if not (row[:1].isspace() and _is_aside(row))]
     return Layout(found.body[:-ASIDE_ROWS] + near, found.status, found.draft)
+
+
+def _without_shell(rows: list[str]) -> list[str]:
+    """Without the empty prompt of a shell in the last row: the agent was run by a command."""
+    last = rows[-1] if rows else ""
+    is_shell = last[-1:] in chrome.SHELL_ENDS and chrome.SHELL_PROMPT.match(last) is not None
+    return rows[:-1] if is_shell else rows
 
 
 def _is_aside(row: str) -> bool:
@@ -183,7 +192,11 @@ def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
         yield Block(NOTHING, tuple(rows))
         return
     if is_top(rows[0]):
+        is_table = not chrome.CROSSINGS.isdisjoint(rows[0])
         rows = rows[1:-1] if is_bottom(rows[-1]) else rows[1:]
+        if is_table:
+            yield Block(TOOL, tuple(rows))  # somebody lists something
+            return
         yield from _framed(rows, is_cut_off=False)
         return
     if _is_boxed(rows):
@@ -222,16 +235,21 @@ def _parts(rows: Sequence[str]) -> list[Block]:
     begin = 0
     is_run = chrome.is_agent_run(rows[0]) if rows else False
     for at in range(1, len(rows) + 1):
-        if at == len(rows) or is_run or _begins(rows[at], rows[begin]):
+        if at == len(rows) or is_run or _begins(rows, at, rows[begin]):
             parts.append(_part(rows[begin:at], parts))
             begin = at
             is_run = at < len(rows) and chrome.is_agent_run(rows[at])
     return parts
 
 
-def _begins(row: str, head: str) -> bool:
-    """Whether a row is the first of another party's. What hangs from a spinner belongs to it."""
+def _begins(rows: Sequence[str], at: int, head: str) -> bool:
+    """Whether a row is the first of another party's. What hangs from a spinner belongs to it, what
+    is typed in several rows is indented."""
+    row = rows[at]
     body = row.lstrip()
+    is_typed = head[:1] in chrome.TYPED and head[1:2] == " " and len(body) == len(row)
+    if is_typed and rows[at - 1] == head and had_room(head, body, rows):
+        return True
     mark = body[:1]
     if mark in chrome.ELBOW:
         return body[1:2] in ("", " ") and not doing.is_busy(head)  # else it is a tree's branch
@@ -268,8 +286,8 @@ def _hung(above: Sequence[Block]) -> str:
     last = above[-1]
     if last.place == PROMPT:
         return LOCAL if chrome.SLASH.match(last.rows[0].lstrip()[1:]) else NOTICE
-    if last.place == NOTICE:
-        return NOTICE
+    if last.place == NOTICE or (last.place == SPEECH and last.text.endswith(chrome.ENDS)):
+        return NOTICE  # nothing hangs from a sentence that has ended
     return NOTICE if last.mark in chrome.ELBOW else TOOL
 
 

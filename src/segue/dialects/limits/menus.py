@@ -40,13 +40,16 @@ _KEYS = Expression(
 _CURSOR = Expression(r"\s*[❯›▶]\s+\S")
 _YES_NO = Expression(r"(?:\(y/n\)|\[y/n\]|\(yes/no\))\s*:?\s*$", re.IGNORECASE)
 _WAITS = Expression(
-    r"\bwait\b.{0,40}\b(?:limit|resets?|continue)|\blimits?\b.{0,30}\bresets?\b|\bstop and wait\b",
+    r"\bwait\b.{0,40}\b(?:limit|resets?|continue)|\blimits?\b.{0,30}\bresets?\b"
+    r"|\bstop and wait\b(?! for (?:the )?(?!usage|rate|limit|quota|reset|window|session|week)\w)",
     re.IGNORECASE,
 )
 _COSTS = Expression(
     r"\b(?:upgrade|buy|purchase|add (?:funds|credits)|extra usage|pay|subscribe|switch)\b",
     re.IGNORECASE,
 )
+_BOXES = ("☐", "☒", "☑", "✔")
+_OWN_WORDS = ("Type something", "Chat about this", "Other (")
 _ENTRY_INDENT = 5
 
 
@@ -57,6 +60,13 @@ class Menu(NamedTuple):
     title: tuple[str, ...]
     entries: tuple[str, ...] = ()
     cursor: int | None = None  # which entry it is on
+
+    @property
+    def is_question(self) -> bool:
+        """The agent itself asks: such a menu has a heading with a box, and takes other words."""
+        if self.title and self.title[0][:1] in _BOXES:
+            return True
+        return any(entry.startswith(_OWN_WORDS) for entry in self.entries)
 
     @property
     def waits(self) -> bool:

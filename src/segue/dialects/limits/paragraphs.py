@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from segue.dialects.limits import chrome
+from segue.dialects.limits.abroad import is_eastern
 from segue.dialects.limits.clues import Expression
 
 ROWS_MAX = 40
@@ -17,8 +20,9 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
     if is_cut(rows, width):
         return ["".join(_glued(rows))]
     found: list[str] = []
+    rows = rows[-ROWS_MAX:]
     for at, body in enumerate(bodies):
-        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width):
+        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width, rows):
             gap = "" if _is_broken(rows[at - 1], width) else " "
             found[-1] = f"{found[-1]}{gap}{body}"
         elif body:
@@ -34,15 +38,26 @@ def _body(row: str) -> str:
     return body.strip("*") if body.startswith("**") else body
 
 
-def _is_new(above: str, above_body: str, body: str, width: int) -> bool:
+def _is_new(above: str, above_body: str, body: str, width: int, rows: Sequence[str]) -> bool:
     """Whether a row begins a line of its own: the one above had room for its first word."""
     if not body or not above_body:
         return True
-    first = body.split(" ", 1)[0]
-    has_room = len(above) + 1 + len(first) <= width
+    if had_room(above, body, rows):
+        return True
+    has_room = len(above) + 1 + len(body.split(" ", 1)[0]) <= width
     return has_room and (
         _ENDS.search(above_body) is not None or _FRESH.match(body) is not None or body[:1].isupper()
     )
+
+
+def had_room(above: str, body: str, rows: Sequence[str]) -> bool:
+    """Whether another of these rows is as long as this one would be with the next word: then
+    nothing was wrapped here."""
+    return _size(above) + 1 + _size(body.split(" ", 1)[0]) <= max(map(_size, rows))
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text) + sum(map(is_eastern, text))
 
 
 def _is_broken(above: str, width: int) -> bool:

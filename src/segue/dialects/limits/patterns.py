@@ -7,7 +7,7 @@ it was seen in, stands here.
 from __future__ import annotations
 
 from segue.dialects.limits.pattern import one
-from segue.dialects.limits.troubles import CONTEXT, LOGINS, SERVERS, WIRES
+from segue.dialects.limits.troubles import CONTEXT, DENIED, LOGINS, SERVERS, WIRES
 from segue.dialects.limits.used_up import MONEY, RATE, USAGE, WAITS
 
 BRANDS = (
@@ -55,7 +55,8 @@ BRANDS = (
     # Services behind any of them
     one("zai-rate", "rate_limit", r"\[130[2-5]\]\[", begins="["),
     one("zai-balance", "billing", r"\[1113\]\[", begins="["),
-    one("zai-limit", "", r"\[13(?:0[89]|1\d)\]\[", begins="["),
+    one("zai-package", "billing", r"\[1309\]\[", begins="["),
+    one("zai-limit", "", r"\[13(?:08|1\d)\]\[", begins="["),
 )
 
-PATTERNS = (*BRANDS, *USAGE, *CONTEXT, *RATE, *SERVERS, *MONEY, *LOGINS, *WIRES, *WAITS)
+PATTERNS = (*BRANDS, *USAGE, *CONTEXT, *RATE, *SERVERS, *MONEY, *LOGINS, *DENIED, *WIRES, *WAITS)

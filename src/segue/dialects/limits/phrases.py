@@ -26,6 +26,7 @@ _GAP = frozenset(' ,()/-&[]`"')
 _BLANK = frozenset(" ")
 _WHICH = frozenset(words.WHICH.split())
 _NO_NAMES = frozenset(words.NO_NAMES.split())
+_NO_OWNERS = frozenset(words.NO_OWNERS.split())
 # `limits?` is two words; what has a blank in it is no word.
 _WHAT = frozenset(
     form
@@ -127,6 +128,8 @@ def _may_name(token: str) -> bool:
     lower = token.lower()
     if lower.removesuffix("'s") in _WHICH:
         return True
+    if lower.endswith("'s"):
+        return lower not in _NO_OWNERS
     if token[0].isupper():
         return lower not in _NO_NAMES
     if _DIGIT.search(token):

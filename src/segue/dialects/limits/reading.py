@@ -30,11 +30,13 @@ STARTS_MAX = 60
 TAIL_WORDS_MAX = 10
 NAME_BEFORE = 16  # characters before the noun that may name the limit, in other languages
 RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
+FAR_S = 2 * 3600.0
 
 _IS_WARNING = Clue.any_of(*words.WARNING)
 _FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue.any_of(
+    ("rate_limit_info", r'"rate_limit_info":\s?\{"status":\s?"rejected"'),
     ("api error", r"\bapi error\b"),
     (
         '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
@@ -83,7 +85,7 @@ _ADDRESS = Expression(
 _SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
 _RATE = Expression(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
 _LABELS = frozenset(
-    {"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction"}
+    {"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction", "denied"}
 )
 _ERROR = Expression(
     r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
@@ -305,6 +307,9 @@ def _kind(
     is_short = moment is not None and (moment.at - here.now).total_seconds() <= RATE_S_MAX
     if moment is not None and moment.form == "span" and is_short:
         return kinds.RATE, True
+    is_far = moment is not None and (moment.at - here.now).total_seconds() > FAR_S
+    if is_far and coded == kinds.RATE:  # no matter of requests per minute, whatever its code
+        coded = None
     is_usage = _USAGE.search(said) is not None
     for told in (kinds.by_window(rest), coded):
         if told is not None and told != kinds.AUTH and not (told == kinds.RATE and is_usage):

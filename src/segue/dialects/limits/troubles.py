@@ -151,7 +151,9 @@ LOGINS = (
         r"{0,2}(?:has )?(?:expired|failed)\b",
         r"auth(?:entication|orization)?[ _](?:error|fail(?:s|ed|ure)|required|expired)",
         r"failed to (?:authenticate|log ?in|refresh)\b",
-        r"could not authenticate",
+        r"could not (?:authenticate|resolve auth\w+)",
+        r"(?:this|the) (?:service|feature|model|product|tool) (?:is|has been) disabled for"
+        r" (?:your|this) (?:org|organi[sz]ation|account|workspace|team|plan|company)\b",
         r"(?:your|this|the) (?:account|organi[sz]ation|plan|user|workspace|subscription|key|token)"
         r" (?:does not have|doesn't have|no longer has|has no|lacks) (?:\w+ ){0,2}(?:access"
         r"|permission)",
@@ -174,7 +176,7 @@ LOGINS = (
         r"api[_ ]key[_ ](?:is )?(?:invalid|not valid)",
         never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
         needs="key auth credential token oauth login logged signed access account organi session"
-        " forbidden sign-in bearer sso permission",
+        " org forbidden sign-in bearer sso permission",
     ),
     one(
         "login-needed",
@@ -184,12 +186,13 @@ LOGINS = (
         r"|re-?authenticate|auth login)\b",
         r"[`'\"]?/login\b",
         r"(?:login|sign[- ]in|authentication) (?:is )?(?:required|needed)\b",
-        r"permission[_ ]denied|access denied by\b",
+        r"access denied by\b",
         r"forbidden\b",
         trust=1,
         needs="log sign auth denied forbidden",
     ),
 )
+DENIED = (one("denied", "auth", r"permission[_ ]denied\b", trust=1, needs="denied"),)
 WIRES = (
     one(
         "network",

@@ -22,6 +22,13 @@ _THEN = (
 
 USAGE = (
     one(
+        "they-have-none",
+        "billing",
+        r"(?:your|this|the) (?:[\w'-]+ ){0,2}?(?:org|organi[sz]ation|team|workspace|company|group)"
+        r" (?:is|has|'s) (?:now )?(?:out of|run out of) (?:usage|credits|funds)\b",
+        begins="your this the",
+    ),
+    one(
         "you-hit",
         "",
         rf"you(?:'ve|'re| have| are)?(?:\s+(?:now|just|already|currently|also))*\s+(?:{_HIT})\s+"
@@ -53,7 +60,7 @@ USAGE = (
         rf"\s+{IS}{_OVER}{_THEN}",
         needs="reached hit exceeded exhausted used depleted consumed spent maxed out expired"
         " surpassed over gone 100 low finished met drained breached violated crossed full capped"
-        " insufficient empty",
+        " insufficient empty persist",
     ),
     one(
         "reached-limit",
@@ -61,6 +68,12 @@ USAGE = (
         r"(?:reached|hit|exceeded|exhausted|out of|insufficient|not enough|no(?: more)?|ran out of"
         rf"|over|above)\s+<limit>(?:\s+(?:left|remaining|available))?{_THEN}",
         begins="reached hit exceeded exhausted out insufficient not no ran over above",
+    ),
+    one(
+        "limit-then-wait",
+        "",
+        r"<limit>\s*[,:;·-]+\s*(?:please )?(?:retry|try again|wait)(?: \w+){0,2} \d+ ?[smh]",
+        needs="retry try wait",
     ),
     one(
         "whose-limit",
@@ -119,6 +132,22 @@ USAGE = (
         begins="paused stopped halted blocked interrupted suspended",
     ),
     one(
+        "stopped-after",
+        "",
+        r"(?:automatic(?:ally)? |auto-?)?(?:continu\w+|resum\w+|retry\w*|run|work)"
+        r"(?: (?:has|was|is|been))* (?:stopped|paused|ended|given up) after"
+        r" (?:repeated|\d+|too many) (?:[\w-]+ ){0,2}?(?:[\w-]*limits?|quota)[- ](?:hits|errors"
+        r"|stops|failures)\b",
+        needs="stopped paused ended given",
+    ),
+    one(
+        "goes-on-at",
+        "",
+        r"(?:claude code|codex|gemini|this (?:task|session|run|conversation)|work|it) will"
+        r" (?:continue|resume) automatically (?:at|in|on|when|once|after)\b",
+        needs="automatically",
+    ),
+    one(
         "resets",
         "",
         r"(?:your|usage|session|weekly)(?: \w+){0,3}? (?:limits?|quota|window) (?:will )?resets? "
@@ -142,6 +171,7 @@ RATE = (
         rf"|throttled)\b{_THEN}",
         needs="limited throttled",
     ),
+    one("too-many-trials", "billing", r"too many (?:\w+ ){0,2}trials?\b", begins="too"),
     one(
         "too-many",
         "rate_limit",
@@ -156,6 +186,13 @@ RATE = (
         r"(?:please )?slow down\b",
         r"throttling(?:exception|error)\b",
         needs="many rate slow limiting throttling",
+    ),
+    one(
+        "rate-code",
+        "rate_limit",
+        r"rate_limit_(?:error|exceeded)\s*$",
+        trust=1,
+        begins="rate_limit",
     ),
     one(
         "excessive",
@@ -192,17 +229,26 @@ MONEY = (
         r"|additional |paid |a paid |an active )*(?:credits?|balance|funds|subscription|plan"
         r"|payment|account)",
         r"you (?:can only|cannot|can't) afford\b",
-        r"(?:extra usage|an? (?:paid|pro|active) \w+|credits?|an? (?:subscription|upgrade)"
-        r"|billing)\b"
-        r"[\w ]{0,24}? (?:is|are) required\b",
+        r"(?:extra usage|an? (?:paid|pro|active) \w+|(?:usage )?credits?"
+        r"|an? (?:subscription|upgrade)|billing)\b"
+        r"[\w ]{0,24}? (?:(?:is|are) )?required\b",
+        r"(?-i:[A-Z])[\w.-]*(?: [\w.-]+){0,2}? requires? (?:usage |extra |more |paid |prepaid )*"
+        r"credits\b",
+        r"(?:your|this|the) (?:[\w'-]+ ){1,3}?(?:does not|doesn't|do not|don't) include"
+        r" (?:[\w-]+ )?(?:usage|credits|access|requests)\b",
+        r"(?:your|this|the) (?:[\w'-]+ ){0,3}?(?:usage|limits?|quota|allocation|allowance|credits)"
+        r"(?: \w+)? (?:has been|have been|is|are|was|were) (?:disabled|turned off|revoked|suspended"
+        r"|withdrawn|set to \$?0(?![.,]?\d))(?!\w)",
         r"(?:your |the )?(?:\w+ )?payment (?:is |has |was )?(?:required|failed|overdue|declined)",
         r"no (?:valid |active )?payment (?:method|details|card)",
         r"billing (?:\w+ ){0,3}(?:required|not (?:enabled|active|set)|disabled|hard limit|failed)",
-        r"(?:your )?(?:\w+ )?(?:subscription|plan|trial|membership|license)(?: plan)? "
+        r"(?:your )?(?:[\w-]+ ){0,3}?(?:subscription|plan|trial|membership|license|package)"
+        r"(?: plan)? "
         r"(?:has |is |was )?(?:expired|ended|inactive|cancell?ed|not active|required|lapsed"
         r"|past due)",
         r"(?:\w+ ){0,3}(?:token|cost|spend) budget (?:is |has been )?(?:exhausted|exceeded)",
         needs="required afford balance credit funds insufficient payment billing subscription plan"
+        " include disabled turned revoked suspended withdrawn usage package"
         " trial membership"
         " license budget",
     ),

@@ -51,6 +51,9 @@ NO_NAMES = """
     second third last next previous other another
 """
 
+# What ends like an owner and is none.
+NO_OWNERS = "it's that's let's what's there's here's who's he's she's how's where's"
+
 # What is over.
 WHAT = """
     limits? quotas? allowances? caps? budgets? allotments? allocations? credits? balance capacity
@@ -63,7 +66,7 @@ OVER = """
     reached hit exceeded exhausted used~up depleted consumed spent maxed(?:~out)? run~out
     ran_out expired surpassed over gone at_100_?% 100_?%_(?:used|consumed|reached)
     too_low fully_used finished met all_used drained breached overrun violated crossed
-    full capped insufficient empty
+    full capped insufficient empty persist(?:s|ed)
 """
 IS = """
     has have is are was were been being now already fully completely just all currently also either
@@ -132,6 +135,7 @@ _TELLING = """
     500 502 503 529
     certificate forbidden denied slow cap trouble used_up spent stalled mid- disconnect traffic
     limite cuota cota kontingent guthaben grenze límite limiet quotum tegoed kota лимит квот
+    include required requires continue automatic
     횟수 回数 次数 한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
     上限 制限 クォータ 利用枠 配额 额度 限额 限制 用量 余额 上下文 컨텍스트 コンテキスト
     요청 リクエスト 请求 請求 访问 서버 サーバ 服务 モデル 模型 모델 서비스 系统

@@ -114,6 +114,52 @@ def test_one_message_that_is_known_to_be_the_agents_own() -> None:
 
 
 @pytest.mark.parametrize(
+    "above",
+    [
+        "Working on it",
+        "line one\nline two",
+        "Reading src/app.py",
+        "work\n5-hour limit reached\n> 계속",
+    ],
+)
+@pytest.mark.parametrize("below", ["", "\n> "])
+def test_a_message_right_below_a_short_line(above: str, below: str) -> None:
+    """A row that had room for the next word was not wrapped: the message is a line of its own."""
+    found = seen(f"{above}\n5-hour limit reached ∙ resets 3pm{below}", None)
+    assert (found.paused, found.kind) == (True, "session_limit")
+    assert found.resets_at == datetime(2026, 3, 16, 15, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("below", "is_paused"),
+    [
+        ("⏺ I have fixed the parser.\n  ⎿  You've hit your limit · resets 3pm", True),
+        ("⏺ Bash(cat banner.txt)\n  ⎿  You've hit your limit · resets 3pm", False),
+        ("~/code $ claude -p hello\nYou've hit your session limit · resets 3pm\n~/code $ ", True),
+        ("┌────┬────┐\n│ You've hit your weekly limit │ wait │\n└────┴────┘", False),
+    ],
+)
+def test_whose_words_they_are(below: str, is_paused: bool) -> None:
+    """Nothing hangs from a sentence; what a command of the agent printed is its own; a table lists."""
+    assert seen(f"⏺ Done.\n\n{below}").paused is is_paused
+
+
+def test_a_question_of_the_agent_about_limits_is_none() -> None:
+    """Its heading has a box, and other words can be typed."""
+    menu = (
+        " ☐ Rate limit\nWhat should happen when a client hits the limit?\n❯ 1. Reject with 429\n"
+        "  2. Queue until the limit resets\n  3. Type something.\nEnter to select · Esc to cancel"
+    )
+    assert seen(menu).state == "asks"
+
+
+def test_what_will_not_go_on_by_itself() -> None:
+    """It says so: somebody has to wake it."""
+    text = "Usage limit reached · resets in 86h\nthis task will not resume on its own"
+    assert seen(text).state == "paused"
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("rate limit, retry after 3 seconds", ("rate_limit", None, 3.0)),
