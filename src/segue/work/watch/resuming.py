@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from segue.core.limits import family
 from segue.core.machines import WorkerState
 from segue.dialects.limits.recovery import keys_to_wait, remedy
 from segue.drivers.panes import PaneError, PaneGoneError
@@ -213,7 +214,8 @@ class Resuming:
             if stop.is_self_resuming:
                 self._keeping.settle(worker, after)
                 return
-            if is_refused and is_later(worker, stop, self._workers.now()):
+            is_other = is_refused and is_later(worker, stop, self._workers.now())
+            if is_other and family(stop.kind) != "rate":  # that may be said again and again
                 self._keeping.refused(worker, stop)
                 return
         self._telling.failed(worker, self._wishes.max_sends)
