@@ -73,7 +73,7 @@ class Attempt:
     steps_done: set[int] = field(default_factory=set)  # those it told of
     is_parked_by_hand: bool = False
     is_dropped: bool = False  # a person took the task out of Segue's hands
-    was_adopted: bool = False
+    ended_unseen: bool = False  # while no Segue lived
     is_new: bool = False  # its task began with it, and nobody was told yet
 
 

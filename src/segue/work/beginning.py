@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.machines import Trigger
+from segue.core.machines import RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.port import Job
+from segue.errors import AgentError
+from segue.i18n import _
 from segue.work import conversations, parking, place
 from segue.work.attempts import Attempt
 
@@ -22,6 +24,35 @@ def start(run: PlanRun, task_id: str) -> None:
     run.mark(task_id, TaskState.IN_PROGRESS)
     attempt = first_attempt(run, task, row.retries_used + 1)
     attempt.is_new = True
+
+
+def again(run: PlanRun, task: Task) -> None:
+    """A task that was cut off: from its beginning, unless it asks to go on in its conversation."""
+    if _goes_on(run, task):
+        return
+    used = max(run.ledger.tasks[task.id].retries_used, task.retries_used)
+    run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
+    run.mark(task.id, TaskState.PENDING)
+    if task.steps:
+        run.clear_steps(task.id)
+    if worktrees := run.workshop.worktrees_of(task.id):
+        try:
+            worktrees.set_aside(task.id)
+        except AgentError as error:
+            run.tell("notice", text=str(error))
+    run.tell("task_restarted", task=task.id, why=_("it was cut off"))
+
+
+def _goes_on(run: PlanRun, task: Task) -> bool:
+    if not task.resumes_conversation:
+        return False
+    run.ledger.commit()
+    before = run.ledger.last_run(task.id)
+    if before is None or before.resume_id is None or before.state is not RunState.CUT_OFF:
+        return False
+    attempt = run.new_attempt(task, attempt=before.attempt, resumes=before)
+    run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
+    return True
 
 
 def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:

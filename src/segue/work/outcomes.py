@@ -6,6 +6,7 @@ A limit is neither a failure nor an end: it parks, and costs no retry.
 
 from __future__ import annotations
 
+import signal
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ from segue.work.worktree import Conflict
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
+
+KILLS = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL})
 
 
 def ended(run: PlanRun, ended: Ended) -> None:
@@ -50,6 +53,9 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         conversations.wait_until_free(run, attempt, attempt.busy)
     elif run.stopping and ended.is_ours and not has_finished_well(attempt):
         cut_off(run, attempt)
+    elif attempt.ended_unseen and was_killed(ended) and attempt.limit is None:
+        cut_off(run, attempt)
+        beginning.again(run, attempt.task)
     elif attempt.is_parked_by_hand and attempt.limit is not None:
         park(run, attempt, attempt.limit)
     elif ended.timed_out or attempt.was_too_silent:
@@ -291,6 +297,11 @@ def comment(run: PlanRun, task: Task, error: str, used: int) -> None:
 def cut_off(run: PlanRun, attempt: Attempt) -> None:
     """Segue stops: the mark stays, and the task begins again at the next start."""
     run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+
+def was_killed(ended: Ended) -> bool:
+    """By a signal of somebody else's, as when a machine goes down."""
+    return not ended.is_ours and (ended.signal in KILLS or (ended.code or 0) - 128 in KILLS)
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:

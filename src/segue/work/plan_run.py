@@ -372,7 +372,6 @@ class PlanRun:
             return
         if attempt.run.state is RunState.INTENDED:
             self.ledger.run_started(attempt.run, pid, pid_started)
-        attempt.was_adopted = is_adopted
         attempt.heard_at = self.clock.now()
         self.tell_started(attempt)
         if is_adopted:

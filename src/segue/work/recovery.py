@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from segue.core.limits import holds_account, needs_person
 from segue.core.machines import PlanState, RunState, Trigger
-from segue.core.plan import Task, TaskState
+from segue.core.plan import TaskState
 from segue.engine.port import Alive, Finished, NeverStarted
-from segue.errors import AgentError
 from segue.i18n import _, language, ngettext
-from segue.work import answers, conversations, edits, outcomes
+from segue.store.changes import stamp
+from segue.work import answers, beginning, conversations, edits, outcomes
 from segue.work.attempts import Attempt
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
@@ -74,7 +74,7 @@ def _keep_parks(run: PlanRun) -> None:
         run.accounts.park(park.account, park.kind, park.wakes_at)
     parks = sorted(run.ledger.parks.values(), key=lambda park: park.wakes_at)
     for park in parks[:PARKS_TOLD_MAX]:
-        run.tell("park_kept", task=park.task, wakes_at=park.wakes_at.isoformat())
+        run.tell("park_kept", task=park.task, wakes_at=stamp(park.wakes_at))
     more = len(parks) - PARKS_TOLD_MAX
     if more > 0:
         text = ngettext("{n} more task is still parked", "{n} more tasks are still parked", more)
@@ -107,6 +107,7 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
             run.tell("run_adopted", task=row.task, run=row.id)
         case Finished():
             run.jobs[job.id] = attempt
+            attempt.ended_unseen = True
         case NeverStarted():
             conversations.ended(run, attempt)
             run.ledger.move_run(row, *_unstarted(row))
@@ -173,34 +174,8 @@ def _restart_cut_off(run: PlanRun) -> None:
     held |= {gate.task for gate in run.ledger.gates.values() if gate.task}
     for task in run.graph.tasks:
         row = run.ledger.tasks[task.id]
-        if row.state is not TaskState.IN_PROGRESS or task.id in held:
-            continue
-        if _goes_on(run, task):
-            continue
-        used = max(row.retries_used, task.retries_used)
-        run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
-        run.mark(task.id, TaskState.PENDING)
-        if task.steps:
-            run.clear_steps(task.id)
-        if worktrees := run.workshop.worktrees_of(task.id):
-            try:
-                worktrees.set_aside(task.id)
-            except AgentError as error:
-                run.tell("notice", text=str(error))
-        run.tell("task_restarted", task=task.id, why=_("it was cut off"))
-
-
-def _goes_on(run: PlanRun, task: Task) -> bool:
-    """A task that asks for it goes on in the conversation in which it was cut off."""
-    if not task.resumes_conversation:
-        return False
-    run.ledger.commit()
-    before = run.ledger.last_run(task.id)
-    if before is None or before.resume_id is None or before.state is not RunState.CUT_OFF:
-        return False
-    attempt = run.new_attempt(task, attempt=before.attempt, resumes=before)
-    run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
-    return True
+        if row.state is TaskState.IN_PROGRESS and task.id not in held:
+            beginning.again(run, task)
 
 
 def _forget_probes(run: PlanRun) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from work_kit import CLAUDE, Bench
@@ -88,6 +89,23 @@ def test_a_run_that_ended_meanwhile_is_judged_by_what_it_left(bench: Bench) -> N
     bench.says(Finished(False), job=job)
     bench.ends(0, job=job)
     assert bench.state() is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize("end", [{"code": None, "signal": 9}, {"code": 143}])
+def test_a_run_that_was_killed_meanwhile_was_cut_off(bench: Bench, end: dict[str, Any]) -> None:
+    """As when a machine goes down: nobody failed, it begins again and no try is used up."""
+    job = died(bench, ONE + "  - retries: 0\n", port.Finished())
+    bench.ends(job=job, **end)
+    assert bench.row(job).state is RunState.CUT_OFF
+    assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
+    assert bench.told("task_restarted")
+
+
+def test_a_run_that_failed_meanwhile_has_failed(bench: Bench) -> None:
+    """Its own exit code is its own."""
+    job = died(bench, ONE + "  - retries: 0\n", port.Finished())
+    bench.ends(1, job=job)
+    assert bench.state() is TaskState.FAILED
 
 
 def test_a_cut_off_task_begins_again(bench: Bench) -> None:
