@@ -53,7 +53,7 @@ _AGENT_RUN = Expression(
     r"|timeout \S+ )*(?:claude|codex exec|gemini|qwen"
     r"|opencode run|copilot|cursor-agent|droid exec|amp|kiro-cli chat|goose run|vibe|auggie"
     r"|crush run"
-    r"|cn|kimi|grok|aider|agy|hermes|kilo|iflow|q chat|warp)\b"
+    r"|cn|kimi|grok|aider|agent(?= [\"'-])|agy|hermes|kilo|iflow|q chat|warp)\b"
 )
 _DIFF = Expression(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
 TASKS = Expression(
@@ -79,6 +79,7 @@ FILE = Expression(r"[\w./-]+\.\w{1,8}(?: \(read only\))?$")
 PLACEHOLDER = Expression(
     r"(?:(?:→ )?(?:Add a follow-up|Plan, search, build anything|Ask anything|Send a message"
     r"|Type a message|Enter your (?:message|prompt|task)|Message \w+|What (?:would|do) you)\b"
+    r"|Press up to edit queued"
     r"|Ask Codex to do anything|Explain this codebase|Type your message\b|Try \"|How can I help"
     r"|(?:Write tests for|Improve documentation in|Find and fix a bug in|Implement|Summarize recent"
     r"|Run /review|Use /skills)\b.*(?:@filename|\{feature\}|commits|changes|skills|$))",

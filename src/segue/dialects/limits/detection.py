@@ -19,7 +19,7 @@ from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.layout import Block, Layout
 from segue.dialects.limits.menus import Menu, menu_of
 from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.paragraphs import is_cut, lines
+from segue.dialects.limits.paragraphs import body_of, is_cut, lines
 from segue.dialects.limits.reading import ALONE, OWN, SPEECH, Reading, is_warning, read
 from segue.dialects.limits.screen import normalise
 from segue.dialects.limits.when import when
@@ -106,8 +106,8 @@ class _Look:
         width = max(map(len, self._rows), default=0)
         found = lines(tuple(rows), width)
         reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
-        if reading is None and trust == OWN and len(found) > 1:  # perhaps wrapped after all
-            joined = [" ".join(found)]
+        if reading is None and trust == OWN and len(rows) > 1:  # perhaps wrapped after all
+            joined = [" ".join(map(body_of, rows))]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
         if reading is None and is_cut(tuple(rows), width):  # rows of one length by chance
             joined = [" ".join(row.strip() for row in rows)]
@@ -226,7 +226,8 @@ def _says_nothing(block: Block) -> bool:
     if block.place == layout.NOTHING:
         return True
     if block.place == layout.PROMPT:
-        return chrome.SLASH.match(block.rows[0].lstrip()[1:]) is not None
+        is_queued = block.rows[0].startswith("  ")
+        return is_queued or chrome.SLASH.match(block.rows[0].lstrip()[1:]) is not None
     if doing.is_cancelled(block.text, block.lower) and len(block.rows) <= 3:
         return True
     if block.place in (layout.PLAIN, layout.NOTICE):
@@ -260,6 +261,8 @@ def _judged(block: Block, look: _Look) -> Detection | None:
     if block.place == layout.PROMPT and (said := _SUMMARY.search(block.text)):
         rows = (block.text[said.start() - 16 :],)
     trust = _trust(block, look)
+    while len(rows) > 1 and doing.is_aftermath(rows[-1]):
+        rows = rows[:-1]
     reading = look.read(rows, trust)
     if reading is not None and trust < OWN and labels.is_source(rows):
         return None
@@ -267,6 +270,8 @@ def _judged(block: Block, look: _Look) -> Detection | None:
         is_own = trust > SPEECH and not labels.is_alien(rows[0])
         is_retry = is_own and doing.is_retrying(block.text, block.lower)
         return _retrying(block, look) if is_retry else None
+    if len(rows) > 1 and doing.RETRIES.match(rows[-1]):
+        return _retrying(block, look)
     if doing.is_lifted(reading.text):
         look.pass_by(block.text, "lifted")
         return Detection("unknown")

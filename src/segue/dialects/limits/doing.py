@@ -45,6 +45,7 @@ is_retrying = Clue.any_of(
         r"\bre-?connecting\b|\bbefore (?:the )?next (?:attempt|try|retry)",
     ),
 )
+RETRIES = Expression(r"\s*(?:Retrying|Reconnecting|Trying again)\b.{0,40}(?:\.\.\.|…|\d)")
 is_resuming = Clue(
     "continu|resum|waiting",
     r"(?<!not )(?<!n't )\b(?:continu|resum)(?:ing|es?)\b[^.]{0,40}?"
@@ -84,7 +85,13 @@ _IS_HINT = Clue(
     r"|\B/help\b|\bf2 to view\b|\bauto-?update|\bupdate available|\bctx[: ]\s*\d|\btokens? used\b"
     r"|\b\d{1,2}% (?:used|left|context|until)\b",
 )
-_PLACE = Expression(r"\s*(?:location:\s*$|\S+\.rs:\d+\s*$|backtrace omitted\b)", re.IGNORECASE)
+# Where in a program it was, what is in use, what waits to be sent.
+_ASIDE = Expression(
+    r"\s*(?:location:\s*$|\S+\.rs:\d+\s*$|backtrace omitted\b|at [\w.<>$ ]+ \(\S+:\d+:\d+\)"
+    r"|an unexpected critical error occurred|using:? \d+ [\w./-]+ (?:files?|servers?)\b)"
+    r"| {2}[❯›] \S",
+    re.IGNORECASE,
+)
 _IS_ENDED = Clue(
     "exit|terminated|ended|stopped|finished|aborted|shutting|bye|return code|killed",
     r"^\s*(?:[\[({<]?\s*(?:info|debug|error|warn(?:ing)?|notice|fatal|system|exit)\b[\])}>:]*\s*)*"
@@ -107,8 +114,13 @@ def is_hint(row: str) -> bool:
     return _HINT_BEGINS.match(row) is not None or _IS_HINT(row)
 
 
+def is_aftermath(row: str) -> bool:
+    """An exit code, a place in a program: what comes after the last words."""
+    return _IS_ENDED(row) or _ASIDE.match(row) is not None
+
+
 def says_nothing(row: str) -> bool:
     """Nothing about whether the agent goes on: how long it took, tasks, tips, an exit code."""
-    if chrome.TASKS.match(row) or is_hint(row) or _IS_ENDED(row) or _PLACE.match(row):
+    if chrome.TASKS.match(row) or is_hint(row) or is_aftermath(row):
         return True
     return " for " in row and _DONE.match(row) is not None

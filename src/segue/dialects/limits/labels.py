@@ -20,7 +20,7 @@ CODE_SHARE_MAX = 0.25
 _MARKS = r"[\s⏺●•✦◆■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒⎿└│┃>|!*✻✶✢✽·∙:-]+"
 _LEVEL = r"error|err|warn(?:ing)?|info|debug|fatal|critical|notice|trace|severe"
 _STAMP = (
-    r"\[?(?:20\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?\]?\s+"
+    r"\[?(?:20\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?\s+"
 )
 _BRANDS = (
     r"claude(?:[ -]code)?|codex|gemini(?:[ -]cli)?|opencode|copilot|cursor(?:[ -]agent)?|aider"
@@ -50,6 +50,10 @@ _PREFACE = Expression(
             rf"[\[(]?(?:[\w./'-]+ ){{0,6}}?[\w.]*(?:{_ERRORS})\b(?:(?!\. )[^:·|{{\[]){{0,48}}?"
             r"(?:[:·|]|\s-+)\s*",
             r"\[?api error\b[:\s]*[\[(]*",
+            r"(?:internal |api |acp )?error:\s+[\"'](?=\w)",
+            r"error when talking to \w+ api\b.{0,160}?(?:\w+Error: )",
+            r"stream (?:error|disconnected|closed)\b[^:.]{0,40}:\s*",
+            r"(?-i:[A-Z])[\w.]*(?: [\w.]+){0,2} - (?=[45]\d\d\b)",
             r"(?:http(?:/[\d.]+)?\s*)?(?:status(?: code)?:?\s*|error(?: code)?:?\s*|code:?\s*)?"
             r"[(<\[]?[45]\d\d[)>\]]?(?:\s+status code)?(?: \(no body\))?\s*[:·,|.-]*\s*",
             # {"type":"error","error":{"type":"rate_limit_error","message":"…   b'[{\n  "error": {
@@ -77,7 +81,7 @@ _LABEL_BEGINS = tuple(
     aider goose kimi qwen amp crush kilo roo cline continue ollama openrouter bedrock vertex azure
     openai anthropic groq mistral deepseek grok xai moonshot provider agent llm model api http input
     output total sorry i'm oops whoops uh unfortunately hey hmm note heads attention hold it
-    looks b'
+    looks b' stream
     """.split()  # noqa: SIM905 - a table of words
 )
 _LABEL_WORDS = tuple(

@@ -17,6 +17,7 @@ STATUS_ROWS_MAX = 12
 BLOCK_ROWS_MAX = 120
 BLOCKS_MAX = 60
 ASIDE_ROWS = 12
+INDENT_MAX = 3  # of a mark that says who speaks
 
 _RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
 
@@ -266,7 +267,7 @@ def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
     kept = tuple(rows)
     if mark in chrome.ELBOW and body[1:2] in ("", " "):
         return Block(_hung(above), kept, mark)
-    if mark in chrome.SPEECH:
+    if mark in chrome.SPEECH and len(rows[0]) - len(body) <= INDENT_MAX:  # else it is a bullet
         return Block(TOOL if chrome.TOOL.match(text) else SPEECH, kept, mark)
     if chrome.is_agent_run(rows[0]):
         return Block(PROMPT, kept, "$")

@@ -48,6 +48,7 @@ _COSTS = Expression(
     r"\b(?:upgrade|buy|purchase|add (?:funds|credits)|extra usage|pay|subscribe|switch)\b",
     re.IGNORECASE,
 )
+_MAY_I = Expression(r"Do you want to (?:proceed|make|create|run|allow|apply)\b", re.IGNORECASE)
 _BOXES = ("☐", "☒", "☑", "✔")
 _OWN_WORDS = ("Type something", "Chat about this", "Other (")
 _ENTRY_INDENT = 5
@@ -65,6 +66,8 @@ class Menu(NamedTuple):
     def is_question(self) -> bool:
         """The agent itself asks: such a menu has a heading with a box, and takes other words."""
         if self.title and self.title[0][:1] in _BOXES:
+            return True
+        if self.title and _MAY_I.match(self.title[-1]):
             return True
         return any(entry.startswith(_OWN_WORDS) for entry in self.entries)
 

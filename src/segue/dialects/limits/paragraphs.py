@@ -16,7 +16,7 @@ _FRESH = Expression(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|
 
 def lines(rows: tuple[str, ...], width: int) -> list[str]:
     """Each line in one piece, without the mark and the indent of its rows."""
-    bodies = [_body(row) for row in rows[-ROWS_MAX:]]
+    bodies = [body_of(row) for row in rows[-ROWS_MAX:]]
     if is_cut(rows, width):
         return ["".join(_glued(rows))]
     found: list[str] = []
@@ -30,7 +30,7 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
     return found
 
 
-def _body(row: str) -> str:
+def body_of(row: str) -> str:
     """A row without the mark and the elbow before it."""
     body = row.strip()
     while body[:1] in chrome.MARKS and body[1:2] in ("", " "):
@@ -82,7 +82,7 @@ def _glued(rows: tuple[str, ...]) -> list[str]:
     size = max(len(row) for row in rows[:-1])
     later = [len(row) - len(row.lstrip()) for row in rows[1:]]
     indent = min(later)
-    pieces = [_body(rows[0])]
+    pieces = [body_of(rows[0])]
     for row, above in zip(rows[1:], rows, strict=False):
         gap = " " if len(above) < size else ""
         pieces.append(gap + row[indent:])

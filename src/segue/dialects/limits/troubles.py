@@ -151,6 +151,9 @@ LOGINS = (
         r"{0,2}(?:has )?(?:expired|failed)\b",
         r"auth(?:entication|orization)?[ _](?:error|fail(?:s|ed|ure)|required|expired)",
         r"failed to (?:authenticate|log ?in|refresh)\b",
+        r"please set an? auth\w* method\b",
+        r"(?:this|your|the) (?:credential|token|key)s? (?:is|are) only"
+        r" (?:authori[sz]ed|valid|allowed)\b",
         r"could not (?:authenticate|resolve auth\w+)",
         r"(?:this|the) (?:service|feature|model|product|tool) (?:is|has been) disabled for"
         r" (?:your|this) (?:org|organi[sz]ation|account|workspace|team|plan|company)\b",

@@ -56,7 +56,8 @@ USAGE = (
     one(
         "limit-reached",
         "",
-        rf"<limit>(?:\s+(?:of|for|on|in|per)\s+[\w.@/-]+(?:\s+[\w.@/-]+){{0,2}}?)?"
+        rf"<limit>(?:\s+(?:of|for|on|in|per)\s+[\w.@/-]+(?:\s+[\w.@/-]+){{0,2}}?"
+        rf"|\s*\([^()]{{1,40}}\))?"
         rf"\s+{IS}{_OVER}{_THEN}",
         needs="reached hit exceeded exhausted used depleted consumed spent maxed out expired"
         " surpassed over gone 100 low finished met drained breached violated crossed full capped"
@@ -247,6 +248,7 @@ MONEY = (
         r"(?:has |is |was )?(?:expired|ended|inactive|cancell?ed|not active|required|lapsed"
         r"|past due)",
         r"(?:\w+ ){0,3}(?:token|cost|spend) budget (?:is |has been )?(?:exhausted|exceeded)",
+        r"(?:user|team|key|org\w*)[=: ]\S{1,60} (?:is )?over budget\b",
         needs="required afford balance credit funds insufficient payment billing subscription plan"
         " include disabled turned revoked suspended withdrawn usage package"
         " trial membership"
