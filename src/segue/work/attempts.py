@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,6 +37,7 @@ from segue.work.project import Project
 from segue.work.rows import RunRow
 from segue.work.worktree import Worktrees
 
+SECRET_CHARS_MIN = 6  # masking shorter ones would make an output unreadable
 ATTEMPT = "\ue000attempt\ue000"  # which try it is, in a task's prompt and environment
 LINES_KEPT = 200
 TAIL_LINES = 40
@@ -73,6 +74,7 @@ class Attempt:
     steps_done: set[int] = field(default_factory=set)  # those it told of
     is_parked_by_hand: bool = False
     is_dropped: bool = False  # a person took the task out of Segue's hands
+    provided: Sequence[str] = ()  # variables that a person says to be there for it
     ended_unseen: bool = False  # while no Segue lived
     is_new: bool = False  # its task began with it, and nobody was told yet
 
@@ -161,6 +163,7 @@ class Workshop:
             is_interactive=start.is_interactive,
             has_terminal=profile.settings.driver == "pty",
             deadline=run.created_at + timeout if timeout else None,
+            masks=tuple(v for v in self._provided(attempt).values() if len(v) >= SECRET_CHARS_MIN),
         )
 
     def heard_before(self, run: RunRow, profile: Profile) -> Heard:
@@ -246,7 +249,11 @@ class Workshop:
         facts = environment(attempt.profile, self._facts(attempt), self.environ, self.base)
         n = str(attempt.run.attempt)
         own = {name: value.replace(ATTEMPT, n) for name, value in attempt.task.env}
-        return {**facts, **own}
+        return {**facts, **self._provided(attempt), **own}
+
+    def _provided(self, attempt: Attempt) -> dict[str, str]:
+        """What an agent asked for and finds where Segue was started; nothing else gets through."""
+        return {name: self.environ[name] for name in attempt.provided if name in self.environ}
 
     def _facts(self, attempt: Attempt) -> Facts:
         run = attempt.run

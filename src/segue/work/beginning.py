@@ -72,6 +72,7 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     """The process of an attempt that is committed: on in its conversation, or with its prompt."""
     shop = run.workshop
     conversations.hold(run, attempt)
+    attempt.provided = run.ledger.provided(attempt.task.id)
     if attempt.run.resumes is not None and conversations.can_go_on(attempt):
         if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
             return shop.agent_job(attempt, attempt.profile.brand.compact)

@@ -32,11 +32,11 @@ from segue.dialects.events import (
 from segue.i18n import _
 from segue.work import answers, conversations
 from segue.work.attempts import Attempt
+from segue.work.ledger import DEPENDENCY
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
-DEPENDENCY = "dependency"
 FATAL = "fatal"
 UNKNOWN = "unknown"
 
@@ -52,7 +52,8 @@ def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
             conversations.opened(run, attempt, conversation)
         case Asked():
             run.stop_to_ask(attempt, event)
-        case DependencyAsked():
+        case DependencyAsked(name=name):
+            attempt.about = {"name": name}
             run.stop_to_ask(attempt, _as_question(event))
         case PermissionAsked():
             answers.permission_asked(run, attempt, event)

@@ -29,6 +29,7 @@ from segue.work.rows import OPEN_RUNS, GateRow, ParkRow, RunRow, TaskRow
 from segue.work.usage import Usage
 
 LATER = timedelta(milliseconds=50)
+DEPENDENCY = "dependency"
 
 
 class Ledger:
@@ -109,6 +110,16 @@ class Ledger:
         )
         rows = self._store.all(sql, self._id(task))
         return [(json.loads(row["about"]), row["answer"]) for row in rows]
+
+    def provided(self, task: str) -> list[str]:
+        """The names of what a person says to have provided for a task."""
+        sql = (
+            "SELECT about, options, answer FROM gates WHERE task = ? AND category = ?"
+            " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
+        )
+        rows = self._store.all(sql, self._id(task), DEPENDENCY)
+        is_there = [row for row in rows if row["answer"] in json.loads(row["options"])[:1]]
+        return [json.loads(row["about"])["name"] for row in is_there]
 
     def lasted(self) -> dict[str, float]:
         """How long each task took when it was last done without a pause, in seconds."""
@@ -360,7 +371,8 @@ class Ledger:
         """A gate for a run, or (None) for the plan as a whole."""
         task, run_id = (run.task, run.id) if run else (None, None)
         id = secrets.token_hex(6)
-        gate = GateRow(id, task, run_id, "question", text, options, preset, category, about or {})
+        kind = category if category == DEPENDENCY else "question"
+        gate = GateRow(id, task, run_id, kind, text, options, preset, category, about or {})
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
             "plan": self.plan,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from work_kit import Bench
 
@@ -140,6 +142,24 @@ def test_a_dependency_is_a_gate(begun: Bench, required: bool, preset: str | None
     begun.run.go_on_with(gate, "it is there now")
     begun.turn()
     assert "it is there now" in begun.prompt()
+
+
+@pytest.mark.parametrize("answer", ["it is there now", "go on without it"])
+def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> None:
+    """A variable that Segue was started with reaches the agent once a person says so, masked."""
+    shop = begun.run.workshop
+    environ = {**shop.environ, "STRIPE_KEY": "sk-live-1234", "OTHER": "x"}
+    begun.run.workshop = replace(shop, environ=environ)
+    begun.says(DependencyAsked("api_key", "STRIPE_KEY"))
+    begun.ends(0)
+    gate = gate_of(begun)
+    assert gate.kind == "dependency"
+    begun.run.go_on_with(gate, answer)
+    begun.turn()
+    job = begun.engine.jobs[begun.job]
+    given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is there now" else (None, ())
+    assert (job.env.get("STRIPE_KEY"), job.masks) == given
+    assert "OTHER" not in job.env
 
 
 def test_the_first_question_counts(begun: Bench) -> None:
