@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
@@ -237,3 +238,35 @@ def test_a_real_agent_that_is_missing(box: Box, kind: str) -> None:
     assert kind in result.json["error"]["message"]
     assert result.json["error"]["hint"]
     assert not (box.root / ".segue").exists()
+
+
+INTERACTIVE = r"""
+import json, os, sys
+from pathlib import Path
+
+nonce = os.environ["SEGUE_NONCE"]
+for line in sys.stdin:
+    said = json.loads(line)
+    with Path(sys.argv[1], "said").open("a") as file:
+        file.write(json.dumps(said) + "\n")
+    if said["type"] == "prompt":
+        print(f"[USER_QUESTION {nonce}]\nquestion: Which?\noptions:\n  - A\n  - B\n[/USER_QUESTION]")
+"""
+
+
+def test_an_interactive_agent_reads_json_lines(box: Box) -> None:
+    """The task as a prompt, the answer of a person as an answer; an object in each line."""
+    (box.tmp / "agent.py").write_text(INTERACTIVE)
+    command = f'["{sys.executable}", "{box.tmp}/agent.py", "{box.out}"]'
+    agent = f'[agents.mine]\nkind = "command"\ninteractive = true\ncommand = {command}\n'
+    box.config(f'agent = "mine"\n{agent}')
+    box.plan("- [ ] **T-1**: Bake the cake\n")
+    terminal = Terminal(box, "run", "PLAN.md")
+    terminal.expect("Which?")
+    terminal.type("2\r")
+    assert terminal.end().code == 0
+    prompt, answer = map(json.loads, (box.out / "said").read_text().splitlines())
+    assert prompt["type"] == "prompt"
+    assert "Bake the cake" in prompt["text"]
+    assert (answer["type"], answer["answer"]) == ("question_answer", "B")
+    assert answer["questionId"]

@@ -74,6 +74,7 @@ class Attempt:
     steps_done: set[int] = field(default_factory=set)  # those it told of
     is_parked_by_hand: bool = False
     is_dropped: bool = False  # a person took the task out of Segue's hands
+    question: str = ""  # the gate whose answer it is told
     provided: Sequence[str] = ()  # variables that a person says to be there for it
     ended_unseen: bool = False  # while no Segue lived
     is_new: bool = False  # its task began with it, and nobody was told yet
@@ -150,6 +151,9 @@ class Workshop:
         if profile.has_tools:
             tools = {**self._facts(attempt).environment(), "SEGUE_TOLD": str(self.told(run))}
         start = profile.start(Wanted(task, prompt or "", run.resume_id, tools))
+        stdin = start.stdin
+        if profile.settings.is_interactive and profile.brand is None:
+            stdin = _line(attempt, prompt or "")
         return Job(
             id=run.id,
             argv=start.argv,
@@ -159,7 +163,7 @@ class Workshop:
             dialect=profile.dialect(run.nonce),
             err=self.err(run) if profile.brand else None,
             told=Channel(self.told(run), Told(run.nonce)) if tools else None,
-            stdin=start.stdin if prompt is not None else None,
+            stdin=stdin if prompt is not None else None,
             is_interactive=start.is_interactive,
             has_terminal=profile.settings.driver == "pty",
             deadline=run.created_at + timeout if timeout else None,
@@ -266,6 +270,16 @@ class Workshop:
             nonce=run.nonce,
             is_resumed=run.resumes is not None and not attempt.before,
         )
+
+
+def _line(attempt: Attempt, prompt: str) -> bytes:
+    """What an agent that reads JSON lines is given. A task has one thing to say to it: the end of
+    its input follows, as for every agent of a task."""
+    said: dict[str, str] = {"type": "prompt", "text": prompt}
+    if attempt.question and attempt.answer is not None:
+        answer = attempt.answer
+        said = {"type": "question_answer", "questionId": attempt.question, "answer": answer}
+    return (json.dumps(said, ensure_ascii=False) + "\n").encode()
 
 
 @dataclass(slots=True)

@@ -458,6 +458,7 @@ class PlanRun:
         attempt = self.new_attempt(
             self.graph.task(before.task), attempt=before.attempt, resumes=before, answer=said
         )
+        attempt.question = gate.id
         self.tell("task_resumed", task=before.task, run=attempt.run.id, after="answer")
 
 
