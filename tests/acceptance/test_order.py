@@ -150,3 +150,10 @@ def test_marks_are_written_as_tasks_go(box: Box) -> None:
     until(lambda: box.marks() == {"T-1": "x", "T-2": "~"}, "T-2 in progress")
     box.release("two")
     assert going.end().code == 0
+
+
+def test_those_that_start_together_are_told_in_the_order_of_the_file(box: Box) -> None:
+    """Also when it is run again, and how long each took is known."""
+    for _round in range(3):
+        box.plan("".join(f"- [ ] T-{n}: x\n  - run: true\n" for n in range(1, 7)))
+        assert box.run("--jobs", "6").tasks("task_started") == [f"T-{n}" for n in range(1, 7)]

@@ -78,6 +78,7 @@ class LocalEngine:
         self._watch = FolderWatch()
         self._inbox: asyncio.Queue[Happening] = asyncio.Queue()
         self._live: dict[str, Live] = {}
+        self._launching: asyncio.Event | None = None  # the last one: whether it was told
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._wanted_end: set[str] = set()
         self._watched: set[Path] = set()
@@ -96,8 +97,8 @@ class LocalEngine:
             case Live():
                 if not stays_paused:  # its supervisor may have paused it
                     processes.continue_tree(found.keeper, root=False)
-                self._live[job.id] = found  # from now on it can be paused and sent to
-                self._attend_by(job.id, self._attend(job, found, True))
+                self._tell_started(job, found, True)
+                self._attend_by(job.id, self._attend(job, found))
                 return Alive()
             case drivers.End():
                 self._attend_by(job.id, self._settle_found(job))
@@ -178,6 +179,23 @@ class LocalEngine:
         self._attending[name].add_done_callback(done)
 
     async def _launch(self, job: Job) -> None:
+        """Jobs that begin together are told to have started in the order in which they began."""
+        before, mine = self._launching, asyncio.Event()
+        self._launching = mine
+        try:
+            live = await self._launcher.launch(self._order(job))
+        except AgentError as error:
+            self._inbox.put_nowait(Ended(job.id, None, error=str(error)))
+            return
+        else:
+            if before is not None:
+                await before.wait()
+            self._tell_started(job, live, False)
+        finally:
+            mine.set()
+        await self._attend(job, live)
+
+    def _order(self, job: Job) -> Order:
         stdin = first = None
         if job.stdin is not None or job.is_interactive:
             stdin = self._path(job.id, "in")
@@ -186,7 +204,7 @@ class LocalEngine:
             _write(first, job.stdin or b"")
         elif stdin is not None:
             _write(stdin, job.stdin or b"")
-        order = Order(
+        return Order(
             run=job.id,
             argv=job.argv,
             env=job.env,
@@ -203,17 +221,13 @@ class LocalEngine:
             spare=self._spares.pop() if self._spares else None,
             masks=job.masks,
         )
-        try:
-            live = await self._launcher.launch(order)
-        except AgentError as error:
-            self._inbox.put_nowait(Ended(job.id, None, error=str(error)))
-            return
-        await self._attend(job, live, False)
 
-    async def _attend(self, job: Job, live: Live, is_adopted: bool) -> None:
-        self._live[job.id] = live
+    def _tell_started(self, job: Job, live: Live, is_adopted: bool) -> None:
+        self._live[job.id] = live  # from now on it can be paused and sent to
         self._keep_watching(job.log.parent)
         self._inbox.put_nowait(Started(job.id, live.keeper, live.started, is_adopted))
+
+    async def _attend(self, job: Job, live: Live) -> None:
         if job.id in self._wanted_end:  # it was to end before it had begun
             await self._launcher.end(live)
         followers = self._followers(job)

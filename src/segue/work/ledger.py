@@ -29,6 +29,7 @@ from segue.work.rows import OPEN_RUNS, GateRow, ParkRow, RunRow, TaskRow
 from segue.work.usage import Usage
 
 LATER = timedelta(milliseconds=50)
+MOMENT = timedelta(milliseconds=50)
 DEPENDENCY = "dependency"
 
 
@@ -128,12 +129,11 @@ class Ledger:
                 "SELECT task, created_at, updated_at, MAX(updated_at) FROM runs"
                 " WHERE plan = ? AND state = ? AND resumes IS NULL GROUP BY task"
             )
-            self._lasted = {
-                self._key(row["task"]): (
-                    instant(row["updated_at"]) - instant(row["created_at"])
-                ).total_seconds()
-                for row in self._store.all(sql, self.plan, RunState.COMPLETED)
-            }
+            self._lasted = {}
+            for row in self._store.all(sql, self.plan, RunState.COMPLETED):
+                took = instant(row["updated_at"]) - instant(row["created_at"])
+                # What hardly takes any time is all the same: else chance would choose the order.
+                self._lasted[self._key(row["task"])] = max(took, MOMENT).total_seconds()
         return self._lasted
 
     def budgets_granted(self) -> int:
