@@ -13,6 +13,7 @@ from typing import Any
 from segue.engine.clock import SystemClock
 from segue.work import config
 from segue.work.project import Project
+from segue.work.server import closing
 from segue.work.server.desk import Desk, NewTask
 from segue.work.server.office import Office, open_office
 
@@ -72,7 +73,9 @@ class House:
                 else:
                     office.supervisor.stop()
                 await asyncio.wait([loop])
-                await office.supervisor.saving.settle()
+                if not is_killed:
+                    closing.save(office.supervisor)
+                await closing.settle(office.supervisor)
                 if not loop.cancelled() and loop.exception():
                     raise loop.exception()  # type: ignore[misc]
 

@@ -494,7 +494,7 @@ def _deadly(step: int) -> None:
 
         return call
 
-    subprocess.run = or_die(subprocess.run)
+    subprocess.Popen = or_die(subprocess.Popen)  # type: ignore[assignment, misc]
     Store.move = or_die(Store.move)  # type: ignore[method-assign]
     for name in ("unlink", "replace", "rename"):
         setattr(os, name, or_die(getattr(os, name)))

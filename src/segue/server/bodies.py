@@ -104,7 +104,9 @@ class Provide(Body):
 
 
 class Reject(Body):
-    reason: Words
+    """Why, for the agent; it need not be said."""
+
+    reason: Annotated[str, Field(max_length=20_000)] = ""
 
 
 def _is_plain(given: dict[str, Any]) -> dict[str, Any]:

@@ -113,6 +113,8 @@ def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
         responses=changing(404, 409),
     )
     async def reject_dependency(
-        id: str, body: bodies.Reject, request: Request, key: Key = None
+        id: str, request: Request, key: Key = None, body: bodies.Reject | None = None
     ) -> Response:
-        return once(request, key, lambda: desk.reject(id, body.reason))
+        """The agent goes on without it, or with the default that it named."""
+        reason = body.reason if body else ""
+        return once(request, key, lambda: desk.reject(id, reason))

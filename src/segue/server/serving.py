@@ -24,7 +24,7 @@ from segue.server.replies import StoredReplies
 from segue.store import files
 from segue.work import config
 from segue.work.project import Project
-from segue.work.server import notices
+from segue.work.server import closing, notices
 from segue.work.server.office import Office, open_office
 
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
@@ -111,8 +111,10 @@ async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asynci
     await asyncio.wait([front, work], return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     office.supervisor.stop()
-    await asyncio.wait([front, work])
-    await office.supervisor.saving.settle()
+    await asyncio.wait([work])
+    closing.save(office.supervisor)
+    await asyncio.wait([front])
+    await closing.settle(office.supervisor)
     for task in (work, front):
         task.result()
 

@@ -37,7 +37,7 @@ class Standing:
     counts: dict[str, int]
     parks: list[dict[str, Any]] = field(default_factory=list)
     gates: list[dict[str, Any]] = field(default_factory=list)
-    usage: Usage = field(default_factory=dict)
+    usage: Usage = field(default_factory=usage.nothing)
     usage_by_task: dict[str, Usage] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
     running: list[str] = field(default_factory=list)

@@ -12,6 +12,9 @@ SETTLING = [
     ("question", "answer", {"answer": "B"}, "answered"),
     ("dependency", "provide", {"value": "s3cret"}, "provided"),
     ("dependency", "reject", {"reason": "none"}, "rejected"),
+    ("dependency", "reject", {"reason": ""}, "rejected"),
+    ("dependency", "reject", {}, "rejected"),
+    ("dependency", "reject", None, "rejected"),
 ]
 PLACES = {"review": "reviews", "question": "questions", "dependency": "dependencies"}
 

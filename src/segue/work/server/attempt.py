@@ -41,6 +41,7 @@ class Attempt:
     finished: Finished | None = None
     lost: ConversationLost | None = None
     permission: dict[str, Any] = field(default_factory=dict)  # what it asks leave for
+    faults: set[str] = field(default_factory=set)  # of how it reports, told to people
     is_ending: bool = False
     is_paused: bool = False
 

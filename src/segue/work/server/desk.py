@@ -14,7 +14,7 @@ from typing import Any
 from segue.core.serving import AGENT, AgentState, Cause, Stage, allowed_actions
 from segue.i18n import _
 from segue.store.changes import Add, Change, Note, Put, Remove, Value, stamp
-from segue.work.server import moves
+from segue.work.server import moves, stuck
 from segue.work.server.gate_acts import GateActs
 from segue.work.server.going_back import GoingBack
 from segue.work.server.making import NewTask
@@ -32,7 +32,10 @@ class Desk(GateActs, GoingBack):
         task, agent = self._both(id)
         if "delete" not in allowed_actions(task.state, agent.state):
             self._not_allowed(task, "delete")
-        self._commit(Remove("server_task", id, task.state, task.version, Cause.DELETE))
+        self._commit(
+            Remove("server_task", id, task.state, task.version, Cause.DELETE),
+            *stuck.deleted(self.office.records, id, self.office.clock.now()),
+        )
         self.office.saving.delete(task)
 
     def cancel(self, id: str, reason: str | None = None) -> Json:
@@ -48,6 +51,7 @@ class Desk(GateActs, GoingBack):
         changes.append(moves.move_agent(agent, Cause.CANCEL, sets={"step": None}))
         changes += self._let_go(task)
         changes.append(moves.notice(id, "failed", why, now))
+        changes += stuck.failed(self.office.records, id, now)
         self._commit(*changes)
         self.office.saving.save(id, "final")
         self.office.reconcile(id)
@@ -71,6 +75,8 @@ class Desk(GateActs, GoingBack):
         if not self.office.records.open_runs(id):
             changes += self.office.going_on.again(task, agent, self.office.resume_text)
         self._commit(*changes, moves.no_timer("wake", id))
+        if agent.kind is not None:  # a limit: once it is seen at work, that is over
+            self.office.resumed.add(id)
         self.office.reconcile(id)
         return self.task(id)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -10,7 +9,6 @@ from typing import Any
 
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import Asking, Cause
-from segue.dialects.blocks import is_variable
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
 from segue.work.server import moves, outcomes, prompts, shapes, timers
@@ -18,6 +16,7 @@ from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
 from segue.work.server.shapes import Json
+from segue.work.server.variables import variable
 
 VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
 
@@ -28,7 +27,8 @@ class GateActs(Acting):
         gate, task, agent = self._gate(review, "review")
         now = self.office.clock.now()
         facts = {"phase": task.phase, "phases_total": len(task.phases)}
-        settled = moves.settle_gate(gate, Cause.APPROVE, now, answer=comment)
+        kept = self._kept(gate, comment) if comment else comment
+        settled = moves.settle_gate(gate, Cause.APPROVE, now, answer=kept)
         data = {"review": gate.id}
         if task.phase is not None and task.phase < len(task.phases):
             following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
@@ -76,12 +76,14 @@ class GateActs(Acting):
         if not feedback.strip():
             text = _("say what is to be changed")
             raise Refused(422, "no_feedback", text, {"field": "feedback"})
-        about = moves.as_json({**gate.about, "comments": list(comments)})
+        kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
+        about = moves.as_json({**gate.about, "comments": kept})
         now = self.office.clock.now()
-        text = prompts.changes(feedback, comments)
+        text = self.office.saving.veil.hidden(task.id, prompts.changes(feedback, comments))
+        said = self._kept(gate, feedback)
         again = replace(task, reworks=0, reminders=0)
         self._commit(
-            *moves.settle_gate(gate, Cause.REQUEST_CHANGES, now, answer=feedback, about=about),
+            *moves.settle_gate(gate, Cause.REQUEST_CHANGES, now, answer=said, about=about),
             self._move(
                 task,
                 Cause.REQUEST_CHANGES,
@@ -144,10 +146,14 @@ class GateActs(Acting):
         self.office.saving.veil.renew()
         return self._veiled(shapes.dependency(self._again(gate.id)))
 
-    def reject(self, dependency: str, reason: str) -> Json:
+    def reject(self, dependency: str, reason: str = "") -> Json:
+        """It goes on without it, or with the default that it named."""
         gate, task, agent = self._gate(dependency, "dependency")
-        text = prompts.rejected(gate.name, reason)
-        self._go_on_after(gate, task, agent, Cause.REJECT, text, [], reason)
+        default = (variable(gate.name), gate.preset) if gate.preset is not None else None
+        text = prompts.rejected(gate.name, reason.strip(), default)
+        text = self.office.saving.veil.hidden(task.id, text)
+        kept = self._kept(gate, reason)
+        self._go_on_after(gate, task, agent, Cause.REJECT, text, [], kept)
         return self._veiled(shapes.dependency(self._again(gate.id)))
 
     def _go_on_after(
@@ -176,6 +182,10 @@ class GateActs(Acting):
 
     # Inside
 
+    def _kept(self, gate: GateRow, text: str) -> str:
+        """What a person said, as it is stored: without what was provided in confidence."""
+        return self.office.saving.veil.text(gate.task, text)
+
     def _gate(self, id: str, kind: str) -> tuple[GateRow, TaskRow, AgentRow]:
         gate = self.office.records.gate(id)
         if gate is None or gate.kind != kind:
@@ -189,11 +199,3 @@ class GateActs(Acting):
         gate = self._again(gate.id)
         text = _("this was settled before: {state}").format(state=gate.state)
         raise Refused(409, "already_settled", text, {"status": gate.state})
-
-
-def variable(name: str) -> str:
-    """The environment variable for something that is asked for by this name."""
-    if is_variable(name):
-        return name
-    made = re.sub(r"\W+", "_", name.upper(), flags=re.ASCII).strip("_") or "VALUE"
-    return f"PROVIDED_{made}" if made[0].isdigit() or made.startswith("SEGUE") else made

@@ -11,7 +11,7 @@ from segue.core.serving import AGENT, AgentState, Cause, Stage
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Move, Value, stamp
-from segue.work.server import forks, moves, outcomes, prompts
+from segue.work.server import forks, moves, outcomes, prompts, whole
 from segue.work.server.making import Making, NewTask
 from segue.work.server.refused import Refused
 from segue.work.server.shapes import Json
@@ -95,17 +95,15 @@ class GoingBack(Making):
 
     def _checkpoint(self, id: str, checkpoint: str | None) -> tuple[sqlite3.Row, Mapping[str, Any]]:
         """The newest one that is whole, or the one that is named."""
-        sql = "SELECT * FROM server_checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
-        rows = self.office.records.store.all(sql, id)
+        rows = whole.rows(self.office, id)
         if not rows:
             task, _agent = self._both(id)
             self._not_allowed(task, "fork")
         if checkpoint is not None:
             rows = [row for row in rows if row["id"] == checkpoint]
-        for row in rows:
-            content = self.office.saving.read(row["path"], row["sha256"])
-            if content is not None:
-                return row, content
+        found = whole.newest(self.office, id, rows, is_said=True)
+        if found.row is not None and found.content is not None:
+            return found.row, found.content
         text = _("there is no whole checkpoint {id}").format(id=checkpoint or "")
         raise Refused(404 if not rows else 409, "no_checkpoint", text)
 

@@ -21,7 +21,7 @@ from segue.work.server import forks
 from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import takes_lines
 from segue.work.server.rows import RunRow, TaskRow
-from segue.work.server.veil import secret_values
+from segue.work.server.veil import revealed, secret_values
 
 __all__ = ["Jobs", "as_line", "fenced_command", "secret_values"]
 
@@ -37,6 +37,7 @@ class Jobs:
     given: Callable[[str], Mapping[str, str]]
     conversations: Conversations
     go_back: Callable[[str], None] = lambda task: None  # to what a rewind decided, if it did
+    defaults: Callable[[str], Mapping[str, str]] = lambda task: {}  # of what people refused
 
     def log(self, run: str, purpose: str = "work") -> Path:
         folder = self.project.evidence if purpose == "check" else self.project.logs
@@ -92,7 +93,7 @@ class Jobs:
         tools: dict[str, str] = {}
         if profile.has_tools and run.purpose == "work":
             tools = {**facts.environment(), "SEGUE_TOLD": str(told)}
-        prompt = run.prompt or ""
+        prompt = revealed(run.prompt or "", given)
         copied = forks.source(run.resume_id)
         start = profile.start(
             Wanted(attempt.task, prompt, copied or run.resume_id, tools, is_fork=copied is not None)
@@ -108,6 +109,7 @@ class Jobs:
                 **start.env,
                 **environment(profile, facts, self.environ, self.base),
                 "SEGUE_PHASE": str(run.phase),
+                **self.defaults(run.task),
                 **given,
             },
             cwd=attempt.workspace,
@@ -134,7 +136,7 @@ class Jobs:
         return Job(
             id=run.id,
             argv=("/bin/sh", "-c", run.prompt or (task.now_at.verify if task.now_at else "") or ""),
-            env={**env, **given},
+            env={**env, **self.defaults(run.task), **given},
             cwd=workspace,
             log=self.log(run.id, run.purpose),
             dialect=Text(run.nonce),

@@ -11,7 +11,7 @@ from segue.core.serving import AgentState, Cause, Stage
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Change, Move, Note, Value, stamp
-from segue.work.server import moves
+from segue.work.server import moves, stuck
 from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
 from segue.work.server.rows import new_id
@@ -37,11 +37,12 @@ class Making(Acting):
         changes: list[Change] = [add, Add("server_agent", id, AgentState.IDLE, {}, Cause.OPEN)]
         if given.submit:
             self._check_complete(given.title, given.type, given.description)
-            now = stamp(self.office.clock.now())
+            now = self.office.clock.now()
             changes.append(
                 Move("server_task", id, Stage.DRAFT, Stage.PENDING, Cause.SUBMIT,
-                     {"submitted_at": now}, 1)
+                     {"submitted_at": stamp(now)}, 1)
             )  # fmt: skip
+            changes += stuck.submitted(self.office.records, id, given.depends_on, now)
         self._commit(*changes)
         self.office.kick()
         return self.task(id)
@@ -51,8 +52,9 @@ class Making(Acting):
         facts = {"title": task.title, "type": task.type, "description": task.description.strip()}
         if task.state is Stage.DRAFT:
             self._check_complete(task.title, task.type, task.description)
-        now = stamp(self.office.clock.now())
-        self._act(task, Cause.SUBMIT, facts=facts, sets={"submitted_at": now})
+        now = self.office.clock.now()
+        move = self._move(task, Cause.SUBMIT, facts=facts, sets={"submitted_at": stamp(now)})
+        self._commit(move, *stuck.submitted(self.office.records, id, task.depends_on, now))
         self.office.kick()
         return self.task(id)
 

@@ -14,7 +14,7 @@ from segue.core.serving import AGENT, Cause, Stage
 from segue.errors import Bug
 from segue.i18n import _
 from segue.store.changes import Change, Drop, stamp
-from segue.work.server import moves, storage
+from segue.work.server import moves, storage, stuck
 from segue.work.server.jobs import secret_values
 from segue.work.server.rows import TaskRow
 
@@ -99,7 +99,7 @@ def _failed(office: Supervisor, task: TaskRow, text: str) -> list[Change]:
         changes += moves.settle_gate(gate, Cause.CLOSE, now)
     changes.append(Drop("server_timers", {"task": task.id}))
     changes.append(moves.notice(task.id, "failed", text, now))
-    return changes
+    return changes + stuck.failed(office.records, task.id, now)
 
 
 def _in_words(office: Supervisor, id: str, error: Exception) -> str:

@@ -34,6 +34,7 @@ from segue.work.server.records import Records
 from segue.work.server.saving import Saving, Waiting
 from segue.work.server.supervisor import Supervisor
 from segue.work.server.types import Types
+from segue.work.server.variables import defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,10 @@ def _office(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )
     base = agents.passed_on(environ)
-    jobs = Jobs(project, environ, base, cast.profile, saving.given, held, saving.go_back)
+    jobs = Jobs(
+        project, environ, base, cast.profile, saving.given, held, saving.go_back,
+        lambda task: defaults(records, task),
+    )  # fmt: skip
     recovery = settings.recovery
     supervisor = Supervisor(
         records=records,

@@ -18,7 +18,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, stamp
 from segue.work.agents import Profile
 from segue.work.attempts import why
-from segue.work.server import checking, forks, moves, prompts
+from segue.work.server import checking, forks, moves, prompts, stuck, whole
 from segue.work.server.attempt import Attempt
 from segue.work.server.jobs import fenced_command
 from segue.work.server.rows import AgentRow, RunRow, TaskRow
@@ -283,6 +283,7 @@ def fail(office: Supervisor, task: TaskRow, error: str, also: list[Change] | Non
         if run.id not in done
     ]
     changes += [moves.no_timer("save", task.id), moves.notice(task.id, "failed", error, now)]
+    changes += stuck.failed(office.records, task.id, now)
     office.commit(*changes)
     office.saving.save(task.id, "final")
     office.reconcile(task.id)
@@ -426,7 +427,8 @@ def cut_off(office: Supervisor, task: TaskRow, run: RunRow | None) -> None:
             office.commit(*changes, again)
             return
     if task.state is Stage.IN_PROGRESS and agent.state == "running":
-        changes.append(moves.move_agent(agent, Cause.RECOVER))
+        data, told = whole.restored(office, task.id)
+        changes += [moves.move_agent(agent, Cause.RECOVER, data=data), *told]
         changes += _taken_up(office, task, agent, run)
     if changes:
         office.commit(*changes)

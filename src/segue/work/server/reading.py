@@ -10,7 +10,7 @@ from typing import Any
 
 from segue.core.serving import AgentState, Stage
 from segue.i18n import _
-from segue.work.server import shapes
+from segue.work.server import shapes, stuck
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow, gate_row, task_row
 from segue.work.server.shapes import Json
@@ -299,7 +299,10 @@ class Reading:
     def _shown(self, task: TaskRow, agent: AgentState, usage: Json | None = None) -> Json:
         waits = self.office.records.unfinished(task.depends_on)
         used = usage or self.office.records.usage(task.id)
-        return self.office.saving.veil.shown(task.id, shapes.task(task, agent, waits, used))
+        shown = shapes.task(task, agent, waits, used)
+        if waits and task.state is Stage.PENDING:
+            shown["error"] = stuck.why(self.office.records, waits)
+        return self.office.saving.veil.shown(task.id, shown)
 
     def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
         """`is_named`: with its kind and the title of its task."""

@@ -89,10 +89,15 @@ class Saving:
         if (underway := self._underway.get(id)) is not None:
             await asyncio.wait([underway], timeout=SAVED_WITHIN_S)
 
+    @property
+    def underway(self) -> list[str]:
+        """The tasks of which something is being saved."""
+        return list(self._underway)
+
     async def settle(self) -> None:
         """Whatever is being saved is saved."""
         while self._underway:
-            await asyncio.gather(*self._underway.values(), return_exceptions=True)
+            await asyncio.wait(list(self._underway.values()))
 
     async def _save(self, id: str, kind: str, before: asyncio.Task[None] | None) -> None:
         if before is not None:

@@ -50,6 +50,13 @@ ADD = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 ATTRIBUTES = b"* -text -eol -ident -filter -working-tree-encoding\n"
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_at_work: set[subprocess.Popen[bytes]] = set()  # of every thread
+
+
+def break_off() -> None:
+    """Kill every git that is at work now: whoever waits for it gets an error."""
+    for process in list(_at_work):
+        process.kill()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +264,7 @@ class _Git:
     def __call__(self, *args: str, stdin: bytes = b"") -> bytes:
         settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
         try:
-            done = subprocess.run(
-                ["git", *settings, *args],
-                input=stdin,
-                capture_output=True,
-                cwd=self.tree or self.folder.parent,
-                env=self._environment(),
-                timeout=GIT_TIMEOUT_S,
-                check=False,
-            )
+            code, out, err = self._run(["git", *settings, *args], stdin)
         except FileNotFoundError as error:
             if error.filename != "git":
                 raise
@@ -276,9 +275,28 @@ class _Git:
             ) from error
         except subprocess.TimeoutExpired as error:
             raise self._failed(args, str(error)) from error
-        if done.returncode:
-            raise self._failed(args, (done.stderr or done.stdout).decode("utf-8", "replace"))
-        return done.stdout
+        if code:
+            raise self._failed(args, (err or out).decode("utf-8", "replace"))
+        return out
+
+    def _run(self, argv: list[str], stdin: bytes) -> tuple[int, bytes, bytes]:
+        with subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.tree or self.folder.parent,
+            env=self._environment(),
+        ) as process:
+            _at_work.add(process)
+            try:
+                out, err = process.communicate(stdin, timeout=GIT_TIMEOUT_S)
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                _at_work.discard(process)
+            return process.returncode, out, err
 
     def _environment(self) -> dict[str, str]:
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

@@ -11,6 +11,7 @@ from segue.core.serving import AgentState, Asking, Stage
 from segue.i18n import _, ngettext
 from segue.store import lock
 from segue.work.overview import Known, Standing
+from segue.work.usage import Usage, nothing
 
 COUNTED = {
     Stage.DRAFT: "pending",
@@ -21,6 +22,10 @@ COUNTED = {
     Stage.FAILED: "failed",
 }
 GATES_SHOWN_MAX = 100
+SUMS = (
+    "coalesce(sum(input_tokens), 0) AS input_tokens,"
+    " coalesce(sum(output_tokens), 0) AS output_tokens, sum(cost_usd) AS cost_usd"
+)
 UNFINISHED = (Stage.PENDING, Stage.IN_PROGRESS, Stage.REVIEW)
 
 
@@ -46,6 +51,8 @@ def tasks(known: Known) -> Standing | None:
         counts=counts,
         parks=parks,
         gates=gates,
+        usage=_used(known),
+        usage_by_task=_used_by_task(known),
         holder=holder,
         is_known=True,
         go_on="segue serve",
@@ -85,6 +92,20 @@ def _parks(known: Known) -> list[dict[str, Any]]:
     ]
 
 
+def _used(known: Known) -> Usage:
+    """Of all that its agents did, of archived tasks too."""
+    assert known.store is not None
+    row = known.store.one(f"SELECT {SUMS} FROM server_runs")  # noqa: S608 - names are ours
+    return dict(row) if row else nothing()
+
+
+def _used_by_task(known: Known) -> dict[str, Usage]:
+    assert known.store is not None
+    sql = f"SELECT task, {SUMS} FROM server_runs WHERE input_tokens IS NOT NULL GROUP BY task"  # noqa: S608
+    found = {row["task"]: dict(row) for row in known.store.all(sql)}
+    return {task: {key: used[key] for key in nothing()} for task, used in found.items()}
+
+
 def _gates(known: Known) -> list[dict[str, Any]]:
     assert known.store is not None
     sql = (
@@ -111,7 +132,7 @@ def facts(standing: Standing) -> dict[str, Any]:
         why = _("it is being run by process {pid}").format(pid=standing.holder.pid)
     elif standing.gates:
         n = len(standing.gates)
-        why = ngettext("{n} question waits for you", "{n} questions wait for you", n).format(n=n)
+        why = _waits(standing.gates).format(n=n)
     elif left:
         why = _("the server does not run")
     else:
@@ -128,6 +149,13 @@ def facts(standing: Standing) -> dict[str, Any]:
         "redone": _("what its agents did after their last checkpoint"),
         "lost": _("nothing"),
     }
+
+
+def _waits(gates: list[dict[str, Any]]) -> str:
+    n = len(gates)
+    if {gate["kind"] for gate in gates} == {"question"}:
+        return ngettext("{n} question waits for you", "{n} questions wait for you", n)
+    return ngettext("{n} thing waits for you", "{n} things wait for you", n)
 
 
 def panes(known: Known) -> Standing | None:

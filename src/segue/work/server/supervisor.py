@@ -17,11 +17,13 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState, Stage
 from segue.dialects.events import (
     Asked,
+    BlockUnclosed,
     ConversationLost,
     DependencyAsked,
     ErrorTold,
     Event,
     Finished,
+    Garbled,
     LimitHit,
     Opened,
     PermissionAsked,
@@ -38,10 +40,12 @@ from segue.i18n import _
 from segue.store.changes import Change, Note
 from segue.work.accounts import Accounts
 from segue.work.server import (
+    faults,
     mishaps,
     moves,
     outcomes,
     permissions,
+    seen,
     sitting_out,
     storage,
     taking_up,
@@ -53,6 +57,7 @@ from segue.work.server.jobs import Jobs
 from segue.work.server.records import Records
 from segue.work.server.rows import RunRow, TaskRow
 from segue.work.server.saving import Saving
+from segue.work.server.veil import OPENS, revealed
 
 BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
 AGEING = timedelta(minutes=10)  # a task that has waited so long counts as one priority higher
@@ -76,6 +81,7 @@ class Supervisor:
     tell_output: Callable[[str, str], None] = lambda task, text: None
     attempts: dict[str, Attempt] = field(default_factory=dict)
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
+    resumed: set[str] = field(default_factory=set)  # tasks, by a person, before their limit's end
     set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
@@ -238,10 +244,15 @@ class Supervisor:
         if queued is None or unread <= queued:
             self.commit(Note("server_run", job, {"queued": unread}))
             try:
-                self.engine.send(job, line.encode())
+                self.engine.send(job, self._revealed(attempt, line).encode())
             except AgentError:  # it has just ended: that is told, and judged
                 return
         self.commit(Note("server_run", job, {"prompt": None, "queued": None}))
+
+    def _revealed(self, attempt: Attempt, line: str) -> str:
+        if OPENS not in line:
+            return line
+        return revealed(line, self.saving.given(attempt.run.task), is_json=True)
 
     def _begin(self, task: TaskRow, run: RunRow) -> None:
         try:
@@ -309,10 +320,10 @@ class Supervisor:
         match event:
             case Said(text):
                 attempt.lines.append(text)
-                self._at_work(attempt)
+                seen.at_work(self, attempt, text)
                 self.tell_output(attempt.run.task, text)
             case ToolUsed(tool, what):
-                self._at_work(attempt)
+                seen.at_work(self, attempt)
                 self.tell_output(attempt.run.task, f"⚙ {tool} {what}".rstrip())
             case Opened(conversation):
                 self._opened(attempt, conversation)
@@ -329,6 +340,8 @@ class Supervisor:
                 permissions.asked(self, attempt, event)
             case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
                 self._told(attempt, event)
+            case BlockUnclosed() | Garbled():
+                faults.noticed(self, attempt, event)
             case _:
                 pass  # in the log
 
@@ -341,7 +354,8 @@ class Supervisor:
         if attempt.run.purpose != "work" or attempt.heard <= attempt.run.heard:
             return
         if not self._is_meant(attempt, event):
-            return  # of a phase that is not the current one: in the log, and nothing more
+            faults.noticed(self, attempt, event)
+            return
         attempt.told.append(event)
         if takes_lines(attempt.profile):
             outcomes.told(self, attempt)
@@ -360,13 +374,6 @@ class Supervisor:
             case TaskDone():
                 return task is not None and not task.phases
         return True
-
-    def _at_work(self, attempt: Attempt) -> None:
-        """The first words of a canary, or its end: the others of its account may follow. One that
-        has run into the limit again has parked the account before."""
-        if attempt.run.account in self.probing:
-            self.probing.discard(attempt.run.account)
-            self.accounts.open(attempt.run.account)
 
     def _opened(self, attempt: Attempt, conversation: str) -> None:
         if attempt.run.resume_id == conversation:
@@ -402,7 +409,7 @@ class Supervisor:
                 self.commit(moves.notice(run.task, "trouble", said, self.clock.now()))
             outcomes.ended(self, attempt, ended)
             self.reconcile(run.task)
-        self._at_work(attempt)
+        seen.ended(self, attempt)
         self.engine.forget(ended.job)
 
     def recover(self) -> None:

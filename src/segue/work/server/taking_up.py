@@ -11,7 +11,7 @@ from segue.core.serving import AgentState
 from segue.engine.port import Alive, Gone, NeverStarted
 from segue.errors import AgentError, UserError
 from segue.store.changes import stamp
-from segue.work.server import mishaps, outcomes, storage
+from segue.work.server import mishaps, outcomes, storage, whole
 from segue.work.server.rows import RunRow, TaskRow
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ UNSAVED = (
 
 
 def everything(office: Supervisor) -> None:
+    whole.look_through(office)
     known = {run.id for run in office.records.open_runs()}
     for claim in office.jobs.claims():
         if claim not in known:

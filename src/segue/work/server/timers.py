@@ -112,14 +112,16 @@ def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: li
     if gate.category == PERMISSION and gate.about:
         is_given = text in (ALLOW, ALLOW_TOOL)
         said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
+    veil = office.saving.veil
     changes = [
         *also,
-        *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=text),
+        *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=veil.text(task.id, text)),
         moves.move_agent(agent, Cause.ANSWER, data={"question": gate.id}),
         *office.going_on.tell(
-            task, agent, said + "\n", "question_answer", questionId=gate.id, answer=text
+            task, agent, veil.hidden(task.id, said + "\n"), "question_answer",
+            questionId=gate.id, answer=veil.hidden(task.id, text),
         ),
-    ]
+    ]  # fmt: skip
     is_ours = office.commit(*changes)
     office.reconcile(task.id)
     return is_ours

@@ -6,7 +6,9 @@ what was written down before the value was known as a secret.
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +26,10 @@ WORDED = frozenset(
     }
 )  # fmt: skip
 
+# For private use in Unicode: nobody writes them.
+OPENS, CLOSES = "\ue000", "\ue001"
+HIDDEN = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]+){CLOSES}")
+
 logger = logging.getLogger("segue.veil")
 
 
@@ -35,6 +41,18 @@ def secret_values(given: Mapping[str, str]) -> tuple[str, ...]:
         for value in given.values()
         if len(value) >= SECRET_CHARS_MIN or not (value.isalpha() or value.isdigit())
     )
+
+
+def revealed(text: str, given: Mapping[str, str], *, is_json: bool = False) -> str:
+    """What `Veil.hidden` hid, as it is given to the agent."""
+
+    def value(found: re.Match[str]) -> str:
+        known = given.get(found[1])
+        if known is None:
+            return found[0]
+        return json.dumps(known, ensure_ascii=False)[1:-1] if is_json else known
+
+    return HIDDEN.sub(value, text)
 
 
 class Veil:
@@ -59,6 +77,17 @@ class Veil:
             return text
         masker = Masker(values)
         return (masker.feed(data) + masker.close()).decode("utf-8", "replace")
+
+    def hidden(self, task: str, text: str) -> str:
+        """A text for an agent as it may be stored until it is told: names in the place of values.
+        `revealed` is for whoever tells it."""
+        if not self._secrets(task)[1]:
+            return text
+        given = self._given(task)
+        names = {value: name for name, value in given.items() if value in secret_values(given)}
+        for value in sorted(names, key=len, reverse=True):
+            text = text.replace(value, f"{OPENS}{names[value]}{CLOSES}")
+        return text
 
     def shown(self, task: str, found: dict[str, Any]) -> dict[str, Any]:
         """What is shown of a task: the same, without its secrets in anything that was worded."""

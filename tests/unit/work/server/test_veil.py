@@ -19,7 +19,7 @@ from segue.store.sqlite import Store
 from segue.work.server import moves
 from segue.work.server.notices import Outbox
 from segue.work.server.records import Records
-from segue.work.server.veil import Veil
+from segue.work.server.veil import Veil, revealed
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 TASK, OTHER = "task_0123456789ab", "task_ba9876543210"
@@ -55,6 +55,24 @@ def test_a_secret_is_masked_in_its_task_alone(store: Store) -> None:
     assert veil.text(TASK, json.dumps({"a": SECRET})) == f'{{"a": "{MASK}"}}'
     assert veil.text(TASK, "use nothing") == "use nothing"
     assert veil.text(OTHER, f"use {SECRET}!") == f"use {SECRET}!"
+
+
+def test_what_is_hidden_for_an_agent_comes_back_as_it_was(store: Store) -> None:
+    """In plain text and in a line of JSON; the longer of two secrets first; what nobody hid is
+    not touched."""
+    provide(store)
+    given = {"KEY": SECRET, "LONGER": f"{SECRET}-and-more", "PORT": "8080"}
+    veil = veil_of(store, given)
+    text = f"use {SECRET}-and-more, {SECRET} at 8080"
+    hidden = veil.hidden(TASK, text)
+    assert "quoted" not in hidden
+    assert "-and-more" not in hidden, "nothing is left of the longer one"
+    assert "8080" in hidden
+    assert revealed(hidden, given) == text
+    line = revealed(json.dumps({"text": hidden}, ensure_ascii=False), given, is_json=True)
+    assert json.loads(line) == {"text": text}
+    assert veil.hidden(OTHER, text) == text
+    assert revealed("\ue000NONE\ue001", given) == "\ue000NONE\ue001"
 
 
 def test_one_mask_does_not_run_into_the_next_text(store: Store) -> None:

@@ -467,7 +467,7 @@ def die_in(act: Callable[[], object], step: int) -> bool:
 
             return call
 
-        subprocess.run = or_die(subprocess.run)
+        subprocess.Popen = or_die(subprocess.Popen)  # type: ignore[assignment, misc]
         for name in ("unlink", "replace", "rename", "fsync", "mkdir", "link"):
             setattr(os, name, or_die(getattr(os, name)))
         try:

@@ -1,0 +1,58 @@
+"""What an agent got wrong in how it reports: it counts for nothing, and people are told so.
+
+Each fault is in the log and told once for a task; a noisy agent makes a few notices, no storm.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from segue.dialects.events import BlockUnclosed, Event, Garbled, PhaseDone, TaskDone
+from segue.i18n import _
+from segue.work.server import moves
+from segue.work.server.attempt import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+TOLD_MAX = 5  # faults of one run
+KIND = "trouble"
+TOLD = "SELECT 1 FROM server_notices WHERE task = ? AND kind = ? AND text = ?"
+
+logger = logging.getLogger("segue.work.server")
+
+
+def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
+    """Something of the protocol that cannot be used, or does not belong here."""
+    text = _in_words(event)
+    if attempt.run.purpose != "work" or text is None or text in attempt.faults:
+        return
+    if len(attempt.faults) > TOLD_MAX:
+        return
+    task, run = attempt.run.task, attempt.run.id
+    attempt.faults.add(text)
+    if len(attempt.faults) > TOLD_MAX:
+        said = "task %s: run %s has more faults of this kind: they are not told any more"
+        logger.warning(said, task, run, extra={"task": task})
+        return
+    text = office.saving.veil.text(task, text)
+    logger.warning("task %s: run %s: %s", task, run, text, extra={"task": task})
+    if office.records.store.one(TOLD, task, KIND, text) is None:  # heard again after a death
+        office.commit(moves.notice(task, KIND, text, office.clock.now()))
+
+
+def _in_words(event: Event) -> str | None:
+    match event:
+        case BlockUnclosed(name):
+            return _("what it wrote as {name} was not closed, and does not count").format(name=name)
+        case Garbled(why=why) if why:
+            return _("what it wrote does not count ({why})").format(why=why)
+        case PhaseDone(phase) if phase is not None:
+            text = _("it reported phase {n} complete, which is not the current one: not counted")
+            return text.format(n=phase)
+        case PhaseDone():
+            return _("it reported a phase complete, and the task has none: not counted")
+        case TaskDone():
+            return _("it reported the task complete, which goes by phases: not counted")
+    return None  # bytes that are no message: they are in the log of the run

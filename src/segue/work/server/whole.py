@@ -1,0 +1,86 @@
+"""Which checkpoint of a task is whole, said where a newer one is not, or none at all is."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from segue.core.serving import Stage
+from segue.i18n import _
+from segue.store import checkpoints
+from segue.store.changes import Change
+from segue.work.server import moves
+
+if TYPE_CHECKING:
+    from segue.work.server.supervisor import Supervisor
+
+NEWEST_FIRST = (
+    "SELECT * FROM server_checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
+)
+IN_PROGRESS = "SELECT id FROM server_tasks WHERE state = ? AND workspace IS NOT NULL"
+
+logger = logging.getLogger("segue.work.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The newest checkpoint that is whole, if there is one; and those that were passed over."""
+
+    row: sqlite3.Row | None = None
+    content: Mapping[str, Any] | None = None
+    broken: Sequence[str] = ()
+
+
+def rows(office: Supervisor, task: str) -> list[sqlite3.Row]:
+    return list(office.records.store.all(NEWEST_FIRST, task))
+
+
+def newest(office: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said: bool) -> Found:
+    """The first of these that can be restored from; `is_said`: the broken ones, in the log."""
+    broken: list[str] = []
+    for row in of:
+        content = checkpoints.read(office.saving.data / row["path"], row["sha256"])
+        if not isinstance(content, checkpoints.Broken):
+            return Found(row, content, broken)
+        broken.append(row["id"])
+        if is_said:
+            text = "task %s: checkpoint %s of %s is broken (%s): the one before it counts"
+            said = (task, row["id"], row["created_at"], content.reason)
+            logger.warning(text, *said, extra={"task": task})
+    return Found(broken=broken)
+
+
+def look_through(office: Supervisor) -> None:
+    """At a start: what is broken is said. A task of which nothing is whole gets a new one."""
+    for task in office.records.store.all(IN_PROGRESS, Stage.IN_PROGRESS):
+        id = task["id"]
+        found = newest(office, id, rows(office, id), is_said=True)
+        if found.row is None and found.broken:
+            text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
+            logger.error(text, id, extra={"task": id})
+            office.saving.save(id, "recovered")
+
+
+def restored(office: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
+    """For the journal: what a task that nothing runs of any more goes on from. Without any
+    checkpoint people are told what that means."""
+    found = newest(office, task, rows(office, task), is_said=False)
+    told: dict[str, object] = {"broken": list(found.broken)} if found.broken else {}
+    if found.row is not None:
+        return {"checkpoint": found.row["id"], **told}, []
+    if found.broken:
+        lost = _(
+            "no checkpoint of it is whole: it goes on from the files that are there. Lost: what"
+            " its agent had not written into them, and every earlier state to go back to"
+        )
+    else:
+        lost = _(
+            "it has no checkpoint yet: it goes on from the files that are there. Lost: what its"
+            " agent had not written into them"
+        )
+    logger.warning("task %s: cold start: %s", task, lost, extra={"task": task})
+    notice = moves.notice(task, "trouble", lost, office.clock.now())
+    return {"checkpoint": None, "lost": lost, **told}, [notice]

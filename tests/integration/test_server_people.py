@@ -1,0 +1,263 @@
+"""What people hear, and what becomes of what they say: tasks that cannot begin, limits that a
+person knows to be over, secrets in an answer, refusals without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House, Open
+
+from segue import i18n
+
+SECRET = 'sk-"quoted"-and-secret-4711'
+PRELUDE = """#!/bin/sh
+n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n
+block() { echo "[$1 $SEGUE_NONCE]"; cat; echo "[/$1]"; }
+finish() { echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; }
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    i18n.use("en")
+    return House(tmp_path)
+
+
+def play(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(scene())  # type: ignore[arg-type]
+
+
+def program(house: House, body: str, more: str = "") -> None:
+    path = house.folder / "agent.sh"
+    path.write_text(PRELUDE + body, encoding="utf-8")
+    path.chmod(0o755)
+    house.add(f'[agents.player]\nkind = "command"\ncommand = ["./agent.sh"]\n{more}')
+
+
+def troubles(server: Open, id: str) -> list[str]:
+    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
+    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
+
+
+# Tasks that wait for one that failed or is gone
+
+
+def test_a_task_that_waits_for_a_failed_one_says_so(house: House) -> None:
+    """Once, when it comes to that, also if it is submitted only then; its state stays."""
+    house.add(house.script("hang\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            first = server.new("custom")
+            second = server.new("custom", depends_on=[first])
+            await server.status(first, "in_progress")
+            assert server.desk.task(second)["error"] is None
+            server.desk.cancel(first)
+            late = server.new("custom", depends_on=[first])
+            for id in (second, late):
+                task = server.desk.task(id)
+                assert (task["status"], task["waitsFor"]) == ("pending", [first])
+                assert "which failed" in task["error"]
+                assert troubles(server, id) == [task["error"]]
+
+    play(scene)
+
+
+def test_a_task_whose_own_agent_fails_tells_those_that_wait(house: House) -> None:
+    """Not only what a person cancels."""
+    house.add(house.script("exit 3\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            first = server.new("custom")
+            second = server.new("custom", depends_on=[first])
+            await server.status(first, "failed")
+            (text,) = troubles(server, second)
+            assert first in text
+
+    play(scene)
+
+
+def test_a_task_that_waits_for_a_deleted_one_says_so(house: House) -> None:
+    """It is out of the queue, changed and submitted again without a word."""
+    house.add(house.script("hang\n"))
+
+    async def scene() -> None:
+        async with house.open(slots=1) as server:
+            first = server.new("custom")
+            await server.status(first, "in_progress")
+            server.desk.cancel(first)
+            second = server.new("custom", depends_on=[first])
+            server.desk.delete_task(first)
+            assert "which is gone" in server.desk.task(second)["error"]
+            assert ["which is gone" in text for text in troubles(server, second)] == [False, True]
+            server.desk.cancel(second)
+            assert server.desk.change_task(second, {"depends_on": []})["error"] is None
+            server.desk.submit(second)
+            await server.status(second, "in_progress")
+            assert len(troubles(server, second)) == 2
+
+    play(scene)
+
+
+# A limit that a person knows to be over
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_task_that_a_person_resumed_opens_its_account(house: House, is_over: bool) -> None:
+    """Once it is at work, those that wait for the account begin; if it is refused again, they
+    still wait."""
+    refused = "echo 'Claude usage limit reached. Your limit will reset in 30 minutes.'"
+    program(
+        house,
+        "cat > /dev/null\n"
+        f"if [ ! -e ../../../../over ]; then {refused}\n"
+        '[ "$SEGUE_RESUME" = 1 ] && until [ -e go ]; do sleep 0.02; done; exit 1; fi\n'
+        "echo I go on; until [ -e go ]; do sleep 0.02; done; finish\n",
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            office = server.office.supervisor
+            first = server.new("custom")
+            await server.status(first, "in_progress", "paused")
+            others = [server.new("custom") for _n in range(2)]
+            assert office.accounts.is_parked("player")
+            if is_over:
+                (house.folder / "over").touch()
+            server.desk.resume(first)
+            if is_over:
+                await server.until(lambda: not office.accounts.is_parked("player"))
+                await server.until(lambda: all(server.desk.task(id)["startedAt"] for id in others))
+            else:
+                await server.until(lambda: any(a.lines for a in office.attempts.values()))
+                assert office.accounts.is_parked("player")
+                Path(server.desk.task(first)["workspace"], "go").touch()
+                sql = "SELECT id FROM server_runs WHERE task = ? AND state = 'parked'"
+                await server.until(lambda: len(office.records.store.all(sql, first)) == 2)
+                await server.status(first, "in_progress", "paused")
+                assert office.accounts.is_parked("player")
+                assert {server.desk.task(id)["status"] for id in others} == {"pending"}
+            for id in (first, *others):
+                server.desk.cancel(id)
+
+    play(scene)
+
+
+# Secrets in what people say
+
+
+@pytest.mark.parametrize("is_interactive", [False, True])
+def test_an_answer_with_a_secret_is_not_stored_in_clear(house: House, is_interactive: bool) -> None:
+    """The agent gets it as it was said; no table ever has it."""
+    ask = 'printf "question: Which key?\\n" | block USER_QUESTION'
+    need = 'printf "type: api_key\\nname: SEA_KEY\\n" | block DEPENDENCY_REQUEST'
+    program(
+        house,
+        f"listen() {{ IFS= read -r line; printf '%s\\n' \"$line\" >> heard; }}\n"
+        f"listen\ncase $n in\n1) {need} ;;\n2) {ask}; listen; finish ;;\n*) finish ;;\nesac\n"
+        if is_interactive
+        else f"cat >> heard\ncase $n in\n1) {need} ;;\n2) {ask} ;;\n*) finish ;;\nesac\n",
+        "interactive = true\n" if is_interactive else "",
+    )
+    seen: list[str] = []
+
+    async def scene() -> None:
+        async with house.open() as server:
+            store = server.office.supervisor.records.store
+            id = server.new("custom")
+            needed = await server.pending(id, "dependency")
+            server.desk.provide(needed["id"], SECRET)
+            asked = await server.pending(id, "question")
+            workspace = Path(server.desk.task(id)["workspace"])
+
+            def look() -> None:
+                for table in ("server_gates", "server_runs", "journal", "server_notices"):
+                    seen.extend(str(tuple(row)) for row in store.all(f"SELECT * FROM {table}"))
+
+            server.office.supervisor.on_commit(look)
+            shown = server.desk.answer(asked["id"], f"take {SECRET} here")
+            assert shown["answer"] == "take •••• here"
+            await server.status(id, "completed")
+            heard = (workspace / "heard").read_text()
+            escaped = SECRET.replace('"', '\\"') if is_interactive else SECRET
+            assert f"take {escaped} here" in heard
+
+    play(scene)
+    assert any("take " in row for row in seen)
+    assert not any("and-secret-4711" in row for row in seen)
+
+
+def test_feedback_and_a_reason_with_a_secret_are_not_stored_in_clear(house: House) -> None:
+    """The same for whatever else people say to an agent."""
+    need = 'printf "type: api_key\\nname: KEY$n\\n" | block DEPENDENCY_REQUEST'
+    done = 'echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="'
+    program(
+        house,
+        f"cat >> heard; mkdir -p docs; echo 'The sea' > docs/draft.md\n"
+        f"case $n in\n1|2) {need} ;;\n*) {done} ;;\nesac\n",
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            server.desk.provide((await server.pending(id, "dependency"))["id"], SECRET)
+            needed = await server.pending(id, "dependency")
+            server.desk.reject(needed["id"], f"not {SECRET} again")
+            review = await server.pending(id, "review")
+            comments = [{"file": "docs/draft.md", "line": 1, "text": f"no {SECRET}"}]
+            server.desk.request_changes(review["id"], f"without {SECRET}", comments)
+            again = await server.pending(id, "review")
+            assert again["round"] == 2
+            workspace = Path(server.desk.task(id)["workspace"])
+            heard = (workspace / "heard").read_text()
+            for words in (f"not {SECRET} again", f"without {SECRET}", f"no {SECRET}"):
+                assert words in heard
+            store = server.office.supervisor.records.store
+            rows = [str(tuple(row)) for row in store.all("SELECT * FROM server_gates")]
+            assert rows
+            assert not any("and-secret-4711" in row for row in rows)
+
+    play(scene)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("has_default", [True, False])
+def test_what_is_refused_without_a_word_comes_as_the_default(
+    house: House, has_default: bool
+) -> None:
+    """The agent is told its own default and has it in its environment; without one it goes on
+    without it."""
+    default = "default: sqlite:///sea.db\\n" if has_default else ""
+    program(
+        house,
+        "cat >> heard\n"
+        f'case $n in\n1) printf "type: env_variable\\nname: SEA_URL\\n{default}" '
+        "| block DEPENDENCY_REQUEST ;;\n"
+        '*) echo "<$SEA_URL>" > got; finish ;;\nesac\n',
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            needed = await server.pending(id, "dependency")
+            shown = server.desk.reject(needed["id"])
+            assert (shown["status"], shown["reason"]) == ("rejected", "")
+            await server.status(id, "completed")
+            workspace = Path(server.desk.task(id)["workspace"])
+            wanted = "sqlite:///sea.db" if has_default else ""
+            assert (workspace / "got").read_text() == f"<{wanted}>\n"
+            heard = (workspace / "heard").read_text()
+            assert "SEA_URL is not provided (–)." in heard
+            assert ("Take your default, sqlite:///sea.db" in heard) is has_default
+
+    play(scene)

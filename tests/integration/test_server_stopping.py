@@ -1,0 +1,171 @@
+"""SIGTERM to the server: an end in order, with checkpoints of what is at work, in a bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House, Open
+
+from segue import i18n
+from segue.work.server import closing
+from segue.work.server.supervisor import Supervisor
+
+TOKEN = "a-token-for-tests-0123456789"
+WAIT_S = 30.0
+BUSY = """#!/bin/sh
+cat > /dev/null
+echo half > draft.md
+echo $$ > pid
+until [ -e go ]; do sleep 0.02; done
+echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="
+"""
+SLOW_GIT = """#!/bin/sh
+for word in "$@"; do
+  if [ "$word" = write-tree ]; then touch "{folder}/slow"; exec sleep 1000; fi
+done
+exec {git} "$@"
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    i18n.use("en")
+    made = House(tmp_path)
+    program = tmp_path / "busy.sh"
+    program.write_text(BUSY, encoding="utf-8")
+    program.chmod(0o755)
+    made.add('[agents.busy]\nkind = "command"\ncommand = ["./busy.sh"]\n')
+    return made
+
+
+def play(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(scene())  # type: ignore[arg-type]
+
+
+def kinds(server: Open, id: str) -> list[str]:
+    """The checkpoints of a task, the oldest first."""
+    return [row["kind"] for row in reversed(server.desk.checkpoints(id)["items"])]
+
+
+def pid_file(server: Open, id: str) -> Path:
+    return Path(server.desk.task(id)["workspace"] or "-") / "pid"
+
+
+class Served:
+    """A `segue serve` of its own in a folder."""
+
+    def __init__(self, house: House) -> None:
+        env = {**house.environ, "SEGUE_TOKEN": TOKEN}
+        argv = [sys.executable, "-m", "segue", "serve", "--port", "0", "--json"]
+        self.process = subprocess.Popen(argv, cwd=house.folder, env=env, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.url: str = json.loads(self.process.stdout.readline())["url"]
+
+    def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/api{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
+            return json.loads(answer.read())
+
+    def end(self) -> int:
+        self.process.terminate()
+        code = self.process.wait(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+def test_sigterm_writes_a_checkpoint_of_what_is_at_work(house: House) -> None:
+    """Exit 0, the agent lives on, and its task has a checkpoint, whole, with the files."""
+    served = Served(house)
+    try:
+        given = {"title": "T", "description": "D", "agent": "busy", "submit": True}
+        id = served.ask("/tasks", given)["id"]
+        workspace = house.folder / ".segue" / "server" / "workspaces" / id
+        until(lambda: (workspace / "pid").exists() and (workspace / "pid").read_text().strip())
+        pid = int((workspace / "pid").read_text())
+    finally:
+        code = served.end()
+    assert code == 0
+    os.kill(pid, 0)  # it is there
+    served = Served(house)
+    try:
+        items = served.ask(f"/tasks/{id}/checkpoints")["items"]
+        assert [(item["kind"], item["whole"]) for item in items] == [("stop", True)]
+        (workspace / "go").touch()
+        until(lambda: served.ask(f"/tasks/{id}")["status"] == "completed")
+    finally:
+        assert served.end() == 0
+
+
+def until(is_so: Callable[[], object]) -> None:
+    end = time.monotonic() + WAIT_S
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_the_checkpoint_of_the_end_can_be_gone_back_to(house: House) -> None:
+    """It has the files as they were; one that waits has its checkpoint, and gets no other."""
+    house.add(house.script('ask "Which sea?" North Baltic\n', "asker"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id, waits = server.new("custom", "busy"), server.new("custom", "asker")
+            await server.until(lambda: pid_file(server, id).exists())
+            await server.pending(waits, "question")
+        async with house.open() as server:
+            assert (kinds(server, id), kinds(server, waits)) == (["stop"], ["question"])
+            forked = server.desk.fork(id)["id"]
+            copied = server.office.data / "workspaces" / forked / "draft.md"
+            assert copied.read_text() == "half\n"
+            for each in (id, waits, forked):
+                server.desk.cancel(each)
+
+    play(scene)
+
+
+def test_an_end_does_not_wait_for_a_snapshot_for_ever(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A git that hangs is killed after the bound, and it is said of which task."""
+    git = subprocess.run(
+        ["which", "git"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    folder = house.folder / "bin"
+
+    async def scene() -> None:
+        async with house.open(is_killed=True) as server:
+            id = server.new("custom", "busy")
+            await server.until(lambda: pid_file(server, id).exists())
+            folder.mkdir()
+            (folder / "git").write_text(SLOW_GIT.format(folder=house.folder, git=git))
+            (folder / "git").chmod(0o755)
+            monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+            office: Supervisor = server.office.supervisor
+            closing.save(office)
+            await server.until((house.folder / "slow").exists)
+            with caplog.at_level(logging.WARNING):
+                async with asyncio.timeout(closing.BREAK_OFF_S):
+                    await closing.settle(office, within_s=0.1)
+            assert not office.saving.underway
+            assert [getattr(record, "task", None) for record in caplog.records].count(id) == 1
+            os.kill(int(pid_file(server, id).read_text()), signal.SIGKILL)
+
+    play(scene)
