@@ -146,6 +146,47 @@ def test_continue_restores_the_breaker(book: Book) -> None:
     assert book.state["completed_chapters"] == [1, 2, 3]
 
 
+def test_nobody_there_and_nothing_chosen_writes_nothing(book: Book) -> None:
+    """A plain start without a terminal is no choice: exit 3, the reasons and the ways on are told,
+    however often; `--resume` is a person's word that it goes on."""
+    book.scores({1: [(50, FLAT), (55, FLAT), (60, FLAT), 90]})
+    assert book.write_all().code == 3
+    for _night in range(2):
+        done = book.write_all("--lang", "en")
+        assert done.code == 3, done.said
+        assert book.written == [1, 1, 1]
+        assert FLAT in done.said
+        for word in ("--on-tripped edit", "replan", "skip", "stop", "segue resume --continue"):
+            assert word in done.said
+        is_tripped(book, 1, FLAT)
+    done = book.write_all("--resume")
+    assert done.code == 0, done.said
+    assert book.written == [1, 1, 1, 1, 2, 3]
+
+
+def test_a_person_at_the_terminal_is_asked_again(book: Book) -> None:
+    """What was not chosen in the night is chosen in the morning."""
+    book.scores({1: [(50, FLAT), (55, FLAT), (60, FLAT), 90]})
+    assert book.write_all().code == 3
+    terminal = Terminal(book.box, "write-all", "--lang", "en")
+    terminal.expect("[4] ")
+    terminal.type("skip\r")
+    assert terminal.end().code == 1
+    skipped(book)
+
+
+def test_a_breaker_that_another_tool_tripped_stops_a_plain_start(book: Book) -> None:
+    """Its reasons are told; nothing is written before somebody has chosen."""
+    breaker = {"failure_count": 3, "failure_reasons": [FLAT] * 3, "triggered": True}
+    book.begun(1, 3, circuit_breaker=breaker)
+    done = book.write_all()
+    assert done.code == 3, done.said
+    assert FLAT in done.said
+    assert book.written == []
+    assert book.segue("resume", "--continue").code == 0
+    assert book.written == [2, 3]
+
+
 def test_continue_tells_the_causes_in_korean(book: Book) -> None:
     """The user who goes on sees why it had stopped, in the language asked for."""
     book.scores({1: [(50, FLAT), (55, FLAT), (60, FLAT), 90]})

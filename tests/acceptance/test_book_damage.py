@@ -108,6 +108,33 @@ def test_damage_at_a_terminal_offers_the_backup(book: Book) -> None:
     assert book.written == [4, 5]
 
 
+def test_what_the_sentence_speaks_of_can_be_typed(book: Book) -> None:
+    """Beside the words of the original stands the command that begins anew, and it does."""
+    book.put(b"{")
+    done = book.korean()
+    assert HOPELESS in done.said
+    assert "segue write-all --restart" in done.said
+    assert book.write_all().code == 3, "three chapters are there: it is for a person to say"
+    assert book.written == []
+    done = book.write_all("--restart")
+    assert done.code == 0, done.said
+    assert book.written == [1, 2, 3, 4, 5]
+    assert book.somewhere("Old text of 3.")
+    assert [path.read_bytes() for path in corrupt(book)] == [b"{"]
+
+
+def test_damage_before_anything_was_written(book: Book) -> None:
+    """No backup, no chapter: a plain start does what the sentence says; the file is kept."""
+    book.put(b"{")
+    for number in (1, 2, 3):
+        book.chapter(number).unlink()
+    assert HOPELESS in book.korean().said
+    done = book.write_all()
+    assert done.code == 0, done.said
+    assert book.written == [1, 2, 3, 4, 5]
+    assert [path.read_bytes() for path in corrupt(book)] == [b"{"]
+
+
 def test_a_rebuild_from_the_chapters_is_offered(book: Book) -> None:
     """No backup at all: beyond the sentence of the original, it says how the files can help."""
     book.put(b"{")

@@ -106,12 +106,27 @@ def _offer(
         offered, choice = _choose(offered)
         if choice is None:
             return WAITS
+    if choice == "reset":
+        return _reset(offered, as_json=as_json)
     environ = ctx.obj["environ"]
     return max(int(_kind(one).do(one, choice, environ, as_json=as_json)) for one in offered)
 
 
+def _reset(offered: list[Found], *, as_json: bool) -> int:
+    """Each says where the old state is kept; a program gets one object, of several a list."""
+    told = []
+    for one in offered:
+        facts, words = _kind(one).reset(one)
+        told.append(facts)
+        if not as_json:
+            click.echo(words)
+    if as_json:
+        output.print_json(told[0] if len(told) == 1 else {"reset": told})
+    return 0
+
+
 def _kind(one: Found) -> Any:
-    """The module for its kind: `describe`, `nothing`, `choices`, `question`, `do`."""
+    """The module for its kind: `describe`, `nothing`, `choices`, `question`, `reset`, `do`."""
     return import_module(f"segue.cli.resume_{one.kind}")
 
 
@@ -137,14 +152,16 @@ def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
         lines.append(f"[{number}] {one.path}")
     lines.append(_kind(one).describe(one))
     if explain:
-        lines += [
+        more = [
             "    " + _("stopped: {why}").format(why=one.why),
             "    " + _("next: {next}").format(next=one.next),
             "    " + _("redone: {what}").format(what=one.redone),
             "    " + _("lost: {what}").format(what=one.lost),
             "    " + _("cost: {what}").format(what=one.cost),
         ]
-    return "\n".join(dict.fromkeys(lines))
+        shown = "\n".join(lines)
+        lines += [line for line in more if line not in shown]
+    return "\n".join(lines)
 
 
 def _choose(offered: list[Found]) -> tuple[list[Found], str | None]:

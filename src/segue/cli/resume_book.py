@@ -11,32 +11,24 @@ from segue.cli import book_words, output
 from segue.cli.book_events import reasons
 from segue.core.book import BookState
 from segue.i18n import _
-from segue.work.book import resuming, settings
+from segue.work.book import resuming
 from segue.work.book.resuming import Look, look
 from segue.work.book.standing import in_figures
-from segue.work.book.writing import How, Wishes, complete, fitted
+from segue.work.book.writing import How, Wishes, anew, complete
 from segue.work.finish import WAITS
 from segue.work.resume import Found
 
 CHOICES = ("continue", "restart", "status", "reset")
 
 
-def state_of(seen: Look) -> BookState | None:
-    """The state with what `book.toml` says now, where there is one."""
-    state = seen.state
-    if state is None or not (seen.folder.root / settings.FILE).exists():
-        return state
-    return fitted(state, settings.load(seen.folder.root)) if state.total_chapters == 0 else state
-
-
 def describe(one: Found) -> str:
     """The box; of a damaged state, what is left."""
     seen = look(one.path)
-    state = state_of(seen)
+    state = seen.state
     if state is None:
         return damaged(seen)
     if state.completed_at:
-        return complete()
+        return f"{complete()}\n{anew()}"
     half = seen.folder.half_chapters(state)
     return book_words.interrupted(state, len(seen.folder.wisdom_files()), half)
 
@@ -48,7 +40,7 @@ def nothing(one: Found) -> str:
         return damaged(seen)
     if seen.state is None:
         return resuming.nothing_begun()
-    return complete() if seen.state.completed_at else resuming.nothing_to_resume()
+    return f"{complete()}\n{anew()}" if seen.state.completed_at else resuming.nothing_to_resume()
 
 
 def damaged(seen: Look) -> str:
@@ -60,7 +52,7 @@ def damaged(seen: Look) -> str:
             + "\n  segue resume --continue"
         )
     else:
-        lines.append(resuming.no_way_back())
+        lines += [resuming.no_way_back(), anew()]
         if seen.chapters:
             text = _("Or count the {n} chapters that are there: segue resume --rebuild")
             lines.append(text.format(n=seen.chapters))
@@ -111,9 +103,14 @@ def target(seen: Look) -> int:
     return half[0] if half and current not in half else current
 
 
-def do(
-    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, explained: bool = False
-) -> int:
+def reset(one: Found) -> tuple[dict[str, object], str]:
+    """For programs, and in words."""
+    folder = look(one.path).folder
+    kept = resuming.reset(folder)
+    return {"reset": str(folder.root), "backup": str(kept or "")}, resuming.was_reset()
+
+
+def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.write_all import go  # noqa: PLC0415 - only those who go on need the engine
 
     seen = look(one.path)
@@ -121,13 +118,6 @@ def do(
     match choice:
         case "status":
             return _show(seen, as_json=as_json)
-        case "reset":
-            backup = resuming.reset(seen.folder)
-            if as_json:
-                output.print_json({"reset": str(seen.folder.root), "backup": str(backup or "")})
-            else:
-                click.echo(resuming.was_reset())
-            return 0
         case "rebuild":
             now = datetime.now(UTC)
             state = resuming.rebuild(seen.folder, now)
@@ -138,7 +128,8 @@ def do(
             pass
     if seen.damage is not None:
         if seen.backup is None:
-            click.echo(damaged(seen), err=as_json)
+            if as_json:  # else it was said what is left
+                click.echo(damaged(seen), err=True)
             return WAITS
         seen = replace(seen, state=restored(seen, as_json=as_json), damage=None)
         wishes = replace(wishes, state=seen.state)
@@ -161,7 +152,7 @@ def _tell_causes(seen: Look) -> None:
 
 
 def _show(seen: Look, *, as_json: bool) -> int:
-    state = state_of(seen)
+    state = seen.state
     if state is None:
         click.echo(damaged(seen) if seen.damage else resuming.nothing_begun())
         return WAITS if seen.damage else 0

@@ -48,6 +48,15 @@ def way_back(one: Found) -> str | None:
     return "rebuild" if click.confirm(text, default=True) else None
 
 
+def reset(one: Found) -> tuple[dict[str, object], str]:
+    """For programs, and in words."""
+    folder = _folder(one)
+    backups = Project.around(folder.root).memory / "backups"
+    kept = folder.put_aside(backups, datetime.now(UTC))
+    told = {"kind": one.kind, "path": str(one.path), "reset": True, "backup": str(kept or "")}
+    return told, _("The feature begins anew. The old state is kept: {path}").format(path=kept)
+
+
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.develop import go, tell  # noqa: PLC0415 - only those who go on need the engine
 
@@ -56,15 +65,10 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
         case "status":
             click.echo(in_words([s for s in look(folder.root) if s.kind == "develop"]))
             return 0
-        case "reset":
-            backups = Project.around(folder.root).memory / "backups"
-            kept = folder.put_aside(backups, datetime.now(UTC))
-            click.echo(
-                _("The feature begins anew. The old state is kept: {path}").format(path=kept)
-            )
-            return 0
         case "rebuild":
-            tell(repair(folder, datetime.now(UTC)))
+            repaired = repair(folder, datetime.now(UTC))
+            if not as_json:
+                tell(repaired)
         case _:
             pass
     there = found(folder)

@@ -36,6 +36,11 @@ def question() -> str:
     return _("How shall it go on?")
 
 
+def reset(one: Found) -> tuple[dict[str, object], str]:
+    """Nothing is done to all of them at once."""
+    raise each_by_itself()
+
+
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     return go_on_with(one, choice, COMMAND, environ)
 
@@ -55,8 +60,12 @@ def go_on_with(one: Found, choice: str, command: str, environ: dict[str, str]) -
             click.echo(in_words([s for s in look(root) if s.kind == one.kind]))
             return 0
         case _:
-            raise UserError(
-                "usage",
-                _("this can be done for each task by itself"),
-                hint="segue task retry ID · segue task cancel ID",
-            )
+            raise each_by_itself()
+
+
+def each_by_itself() -> UserError:
+    return UserError(
+        "usage",
+        _("this can be done for each task by itself"),
+        hint="segue task retry ID · segue task cancel ID",
+    )

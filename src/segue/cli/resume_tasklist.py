@@ -7,8 +7,8 @@ import click
 from segue.cli.status import in_words
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work import reset
 from segue.work.overview import look
+from segue.work.reset import reset_plan
 from segue.work.resume import Found
 
 
@@ -35,6 +35,13 @@ def question() -> str:
     return _("What shall be done?")
 
 
+def reset(one: Found) -> tuple[dict[str, object], str]:
+    """For programs, and in words."""
+    backup = reset_plan(one.path)
+    told = {"kind": one.kind, "path": str(one.path), "reset": True, "backup": str(backup)}
+    return told, _("The plan begins anew. The old one is kept: {path}").format(path=backup)
+
+
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
     from segue.work.runner import Wishes  # noqa: PLC0415
@@ -42,10 +49,6 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
     match choice:
         case "status":
             click.echo(in_words(look(one.path)))
-            return 0
-        case "reset":
-            backup = reset.reset_plan(one.path)
-            click.echo(_("The plan begins anew. The old one is kept: {path}").format(path=backup))
             return 0
         case "rebuild":
             raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))

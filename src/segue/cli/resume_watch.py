@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from segue.cli.resume_server import describe, go_on_with, nothing, question
+from segue.cli.resume_server import describe, go_on_with, nothing, question, reset
 from segue.i18n import _
 from segue.work.resume import Found
 
-__all__ = ["choices", "describe", "do", "nothing", "question"]
+__all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
 
 
 def choices(one: Found) -> list[tuple[str, str]]:

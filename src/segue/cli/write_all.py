@@ -14,9 +14,9 @@ from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.book import settings
-from segue.work.book.resuming import look, nothing_begun, nothing_to_resume
+from segue.work.book.resuming import Look, look, nothing_begun, nothing_to_resume
 from segue.work.book.steps import CHOICES
-from segue.work.book.writing import How, Wishes, complete, fitted, is_begun, write_book
+from segue.work.book.writing import How, Wishes, anew, complete, fitted, is_begun, write_book
 from segue.work.finish import WAITS
 
 
@@ -52,13 +52,15 @@ def command(
 ) -> int:
     if resume and restart:
         raise UserError("usage", _("--resume and --restart exclude each other"))
-    wishes = Wishes(path, wait=not no_wait, on_tripped=on_tripped)
+    wishes = Wishes(path, wait=not no_wait, on_tripped=on_tripped, asks_if_tripped=not resume)
     if restart:
         return go(replace(wishes, how=How.RESTART), ctx.obj["environ"], as_json=as_json)
     book = settings.load(path.resolve())
     seen = look(path)
     state = seen.state
     if seen.damage is not None:
+        if seen.backup is None and not seen.chapters and not resume:
+            return _begin_anew(seen, wishes, ctx.obj["environ"], as_json=as_json)
         if not resume:
             click.echo(damaged(seen), err=as_json)
             return WAITS
@@ -79,7 +81,16 @@ def _nothing_to_do(
     if not is_begun(state):
         return nothing_to_resume() if only_resume else None
     now = fitted(state, book)
-    return complete() if now.is_over and not now.failed_chapters else None
+    return f"{complete()}\n{anew()}" if now.is_over and not now.failed_chapters else None
+
+
+def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+    """Nothing was written yet that could be counted: what is damaged is kept, and that is all."""
+    text = _("the state of the book is damaged: {why}").format(why=seen.damage)
+    click.echo(f"{seen.folder.state_file}: {text}", err=as_json)
+    text = _("There is no backup and no chapter: the book begins anew. The damaged file is kept.")
+    click.echo(text, err=as_json)
+    return go(replace(wishes, how=How.RESTART), environ, as_json=as_json)
 
 
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,7 @@ from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.book import settings
 from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.writing import is_begun, new_state
+from segue.work.book.writing import fitted, is_begun, new_state
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.project import Project, check_writable
@@ -52,7 +53,7 @@ def look(root: Path) -> Look:
     """What a folder's state says. NewerError: it is left alone, in words."""
     folder = BookFolder(root.resolve())
     try:
-        return Look(folder, folder.load())
+        return Look(folder, _with_total(folder, folder.load()))
     except NewerError as error:
         raise UserError(
             "newer_state",
@@ -68,6 +69,15 @@ def look(root: Path) -> Look:
             backup=backup[0] if backup else None,
             chapters=len(folder.chapter_files()),
         )
+
+
+def _with_total(folder: BookFolder, state: BookState | None) -> BookState | None:
+    """Another tool may not say how many chapters there are; `book.toml` does, if it can be read."""
+    if state is None or state.total_chapters or not is_begun(state):
+        return state
+    with suppress(UserError):
+        return fitted(state, settings.load(folder.root))
+    return state
 
 
 # The sentences of the original
@@ -131,6 +141,7 @@ def reset(folder: BookFolder) -> Path | None:
         ledger.end_waits()
         ledger.commit()
         backup = folder.back_up(now)
+        _keep_damaged(folder, now)
         files.replace(folder.state_file, book_state.render_reset(in_seconds(now)))
     except OSError as error:
         raise files.in_words(error, folder.state_file) from error
@@ -138,3 +149,11 @@ def reset(folder: BookFolder) -> Path | None:
         store.close()
         lock.release()
     return backup
+
+
+def _keep_damaged(folder: BookFolder, now: datetime) -> None:
+    """Backups are pruned; what is damaged is kept until somebody has looked at it."""
+    try:
+        folder.load()
+    except DamagedError:
+        folder.put_damaged_aside(now)

@@ -36,6 +36,7 @@ JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
 JUDGE_RETRIES = 2
 OUTPUT_BYTES_MAX = 256 * 1024
 BREAKER = "breaker"
+TRIGGERED = "triggered"  # by another tool: by which rule is not known
 EDIT, REPLAN, SKIP, STOP = "edit", "replan", "skip", "stop"
 CHOICES = (EDIT, REPLAN, SKIP, STOP)
 
@@ -265,10 +266,22 @@ class BookSteps(Steps):
             case _:
                 pass
 
+    def ask_again(self, *, has_asked: bool) -> None:
+        """It is tripped since an earlier run: the reasons once more; the gate is opened with all
+        the others, and made where none is known."""
+        self._tell_breaker()
+        if not has_asked:
+            self._ask_about_breaker()
+
     def _open_breaker(self) -> None:
         """A person decides; the gate stays open over restarts of Segue."""
-        state = self.state
-        breaker = state.circuit_breaker
+        self._tell_breaker()
+        gate = self._ask_about_breaker()
+        if not self._is_beginning:  # else it is asked with all the others that are open
+            self.run.open_gate(gate)
+
+    def _tell_breaker(self) -> None:
+        state, breaker = self.state, self.state.circuit_breaker
         self.run.tell(
             "breaker_tripped",
             chapter=state.current_chapter,
@@ -276,16 +289,18 @@ class BookSteps(Steps):
             failures=breaker.failure_count,
             reasons=list(breaker.failure_reasons[-5:]),
         )
+
+    def _ask_about_breaker(self) -> GateRow:
+        state = self.state
+        why = state.last_error or "; ".join(state.circuit_breaker.failure_reasons[-1:]) or "?"
         text = _(
             "the circuit breaker has stopped chapter {n} ({cause}).\n"
             "edit: you mend the chapter by hand, then it is judged\n"
             "replan: you changed the outline, it is written afresh\n"
             "skip: a placeholder takes its place\n"
             "stop: nothing is done now"
-        ).format(n=state.current_chapter, cause=state.last_error)
-        gate = self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP)
-        if not self._is_beginning:  # else it is asked with all the others that are open
-            self.run.open_gate(gate)
+        ).format(n=state.current_chapter, cause=why)
+        return self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP)
 
     def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         if gate.category != BREAKER:

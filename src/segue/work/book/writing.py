@@ -19,7 +19,7 @@ from segue.work.agents import Profile
 from segue.work.book import settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
-from segue.work.book.steps import BREAKER, JUDGE_COMMAND, STOP, BookSteps
+from segue.work.book.steps import BREAKER, JUDGE_COMMAND, STOP, TRIGGERED, BookSteps
 from segue.work.brands import Start
 from segue.work.config import AgentSettings, Config
 from segue.work.finish import (
@@ -52,6 +52,7 @@ class Wishes:
     chapter: int | None = None
     wait: bool = True
     on_tripped: str | None = None  # what a person chose for a tripped breaker
+    asks_if_tripped: bool = False  # nobody has said that it goes on all the same
     state: BookState | None = None  # to go on from, in the place of a damaged one
 
 
@@ -169,7 +170,7 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     _check_state(wishes, folder)
 
     def begin(run: PlanRun) -> None:
-        if not _answer_breaker(run, steps, wishes):
+        if not _settle_breaker(run, steps, wishes):
             steps.begin(run, first_state(wishes, steps, run, around.clock.now()))
 
     how = Conduct(
@@ -245,6 +246,11 @@ def complete() -> str:
     return _("The book is complete. Begin a new one with: segue write-all")
 
 
+def anew() -> str:
+    """What a person types who wants what the sentences of the original speak of."""
+    return _("From the first chapter, with all texts kept: segue write-all --restart")
+
+
 def new_state(book: Book, now: datetime) -> BookState:
     return fitted(BookState(book.title, len(book.chapters), started_at=in_seconds(now)), book)
 
@@ -278,21 +284,40 @@ def _steps_known(run: PlanRun) -> int:
     return max((int(end) for end in ends if end.isdigit()), default=0)
 
 
-def _answer_breaker(run: PlanRun, steps: BookSteps, wishes: Wishes) -> bool:
-    """To go on is one more try; a choice is carried out as if it had been asked for now."""
+def _settle_breaker(run: PlanRun, steps: BookSteps, wishes: Wishes) -> bool:
+    """Whether it is decided what becomes of a tripped breaker: a choice is carried out as if it had
+    been asked for now, without one it is asked. To go on all the same is one more try."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
-    choice = wishes.on_tripped
+    choice = wishes.on_tripped or (STOP if wishes.asks_if_tripped else None)
+    if wishes.how is not How.GO_ON:
+        choice = None
     before = (wishes.state or known_state(steps.folder)) if choice else None
-    if before is None or rules.pause_of(before) is not Pause.BREAKER:
+    if before is None or not _is_tripped(before, run):
         choice = None
     if choice != STOP:
         for gate in gates:
             run.ledger.close_gate(gate, choice)
     if choice is None or before is None:
         return False
-    steps.begin(run, replace(fitted(before, steps.book), mode="write-all"))
+    state = fitted(before, steps.book)
+    if rules.pause_of(state) is not Pause.BREAKER:
+        step = _first_step(state, run, is_new=False)
+        state = rules.paused(replace(state, step=step), Pause.BREAKER, TRIGGERED)
+    steps.begin(run, replace(state, mode="write-all"))
+    if choice == STOP:
+        steps.ask_again(has_asked=bool(gates))
     steps.choose(choice)
     return True
+
+
+def _is_tripped(state: BookState, run: PlanRun) -> bool:
+    """Whether the breaker holds the book. Where somebody has let it go on since, the tables know
+    the step that the state waits for; another tool's state says nothing but `triggered`."""
+    pause = rules.pause_of(state)
+    if pause is Pause.BREAKER or not state.circuit_breaker.triggered or not is_begun(state):
+        return pause is Pause.BREAKER
+    steps = (f"ch{state.current_chapter}.{what}.{state.step}" for what in ("write", "judge"))
+    return pause is None and not any(step in run.ledger.tasks for step in steps)
 
 
 def finish(run: PlanRun, steps: BookSteps, chapter: int | None) -> Result:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from book_bench import BOOK, BookBench
 
-from segue.core.book import Breaker, Pause, pause_of
+from segue.core.book import BookState, Breaker, Pause, pause_of
 from segue.dialects.events import Asked, LimitHit
 from segue.engine.port import Alive
+from segue.plans.book_state import render
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How
 
@@ -309,6 +310,71 @@ def test_to_stop_leaves_everything_as_it_is(desk: BookBench) -> None:
     assert desk.finish() == 3
     assert desk.state.circuit_breaker == before.circuit_breaker
     assert len(desk.run.ledger.gates) == 1
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["asked", "cold"])
+def test_a_tripped_breaker_is_asked_about_again(desk: BookBench, is_known: bool) -> None:
+    """Whoever only starts it again has not said that it goes on: nothing is written, and the
+    reasons and the question are told, whether Segue's memory is there or not."""
+    desk.write()
+    desk.trips()
+    desk.finish()
+    if not is_known:
+        desk.close()
+        for path in desk.root.glob(".segue/segue.db*"):
+            path.unlink()
+    for _again in range(2):
+        before = desk.state
+        desk.write(asks_if_tripped=True)
+        assert desk.begun == []
+        assert desk.told("breaker_tripped")[0]["reasons"] == ["too short"] * 3
+        assert [gate["options"] for gate in desk.told("gate_opened")] == [list(CHOICES)]
+        assert desk.finish() == 3
+        assert len(desk.run.ledger.gates) == 1
+        assert desk.state.circuit_breaker == before.circuit_breaker
+        assert desk.state.pause_reason == before.pause_reason
+    [gate] = desk.run.ledger.gates.values()
+    desk.run.go_on_with(gate, "skip")
+    desk.turn()
+    assert desk.state.failed_chapters == (1,)
+    assert desk.begun[-1].startswith("ch2.write.")
+
+
+def test_a_breaker_that_another_tool_has_tripped_is_asked_about(desk: BookBench) -> None:
+    """Its state says nothing but `triggered`; then it is as if it had tripped here."""
+    reasons = ("flat", "flat")
+    state = BookState(
+        "night",
+        3,
+        ralph_active=True,
+        can_resume=True,
+        current_chapter=2,
+        completed_chapters=(1,),
+        circuit_breaker=Breaker(2, reasons, triggered=True),
+    )
+    desk.folder_of_book.chapters.mkdir()
+    desk.folder_of_book.chapter(1).write_text("text")
+    desk.folder_of_book.meta.mkdir()
+    desk.folder_of_book.state_file.write_bytes(render(state))
+    desk.write(asks_if_tripped=True)
+    assert desk.begun == []
+    assert "flat" in desk.told("gate_opened")[0]["text"]
+    assert desk.finish() == 3
+    assert pause_of(desk.state) is Pause.BREAKER
+    desk.write()
+    assert [step.rpartition(".")[0] for step in desk.begun] == ["ch2.write"]
+
+
+def test_one_more_try_that_was_cut_off_goes_on(desk: BookBench) -> None:
+    """Somebody has chosen it: after Ctrl-C it is not asked about again."""
+    desk.write()
+    desk.trips()
+    desk.finish()
+    desk.write()
+    assert desk.stop_now() == 130
+    assert desk.state.circuit_breaker.triggered
+    desk.write(asks_if_tripped=True)
+    assert [step.rpartition(".")[0] for step in desk.begun] == ["ch1.write"]
 
 
 def test_an_answer_that_was_not_offered_skips_nothing(desk: BookBench) -> None:

@@ -1,0 +1,192 @@
+"""`segue resume`: what is said once, and what programs get."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from segue.cli.main import main
+
+BOOK = 'title = "Night"\nchapters = 3\nwriter = "pen"\n'
+BEGUN = {
+    "project_id": "Night",
+    "ralph_active": True,
+    "can_resume": True,
+    "current_chapter": 2,
+    "completed_chapters": [1],
+}
+FEATURE = (
+    'phase: DESIGN\nfeature: "chat"\n'
+    'started_at: "2026-02-16T10:00:00"\nupdated_at: "2026-02-16T11:30:00"\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """English, in an empty folder."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANGUAGE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SEGUE_LANG", "en")
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def resume(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """The exit code, what was printed, what was told beside it."""
+    with pytest.raises(SystemExit) as caught:
+        main(["resume", *args])
+    told = capsys.readouterr()
+    assert isinstance(caught.value.code, int)
+    return caught.value.code, told.out, told.err
+
+
+def plan() -> Path:
+    path = Path.cwd() / "PLAN.md"
+    path.write_text("- [x] T-1: a\n- [~] T-2: b\n  - run: true\n")
+    return path
+
+
+def book(state: str) -> Path:
+    Path("book.toml").write_text(BOOK)
+    Path("meta").mkdir()
+    path = Path("meta/ralph-state.json").resolve()
+    path.write_text(state)
+    return path
+
+
+def feature() -> Path:
+    Path(".develop-workflow").mkdir()
+    path = Path(".develop-workflow/state.yaml").resolve()
+    path.write_text(FEATURE)
+    return path
+
+
+def test_a_reset_task_list_is_told_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which plan, and where the old one is kept; nothing else."""
+    path = plan()
+    before = path.read_bytes()
+    code, out, err = resume(capsys, "--reset", "--json")
+    told = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (told["kind"], told["path"], told["reset"]) == ("tasklist", str(path), True)
+    assert Path(told["backup"]).read_bytes() == before
+
+
+def test_a_reset_feature_is_told_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The state is gone; a copy is where it says."""
+    path = feature()
+    code, out, err = resume(capsys, "--reset", "--json")
+    told = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (told["kind"], told["path"], told["reset"]) == ("develop", str(path), True)
+    assert Path(told["backup"]).read_text() == FEATURE
+    assert not path.exists()
+
+
+def test_a_reset_book_is_told_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its folder, and its backup."""
+    book(json.dumps({**BEGUN, "total_chapters": 3}))
+    code, out, _err = resume(capsys, "--reset", "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["reset"] == str(Path.cwd())
+    assert json.loads(Path(told["backup"]).read_text())["project_id"] == "Night"
+
+
+def test_several_resets_are_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program reads the whole output at once."""
+    plan()
+    feature()
+    code, out, _err = resume(capsys, "--reset", "--json")
+    assert code == 0
+    assert {one["kind"] for one in json.loads(out)["reset"]} == {"tasklist", "develop"}
+
+
+@pytest.mark.parametrize("make", [plan, feature])
+def test_explain_says_everything_once(
+    capsys: pytest.CaptureFixture[str], make: type[object]
+) -> None:
+    """Why it stopped and what comes next stand there already."""
+    make()
+    code, out, _err = resume(capsys, "--explain")
+    lines = out.splitlines()
+    assert code == 0
+    assert sorted(set(lines)) == sorted(lines)
+    for word in ("stopped: ", "next: ", "redone: ", "lost: ", "cost: "):
+        assert sum(line.strip().startswith(word) for line in lines) == 1, out
+
+
+def test_explain_of_a_book_keeps_its_box(capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines of the frame that are alike are no repetition."""
+    book(json.dumps({**BEGUN, "total_chapters": 3}))
+    code, out, _err = resume(capsys, "--explain")
+    assert code == 0
+    assert sum(line.startswith("+--") for line in out.splitlines()) == 3
+    assert "stopped: " in out
+
+
+def test_damage_without_a_backup_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also to whoever chose to go on; a program is told on standard error."""
+    path = book("{")
+    code, out, err = resume(capsys, "--continue")
+    assert code == 3
+    assert (out.count("It cannot be restored"), err) == (1, "")
+    assert out.count(str(path)) == 1
+    code, out, err = resume(capsys, "--continue", "--json")
+    assert (code, out) == (3, "")
+    assert err.count("It cannot be restored") == 1
+
+
+def test_a_state_without_a_total_counts_the_chapters_of_the_book(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`book.toml` says how many there are, where another tool's state does not."""
+    book(json.dumps(BEGUN))
+    _code, out, _err = resume(capsys, "--json")
+    [found] = json.loads(out)["found"]
+    assert found["next"] == "go on with chapter 2; 2 chapters are left"
+    assert found["resumable"] is True
+    _code, out, _err = resume(capsys, "--status", "--json")
+    state = json.loads(out)["found"][0]["state"]
+    assert (state["total_chapters"], state["left"]) == (3, 2)
+
+
+def test_a_state_without_a_total_and_without_a_book(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody knows it then, and that is no fault of the command."""
+    book(json.dumps(BEGUN))
+    Path("book.toml").write_text("chapters = 'many'\n")
+    code, out, _err = resume(capsys, "--json")
+    assert code == 0
+    assert json.loads(out)["found"][0]["resumable"] is True
+
+
+def test_a_damaged_state_that_is_reset_is_kept_as_damaged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Beside the backup, which is pruned one day."""
+    book("{broken")
+    code, out, _err = resume(capsys, "--reset", "--json")
+    assert code == 0
+    assert Path(json.loads(out)["backup"]).read_text() == "{broken"
+    [kept] = Path("meta").glob("ralph-state.corrupt-*.json")
+    assert kept.read_text() == "{broken"
+    assert json.loads(Path("meta/ralph-state.json").read_text())["reset_reason"] == "user_requested"
+
+
+@pytest.mark.parametrize("words", [["resume"], ["write-all"], ["write-all", "--resume"]])
+def test_a_complete_book_names_the_command_that_writes_it_again(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """Below the sentence of the original: the plain command would only repeat it."""
+    done = {"completed_chapters": [1, 2, 3], "total_chapters": 3, "ralph_active": False}
+    book(json.dumps({**BEGUN, **done, "completed_at": "2026-03-01T00:00:00Z"}))
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 0
+    sentence, command = capsys.readouterr().out.splitlines()
+    assert sentence == "The book is complete. Begin a new one with: segue write-all"
+    assert command.endswith(": segue write-all --restart")
