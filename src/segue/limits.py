@@ -5,11 +5,16 @@
 `handle_paused_worker` brings one stopped worker back: it waits, looks again, and says the resume
 text once. It works on anything that can show its screen and be typed into (`Worker`); all waiting
 is asyncio.
+
+Its log lines are in the language that SEGUE_LANG or the locale asks for. A program that wants
+another one says so after the import: `segue.i18n.use("en")`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -17,6 +22,7 @@ from datetime import UTC, datetime, tzinfo
 from random import random
 from typing import Literal, Protocol
 
+from segue import i18n
 from segue.dialects.limits import Detection, detect, read_limit, reset_time
 from segue.dialects.limits.recovery import (
     RecoveryConfig,
@@ -50,12 +56,23 @@ _FAMILIES: dict[str, PausedType] = {
     "rate": "rate_limit",
     "context": "context_limit",
 }
+# Asked about a worker that is known to be stopped, a single word is enough where nothing better is
+# found.
+_PLAIN: tuple[tuple[PausedType, re.Pattern[str]], ...] = (
+    ("weekly_limit", re.compile(r"weekly.*limit|resets.*at", re.IGNORECASE)),
+    ("rate_limit", re.compile(r"rate.*limit|please.*wait", re.IGNORECASE)),
+    ("context_limit", re.compile(r"context.*limit|conversation.*too.*long", re.IGNORECASE)),
+)
 _NAMES = {
     "weekly": N_("Weekly limit"),
     "rate": N_("Rate limit"),
     "context": N_("Context limit"),
     "unknown": N_("Unknown limit"),
 }
+
+
+if i18n.language() == "en":  # nobody has chosen another one: a library has no command line
+    i18n.use(i18n.choose(None, os.environ))
 
 
 class PaneGone(Exception):  # noqa: N818 - what happened to it
@@ -135,6 +152,8 @@ def detect_paused_type(output: str) -> PausedType:
     if kind is None:
         told = read_limit(output, None, at, zone)
         kind = told.kind if told else None
+    if kind is None:
+        return next((kind for kind, plain in _PLAIN if plain.search(output)), "unknown")
     return _FAMILIES.get(family_of(kind), "unknown")
 
 

@@ -170,6 +170,19 @@ def test_many_screens(here: Path) -> None:
     assert answers[-1]["paused"] is False
 
 
+def test_the_instant_may_be_a_number(here: Path) -> None:
+    """Seconds since 1970, as programs have it; what cannot be an instant is told."""
+    number = 1773634740  # 2026-03-16T04:19:00Z
+    nows = (number, number + 0.5, str(number), 5, -number, 1e300, True)
+    given = lines(
+        *({"id": n, "text": SCREEN, "now": now, "tz": "Asia/Seoul"} for n, now in enumerate(nows))
+    )
+    answers = detect(here, "detect", "--jsonl", screen=given).events
+    assert [answer.get("resets_at") for answer in answers[:3]] == ["2026-03-16T10:20:00Z"] * 3
+    assert answers[0]["wait_s"] - answers[1]["wait_s"] == 0.5
+    assert all("error" in answer for answer in answers[3:])
+
+
 def test_many_screens_with_reasons(here: Path) -> None:
     """`--explain` adds them to each."""
     done = detect(here, "detect", "--jsonl", "--explain", screen=lines({"id": 1, "text": BANNER}))

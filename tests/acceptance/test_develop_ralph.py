@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from acceptance_kit import Box
-from develop_kit import Feature, cp
+from develop_kit import FEATURE, Feature, cp
 
 
 @pytest.fixture
@@ -144,6 +144,16 @@ def test_skip_goes_on_without_it(feature: Feature) -> None:
     assert done.finished["skipped"] == ["cp-1"]
     assert feature.state["phase"] == "DONE"
     assert feature.who[-1] == "MERGE"
+
+
+def test_nothing_to_go_on_with_is_not_advised(feature: Feature) -> None:
+    """Some checkpoint was skipped, so exit 1; but it is over."""
+    feature.settle(cp("cp-1"), cp("cp-3"))
+    fails(feature)
+    done = feature.box.segue("develop", FEATURE, "--on-escalated", "skip", wait_s=90)
+    assert done.code == 1, done.said
+    assert feature.state["phase"] == "DONE"
+    assert "--resume" not in done.said
 
 
 def test_skip_of_what_others_need_is_no_dead_end(feature: Feature) -> None:

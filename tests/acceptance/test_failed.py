@@ -87,7 +87,15 @@ def test_ask_without_a_terminal_exits_3_after_the_rest_has_run(box: Box) -> None
     assert box.notes() == ["T-007"]
     assert box.marks() == {"T-003": "!", "T-006": "-", "T-007": "x"}
     assert done.finished["exit"] == 3
-    assert done.finished["failed"] == ["T-003"]
+    assert done.finished["failed"] == done.finished["waiting"] == ["T-003"]
+
+
+def test_what_can_be_chosen_is_told_in_a_pipe(box: Box) -> None:
+    """Nobody can be asked there; the option that answers is named, with its values."""
+    failed_plan(box)
+    done = box.segue("run", "PLAN.md")
+    assert done.code == 3
+    assert "T-003. Choose: segue run PLAN.md --on-failed retry|skip|stop" in done.out
 
 
 def test_failed_in_this_run_on_a_pipe_is_exit_1(box: Box) -> None:

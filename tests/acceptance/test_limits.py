@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from acceptance_kit import Box, until
+from book_kit import Book
 
 
 def at(text: str) -> datetime:
@@ -398,3 +399,30 @@ def test_a_pattern_of_ones_own_is_a_limit(box: Box, agent: str, code: int) -> No
     done = box.run("--no-wait")
     assert done.code == code, done.said
     assert [parked["kind"] for parked in done.of("task_parked")] == ["daily_quota"] * (code == 4)
+
+
+@pytest.mark.parametrize("command", ["run", "write-all"])
+def test_a_number_out_of_bounds_is_told_once(box: Box, command: str) -> None:
+    """Brought back, and told: a line of the log, or an event for programs."""
+    box.config("[recovery]\nmax_retries = 99\ndefault_wait_time = 0\n")
+    box.plan("- [x] T-1: a\n- [ ] T-2: b\n  - run: true\n")
+    words = ["run", "PLAN.md"]
+    if command == "write-all":
+        book = Book(box)
+        book.settings(recovery="max_retries = 99\ndefault_wait_time = 0\n")
+        book.toml(1)
+        words = ["write-all", "--restart"]
+    done = box.segue(*words)
+    assert done.code == 0, done.said
+    for text in ("max_retries = 99 is outside 1 to 10: 10", "default_wait_time = 0"):
+        assert done.err.count(text) == 1
+        assert text not in done.out
+    if command == "run":
+        box.plan("- [ ] T-1: a\n  - run: true\n")
+    done = box.segue(*words, "--json")
+    assert done.events[0]["event"] == "started"
+    assert [e["text"].split()[0] for e in done.of("notice") if e.get("is_log")] == [
+        "default_wait_time",
+        "max_retries",
+    ]
+    assert done.err == ""

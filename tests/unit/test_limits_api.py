@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
@@ -406,3 +409,55 @@ def test_seconds_until_then() -> None:
 def test_families(output: str, family: str) -> None:
     """Each kind belongs to one of those that a user configures."""
     assert detect_paused_type(output) == family
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        ("resets Oct 6 at 1pm", "weekly_limit"),
+        ("resets at 3pm", "weekly_limit"),
+        ("WEEKLY LIMIT", "weekly_limit"),
+        ("rate limit", "rate_limit"),
+        ("please wait", "rate_limit"),
+        ("context window limit", "context_limit"),
+        ("conversation is way too long", "context_limit"),
+        ("the weekly report\nhas no limit", "unknown"),
+        ("nothing of this", "unknown"),
+    ],
+)
+def test_a_plain_word_is_enough_for_a_worker_that_is_stopped(output: str, kind: str) -> None:
+    """Where nothing better is found, the words of one line decide, whatever their case."""
+    assert detect_paused_type(output) == kind
+
+
+SPEAK = """
+from segue.limits import RecoveryConfig
+from segue import i18n
+print(i18n.language(), *RecoveryConfig(max_retries=99).clamped)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "environ", "language"),
+    [
+        ("", {"SEGUE_LANG": "ko"}, "ko"),
+        ("", {"LANG": "ko_KR.UTF-8"}, "ko"),
+        ("", {"SEGUE_LANG": "en", "LANG": "ko_KR.UTF-8"}, "en"),
+        ("", {}, "en"),
+        ("from segue import i18n; i18n.use('ko')", {"SEGUE_LANG": "en"}, "ko"),
+    ],
+)
+def test_a_library_speaks_as_the_surroundings_ask(
+    before: str, environ: dict[str, str], language: str
+) -> None:
+    """There is no command line to say it; a language that was chosen before is kept."""
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", before + SPEAK],
+        env={**kept, **environ},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout.split()[0] == language, done.stderr
+    assert done.stdout.isascii() is (language == "en")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -19,6 +20,7 @@ from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
 
+_EPOCH = re.compile(r"\d{9,10}(?:\.\d{1,9})?")  # seconds since 1970
 SCREEN_BYTES_MAX = 64 * 1024 * 1024
 
 STATES = {
@@ -286,6 +288,8 @@ def _named_zone(name: str) -> tzinfo:
 
 
 def _instant(text: str, zone: tzinfo) -> datetime:
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(float(text), UTC)
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from segue.cli.words import headline, local_time, usage_in_words
-from segue.core.develop import Status
+from segue.core.develop import Phase, Status
 from segue.core.durations import format_duration
 from segue.i18n import _
 from segue.work.develop.steps import FeatureSteps
@@ -43,7 +43,7 @@ def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: floa
     used = facts["usage"]
     if used["input_tokens"] or used["output_tokens"]:
         lines.append("  ¤ " + usage_in_words(used))
-    if facts["exit"]:
+    if facts["exit"] and state.phase is not Phase.DONE:  # else there is nothing to go on with
         lines += ["", _("Go on: {command}").format(command="segue develop --resume")]
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ timer of the event loop, so that the clocks move.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from rich.tree import Tree
 
 from segue.cli.asker import TerminalAsker
 from segue.cli.book_events import is_step
+from segue.cli.reporters import log
 from segue.cli.summary import bar, summary
 from segue.cli.words import in_words, limit_name
 from segue.core.durations import format_duration
@@ -71,6 +73,8 @@ class LiveReporter:
                 return
         if event == "gate_opened" and self._asks:
             return  # it is asked here and now
+        if not sys.stderr.isatty():  # else it is seen on the terminal
+            log(event, facts)
         is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
         words = in_words(event, facts) if is_told else None
         if words is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from segue import __version__, i18n
-from segue.cli import output
+from segue.cli import output, streams
 from segue.errors import UserError
 from segue.i18n import N_, _
 
@@ -111,9 +111,22 @@ def _alone() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
+    streams.open_missing()
     args = list(sys.argv[1:] if argv is None else argv)
     environ = dict(os.environ)  # what agents may get of it is taken from here, not from later
     speak(i18n.choose(_option(args, "--lang"), environ))
+    try:
+        code = _called(args, environ)
+        sys.stdout.flush()
+    except OSError as error:
+        if not streams.lost(error):
+            raise
+        code = 1
+    sys.exit(code or int(streams.has_lost()))
+
+
+def _called(args: list[str], environ: dict[str, str]) -> int:
+    """The exit code; what went wrong is told in words."""
     try:
         code: Any = make().main(
             args, prog_name="segue", standalone_mode=False, obj={"environ": environ}
@@ -122,14 +135,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = output.error(error, as_json="--json" in args)
     except click.UsageError as error:
         code = output.usage_error(error, as_json="--json" in args)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         code = 130
-    except KeyboardInterrupt:
-        code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def speak(language: i18n.Language) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from segue.cli import streams
 from segue.cli.summary import summary
 from segue.cli.words import in_words
 from segue.work.questions import Asker
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
 NOT_FOR_PROGRAMS = frozenset({"task_said"})
+LOG_MARKS = ("[WARN]", "[ERROR]")  # how a line of the log begins, in every language
 
 
 class Reporter(Protocol):
@@ -42,12 +44,26 @@ def choose_reporter(*, as_json: bool) -> Reporter:
 
 
 def say(line: str) -> None:
-    """Print a line. Nobody reads any more (`| head`): the work goes on all the same."""
+    """Print a line. Nobody reads any more (`| head`), or the disk is full: the work goes on."""
     try:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if not streams.lost(error):
+            raise
+
+
+def log(event: str, facts: Mapping[str, object]) -> None:
+    """A warning is a line of the log, too: it is on standard error, whoever reads the output."""
+    text = str(facts.get("text", ""))
+    if event != "notice" or not (text.startswith(LOG_MARKS) or facts.get("is_log")):
+        return
+    try:
+        sys.stderr.write(f"[{time.strftime('%Y-%m-%d %H:%M:%S')}] {text}\n")
+        sys.stderr.flush()
+    except OSError as error:
+        if not streams.lost(error):
+            raise
 
 
 class JsonReporter:
@@ -56,6 +72,8 @@ class JsonReporter:
     def emit(self, event: str, **facts: object) -> None:
         if event in NOT_FOR_PROGRAMS:
             return
+        if not facts.get("is_log"):
+            log(event, facts)
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         say(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
 
@@ -83,8 +101,9 @@ class LineReporter:
             return
         if event == "gate_opened" and self._asks:
             return  # it is asked here and now
+        log(event, facts)
         words = in_words(event, facts)
-        if words is not None:
+        if words is not None and not facts.get("is_log"):
             say(f"{time.strftime('%H:%M:%S')} {words}")
 
     def show(self, run: PlanRun) -> None:

@@ -69,7 +69,8 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         why = " ".join(
             part.strip() for part in (error[:1] + error[-1:] if len(error) > 1 else error)
         )
-        lines.append(f"  ✘ {task} {run.graph.task(task).title}: {why[:ERROR_CHARS_MAX]}")
+        line = f"  ✘ {task} {run.graph.task(task).title}"
+        lines.append(f"{line}: {why[:ERROR_CHARS_MAX]}" if why else line)
     if facts["skipped"]:
         lines.append("  ⊘ " + _("skipped: {tasks}").format(tasks=", ".join(facts["skipped"])))
     for park in run.ledger.parks.values():
@@ -83,6 +84,10 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
 
 def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
     plan = run.file.shown
+    to_be_asked = [task for task in facts["failed"] if task in facts["waiting"]]
+    if to_be_asked:
+        text = _("Nobody could be asked about {tasks}. Choose: segue run {plan} --on-failed {how}")
+        return text.format(tasks=", ".join(to_be_asked), plan=plan, how="retry|skip|stop")
     if facts["failed"]:
         logs = run.workshop.project.relative(run.workshop.project.logs)
         return _("What they said is in {logs}; try again: segue run {plan}").format(

@@ -70,7 +70,7 @@ def _unknown_blockers(document: Document, firsts: Mapping[str, Task]) -> Iterato
             if blocker in firsts:
                 continue
             guesses += 1
-            guess = _guess(blocker, firsts) if guesses <= GUESSES_MAX else None
+            guess = _guess(blocker, firsts, task.id) if guesses <= GUESSES_MAX else None
             if guess is None:
                 hint = _("write the id of a task of this plan, or delete it")
             else:
@@ -85,10 +85,12 @@ def _unknown_blockers(document: Document, firsts: Mapping[str, Task]) -> Iterato
             )
 
 
-def _guess(word: str, firsts: Mapping[str, Task]) -> str | None:
-    """The id that was most likely meant."""
+def _guess(word: str, firsts: Mapping[str, Task], own: str) -> str | None:
+    """The id that was most likely meant; never the task's own, which would be a cycle."""
     alike: list[str] = []
     for known in firsts:
+        if known == own:
+            continue
         if known.casefold() == word.casefold():
             return known
         if abs(len(known) - len(word)) <= 2 and len(alike) < CANDIDATES_MAX:

@@ -38,6 +38,7 @@ def finish(run: PlanRun) -> Result:
     states = run.frontier.states
     parked = [park.task for park in run.ledger.parks.values()]
     waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
+    waiting += [task for task in _to_be_asked(run) if task not in waiting]
     by_state = {state: [id for id, s in states.items() if s is state] for state in TaskState}
     code = _exit_code(run, parked, by_state)
     result = Result(
@@ -76,7 +77,7 @@ def _exit_code(
 ) -> int:
     if run.stopping:
         return INTERRUPTED
-    if run.ledger.gates or (run.options.on_failed == "ask" and _still_failed(run)):
+    if run.ledger.gates or _to_be_asked(run):
         return WAITS
     is_stopped = run.options.on_failed == "stop" and bool(by_state[TaskState.FAILED])
     if not is_stopped and (parked or by_state[TaskState.PENDING]):
@@ -86,10 +87,10 @@ def _exit_code(
     return ALL_DONE
 
 
-def _still_failed(run: PlanRun) -> bool:
-    """Failed before this run, and nobody was there to be asked."""
-    return any(
-        run.ledger.tasks[task].state is TaskState.FAILED
-        for task in run.unanswered
-        if task in run.ledger.tasks
-    )
+def _to_be_asked(run: PlanRun) -> list[str]:
+    """Failed before this run, and nobody was there to be asked what to do about them."""
+    if run.options.on_failed != "ask":
+        return []
+    tasks = run.ledger.tasks
+    found = (id for id in run.unanswered if id in tasks and tasks[id].state is TaskState.FAILED)
+    return list(dict.fromkeys(found))

@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -167,8 +167,26 @@ class Conduct:
     finish: Callable[[PlanRun], Result] = finish
 
 
+def within_bounds(
+    given: config.RecoverySettings,
+) -> tuple[config.RecoverySettings, tuple[str, ...]]:
+    """How to recover, with every number within its bounds; what had to be changed, in words."""
+    if given == config.RecoverySettings():
+        return given, ()
+    from segue.dialects.limits.recovery import RecoveryConfig  # noqa: PLC0415 - many patterns
+
+    kept = RecoveryConfig(given.resume_text, given.default_wait_time, given.max_retries)
+    settings = replace(
+        given,
+        resume_text=kept.resume_text,
+        default_wait_time=kept.default_wait_time,
+        max_retries=kept.max_retries,
+    )
+    return settings, kept.clamped
+
+
 def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
-    recovery = settings.recovery
+    recovery, _clamped = within_bounds(settings.recovery)
     return Options(
         jobs=jobs,
         on_failed=on_failed,
@@ -225,6 +243,7 @@ async def conduct(
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
     clock, environ = around.clock, around.environ
     tz = zone_here(environ, around.tz, clock.now())
+    kept, clamped = within_bounds(settings.recovery)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None
@@ -248,7 +267,7 @@ async def conduct(
                 environ,
                 agents.passed_on(environ),
                 how.worktrees,
-                settings.recovery.resume_text,
+                kept.resume_text,
                 how.place,
                 how.isolates,
             ),
@@ -263,6 +282,8 @@ async def conduct(
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=around.emit,
         )
+        for text in clamped:
+            run.tell("notice", text=text, is_log=True)
         begin(run)
         return await _run(run, engine, around.show, how)
     finally:

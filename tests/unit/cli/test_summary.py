@@ -53,6 +53,16 @@ def test_all_done_says_so_and_no_more() -> None:
     assert len(text.strip().splitlines()) == 1
 
 
+def test_a_choice_that_nobody_made_is_named_with_its_option() -> None:
+    """To start it again would only end the same way; a failure without a word has no colon."""
+    run = a_run()
+    run.ledger.tasks["T-2"].error = None
+    text = summary(run, facts(3, failed=["T-2", "T-3"], waiting=["T-2"]), TOOK_S)
+    assert "  ✘ T-2 Task 2\n" in text
+    told = "about T-2. Choose: segue run docs/PLAN.md --on-failed retry|skip|stop"
+    assert text.splitlines()[-1].endswith(told)
+
+
 def test_failures_are_named_with_their_errors_and_where_to_look() -> None:
     """Each failed task with its title and the ends of its error; the skipped ones; the logs."""
     told = facts(1, completed=["T-1"], failed=["T-2"], skipped=["T-3", "T-4"])

@@ -50,6 +50,21 @@ def test_an_unknown_blocker_is_named_with_the_nearest_id() -> None:
     assert problem.hint == "did you mean API-01?"
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("- [ ] T-2: b\n  - blocked by: T-9\n", "write the id of a task"),
+        ("- [ ] T-2: b\n  - blocked by: t-2\n", "write the id of a task"),
+        ("- [ ] T-22: b\n  - blocked by: T-21\n- [ ] T-31: c\n", "did you mean T-31?"),
+    ],
+)
+def test_a_task_is_never_told_to_wait_for_itself(text: str, hint: str) -> None:
+    """The nearest id may be its own; then another is named, or none."""
+    problem = only(text)
+    assert problem.code == "unknown_blocker"
+    assert (problem.hint or "").startswith(hint)
+
+
 def test_an_unknown_blocker_that_is_like_nothing_gets_another_hint() -> None:
     """Where no id is near, none is guessed."""
     problem = only("- [ ] T-1: a (deps: something-else)\n")
