@@ -160,3 +160,24 @@ def test_a_fork_passes_over_what_is_broken_and_says_so(
             assert f"checkpoint {newest['id']}" in logged(caplog, id)
 
     play(scene)
+
+
+def test_of_a_task_that_waits_it_is_said_as_well(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There may be many of them: they are looked at while the server works."""
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            await server.status(id, "in_progress", "running")
+            server.desk.pause(id)
+            await server.office.supervisor.saving.settle()
+            store = server.office.supervisor.records.store
+            (row,) = store.all("SELECT path FROM server_checkpoints WHERE task = ?", id)
+            (server.office.data / row["path"]).write_bytes(b"{")
+        with caplog.at_level(logging.WARNING):
+            async with house.open() as server:
+                await server.until(lambda: "no checkpoint of it is whole" in logged(caplog, id))
+
+    play(scene)

@@ -7,6 +7,7 @@ task and does what they say. The same function makes good after a death: nothing
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ from segue.work.server import (
     storage,
     taking_up,
     timers,
+    whole,
 )
 from segue.work.server.attempt import Attempt
 from segue.work.server.going_on import GoingOn, takes_lines
@@ -124,11 +126,15 @@ class Supervisor:
     # The loop
 
     async def loop(self) -> None:
-        while not self.is_stopping:
-            try:
-                await self._turn()
-            except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
-                await sitting_out.until_over(self, error)
+        looking = asyncio.create_task(whole.look_at_rest(self))
+        try:
+            while not self.is_stopping:
+                try:
+                    await self._turn()
+                except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
+                    await sitting_out.until_over(self, error)
+        finally:
+            looking.cancel()
 
     async def _turn(self) -> None:
         timers.fire(self)

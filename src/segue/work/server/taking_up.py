@@ -28,7 +28,8 @@ UNSAVED = (
 
 
 def everything(office: Supervisor) -> None:
-    whole.look_through(office)
+    for id in office.records.at_work():
+        whole.look_at(office, id)
     known = {run.id for run in office.records.open_runs()}
     for claim in office.jobs.claims():
         if claim not in known:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from segue.core.serving import Stage
+from segue.core.serving import AgentState, Stage
+from segue.errors import UserError
 from segue.i18n import _
 from segue.store import checkpoints
 from segue.store.changes import Change
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 NEWEST_FIRST = (
     "SELECT * FROM server_checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
 )
-IN_PROGRESS = "SELECT id FROM server_tasks WHERE state = ? AND workspace IS NOT NULL"
+AT_REST = (
+    "SELECT t.id FROM server_tasks t JOIN server_agents a ON a.id = t.id"
+    " WHERE t.state = ? AND a.state != ? AND t.workspace IS NOT NULL"
+)
 
 logger = logging.getLogger("segue.work.server")
 
@@ -53,15 +58,23 @@ def newest(office: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said:
     return Found(broken=broken)
 
 
-def look_through(office: Supervisor) -> None:
+def look_at(office: Supervisor, id: str) -> None:
     """At a start: what is broken is said. A task of which nothing is whole gets a new one."""
-    for task in office.records.store.all(IN_PROGRESS, Stage.IN_PROGRESS):
-        id = task["id"]
-        found = newest(office, id, rows(office, id), is_said=True)
-        if found.row is None and found.broken:
-            text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
-            logger.error(text, id, extra={"task": id})
-            office.saving.save(id, "recovered")
+    found = newest(office, id, rows(office, id), is_said=True)
+    if found.row is None and found.broken:
+        text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
+        logger.error(text, id, extra={"task": id})
+        office.saving.save(id, "recovered")
+
+
+async def look_at_rest(office: Supervisor) -> None:
+    """Those that wait may be very many: one after the other, while there is nothing else to do."""
+    for row in office.records.store.all(AT_REST, Stage.IN_PROGRESS, AgentState.RUNNING):
+        await asyncio.sleep(0)
+        try:
+            look_at(office, row["id"])
+        except (UserError, OSError) as error:  # told to people by whoever cannot do without
+            logger.warning("task %s: its checkpoints cannot be read: %s", row["id"], error)
 
 
 def restored(office: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
