@@ -55,7 +55,9 @@ _AGENT_RUN = Expression(
     r"|crush run"
     r"|cn|kimi|grok|aider|agent(?= [\"'-])|agy|hermes|kilo|iflow|q chat|warp)\b"
 )
-_DIFF = Expression(r"\s*(?:--- |\+\+\+ |@@ |diff --git |\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)")
+_DIFF = Expression(
+    r"\s*(?:--- |\+\+\+ |@@ |diff --git |(?![45]\d\d - [A-Z])\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)"
+)
 TASKS = Expression(
     r"\s*(?:(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ x~-]\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
     r"|pending))"

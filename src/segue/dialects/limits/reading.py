@@ -37,6 +37,8 @@ _FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue.any_of(
     ("rate_limit_info", r'"rate_limit_info":\s?\{"status":\s?"rejected"'),
+    ("this error:", r"^\W{0,6}(?:ran into|encountered|got) this error: "),
+    ("internal error", r'^\W{0,6}internal error: "'),
     ("api error", r"\bapi error\b"),
     (
         '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
@@ -62,7 +64,7 @@ _API_BEGINS = Expression(
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
     r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b"
-    r"|error from [^:]{1,40}: [45]\d\d\b"
+    r"|error from [^:]{1,40}: [45]\d\d\b|error when talking to \w+ api\b"
     r"|(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
