@@ -41,6 +41,7 @@ TOOL = Expression(
     + "|".join(_DEEDS.split()).replace("_", " ")
     + r")\b(?!.*\blimit (?:reached|exceeded)))"
 )
+HOOKS = Expression(r"Ran \d+ [\w-]+ hooks?\b")  # what a person has the program do at its end
 _OK_TOOL = Expression(r"\s*(?:(?:[✓✔☑⊷⊶⊙]|\[[ox✓]\])\s{1,3}|[o?x✗✕-]\s{2,3})(?=[A-Z])")
 SHELL = Expression(r"\s*(?:\$|%|#|PS>|❯\$)\s+\S")
 SHELL_PROMPT = Expression(

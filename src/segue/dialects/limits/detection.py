@@ -44,7 +44,7 @@ _ADVICE = Expression(
     r"\b(?:you|your|please|upgrade|visit|contact|request[ -]?id|try|retry|wait|see|learn"
     r"|more (?:info"
     r"|details)|run|resume|settings|switch|status page|provider returned|support|press|increase"
-    r"|subscribe|purchase|credits?|plan|limits?|terms)\b|https?://|(?:^|\s)/\w+\b",
+    r"|subscribe|purchase|credits?|plan|limits?|terms|to continue:|until reset)\b|https?://|(?:^|\s)/\w+\b",
     re.IGNORECASE,
 )
 

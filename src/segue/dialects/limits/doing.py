@@ -45,7 +45,9 @@ is_retrying = Clue.any_of(
         r"\bre-?connecting\b|\bbefore (?:the )?next (?:attempt|try|retry)",
     ),
 )
-RETRIES = Expression(r"\s*(?:Retrying|Reconnecting|Trying again)\b.{0,40}(?:\.\.\.|…|\d)")
+RETRIES = Expression(
+    r"\s*(?:(?:Retrying|Reconnecting|Trying again)\b.{0,40}(?:\.\.\.|…|\d)|Retry in \d[\d.]* ?s)"
+)
 is_resuming = Clue(
     "continu|resum|waiting",
     r"(?<!not )(?<!n't )\b(?:continu|resum)(?:ing|es?)\b[^.]{0,40}?"

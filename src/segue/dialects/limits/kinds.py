@@ -153,7 +153,7 @@ _CODES = (
         OVERLOADED,
         Clue(
             "overloaded|server|api|unavailable|capacity",
-            r"overloaded_error|overloaded\b|server_error|\"api_error|\bUNAVAILABLE\b"
+            r"overloaded_error|overloaded\b|server_error|\"api_error\\*\"|\bUNAVAILABLE\b"
             r"|InternalServerError|ServiceUnavailableError|MODEL_CAPACITY",
         ),
     ),

@@ -20,7 +20,8 @@ CODE_SHARE_MAX = 0.25
 _MARKS = r"[\s⏺●•✦◆■✕✗✖✘×⚠❌⛔🚫🛑❗‼🖐✋⚡⏳⏰⏸ℹ🔴🟡🟠💥🔒⎿└│┃>|!*✻✶✢✽·∙:-]+"
 _LEVEL = r"error|err|warn(?:ing)?|info|debug|fatal|critical|notice|trace|severe"
 _STAMP = (
-    r"\[?(?:20\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?\s+"
+    r"[\w.-]{1,24} +\| |\[?(?:(?:20)?\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+    r"(?:Z|[+-]\d\d:?\d\d)?\]?\s+"
 )
 _BRANDS = (
     r"claude(?:[ -]code)?|codex|gemini(?:[ -]cli)?|opencode|copilot|cursor(?:[ -]agent)?|aider"

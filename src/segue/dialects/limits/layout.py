@@ -267,6 +267,8 @@ def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
     kept = tuple(rows)
     if mark in chrome.ELBOW and body[1:2] in ("", " "):
         return Block(_hung(above), kept, mark)
+    if mark in chrome.SPEECH and chrome.HOOKS.match(text):
+        return Block(NOTHING, kept, mark)
     if mark in chrome.SPEECH and len(rows[0]) - len(body) <= INDENT_MAX:  # else it is a bullet
         return Block(TOOL if chrome.TOOL.match(text) else SPEECH, kept, mark)
     if chrome.is_agent_run(rows[0]):
@@ -287,8 +289,12 @@ def _hung(above: Sequence[Block]) -> str:
     last = above[-1]
     if last.place == PROMPT:
         return LOCAL if chrome.SLASH.match(last.rows[0].lstrip()[1:]) else NOTICE
+    if last.place == NOTHING:
+        return NOTHING
     if last.place == NOTICE or (last.place == SPEECH and last.text.endswith(chrome.ENDS)):
         return NOTICE  # nothing hangs from a sentence that has ended
+    if last.place == SPEECH and " failed: " in last.text:
+        return NOTICE
     return NOTICE if last.mark in chrome.ELBOW else TOOL
 
 

@@ -48,7 +48,9 @@ _COSTS = Expression(
     r"\b(?:upgrade|buy|purchase|add (?:funds|credits)|extra usage|pay|subscribe|switch)\b",
     re.IGNORECASE,
 )
-_MAY_I = Expression(r"Do you want to (?:proceed|make|create|run|allow|apply)\b", re.IGNORECASE)
+_MAY_I = Expression(
+    r"(?:Do you want|Would you like) to (?:proceed|make|create|run|allow|apply)\b", re.IGNORECASE
+)
 _BOXES = ("☐", "☒", "☑", "✔")
 _OWN_WORDS = ("Type something", "Chat about this", "Other (")
 _ENTRY_INDENT = 5

@@ -19,6 +19,8 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
     bodies = [body_of(row) for row in rows[-ROWS_MAX:]]
     if is_cut(rows, width):
         return ["".join(_glued(rows))]
+    if bodies[0] == "{" and bodies[-1] == "}":
+        return [" ".join(bodies)]
     found: list[str] = []
     rows = rows[-ROWS_MAX:]
     for at, body in enumerate(bodies):

@@ -39,6 +39,7 @@ _IS_API = Clue.any_of(
     ("rate_limit_info", r'"rate_limit_info":\s?\{"status":\s?"rejected"'),
     ("this error:", r"^\W{0,6}(?:ran into|encountered|got) this error: "),
     ("internal error", r'^\W{0,6}internal error: "'),
+    ("errortype", r'"errorType"\s?:'),
     ("api error", r"\bapi error\b"),
     (
         '40|41|42|50|52|error|exhausted|status|econn|enotfound|etimedout|eai|exception|"code',
@@ -60,7 +61,8 @@ _IS_API = Clue.any_of(
     ("econn|enotfound|etimedout|eai_again", r"\b(?:ECONN[A-Z]+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b"),
 )
 _API_BEGINS = Expression(
-    r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|message"
+    r"\W{0,8}(?:\[[\w.-]+\]\s*)?(?:api error\b|\\*\"?\[?\{\s*\\*\"(?:error|type|code|session_id"
+    r"|message"
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
     r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b"
