@@ -38,10 +38,12 @@ def _line() -> str:
     seen, tell = os.pipe()
     os.set_blocking(tell, False)
     before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored
     try:
         select.select([sys.stdin, seen], [], [])
         return sys.stdin.readline()
     finally:
+        signal.signal(signal.SIGINT, ctrl_c)
         signal.set_wakeup_fd(before)
         os.close(seen)
         os.close(tell)
