@@ -350,8 +350,6 @@ class Desk:
     def watch_all(self, *args: str) -> Watch:
         """A watcher that has looked at all panes; see `witness`."""
         watch = self.watch(*args)
-        # Who asks and who listens: tmux 3.3 may crash if a session is made while a client comes.
-        until(lambda: sum("control-mode" in c for c in self.tmux.clients) >= 2, "the watcher")
         self.witness(watch)
         return watch
 

@@ -67,7 +67,7 @@ class TmuxPanes(PaneHost):
         # Everybody who means this server must call it the same: it is part of a lock's name.
         self.socket = (socket or default_socket(environ)).resolve()
         env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
-        self._links = Links([program, "-u", "-S", str(self.socket)], env, self._tell, self._stir)
+        self._links = Links(self.socket, program, env, self._tell, self._stir)
         self._known: set[str] = set()
         self._server = ""
         self._stirred = asyncio.Event()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-import subprocess
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from segue.drivers.panes import PaneError, PaneSilentError
-from segue.drivers.processes import dies_with_us
 from segue.drivers.tmux_control import ControlReader, Notice, Output, Printed, Reply
+from segue.drivers.tmux_entry import Entry
 from segue.i18n import _
 
 ANSWER_S = 5.0
@@ -44,7 +43,7 @@ class ControlClient(asyncio.Protocol):
         self._reader = ControlReader()
         self._asks: deque[_Ask] = deque()
         self._transport: asyncio.Transport | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._entry: Entry | None = None
         self._is_attached = False
         self._settled = asyncio.Event()  # attached, or closed before it was
         self._closed = asyncio.Event()
@@ -54,27 +53,16 @@ class ControlClient(asyncio.Protocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def attach(
-        self, tmux: Sequence[str], target: str, flags: str, env: Mapping[str, str]
-    ) -> None:
+    async def attach(self, entry: Entry, target: str, flags: str) -> None:
         """Attach to a session by its id; PaneError if that cannot be done."""
+        # -E: what we find in our environment is nothing for the programs of that session.
+        words = ["attach-session", "-E", "-f", flags, "-t", target]
         ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                self._process = subprocess.Popen(
-                    [*tmux, "-C", "attach-session", "-f", flags, "-t", target],
-                    stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
-                    stderr=subprocess.DEVNULL,
-                    env=env,
-                    start_new_session=True,  # Ctrl-C is for Segue, which will close it
-                    preexec_fn=dies_with_us(),  # noqa: PLW1509 - there is one thread
-                )
-            except OSError as error:
-                ours.close()
-                raise PaneError(_("tmux cannot be started: {error}").format(error=error)) from error
+        self._entry = entry
         await self._loop.create_connection(lambda: self, sock=ours)
         try:
+            with theirs:
+                await entry.enter(theirs, words, self.close)
             # It answers questions before it is attached: only its own word tells.
             async with asyncio.timeout(ANSWER_S):
                 await self._settled.wait()
@@ -92,7 +80,7 @@ class ControlClient(asyncio.Protocol):
             self._transport.abort()
 
     async def wait_closed(self) -> None:
-        if self._process is not None:
+        if self._entry is not None:
             await self._closed.wait()
 
     async def ask(self, command: str) -> Replies:
@@ -142,9 +130,8 @@ class ControlClient(asyncio.Protocol):
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._transport = None
-        if self._process is not None:
-            self._process.kill()  # it ends by itself now; one that hangs must not hang us
-            self._process.wait()
+        if self._entry is not None:
+            self._entry.leave()
         while self._asks:
             self._settle(self._asks.popleft(), None)
         self._settled.set()

@@ -9,11 +9,13 @@ client is there that wants no output the server reads on, and those that lag are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from segue.drivers import once
 from segue.drivers.panes import HostGoneError, PaneError, PaneSilentError
 from segue.drivers.tmux_client import ATTACHED, ControlClient
 from segue.drivers.tmux_control import Notice, Printed, Reply
+from segue.drivers.tmux_entry import entry_to
 from segue.drivers.tmux_pace import Pace
 from segue.drivers.tmux_rooms import ROOMS_ARGV, ROOMS_COMMAND, Room, rooms_of, version_of
 from segue.i18n import _
@@ -75,16 +77,17 @@ class Links:
 
     def __init__(
         self,
-        tmux: list[str],
+        socket: Path,
+        program: str,
         env: Mapping[str, str],
         tell: Callable[[str], None],
         stir: Callable[[], None],
     ) -> None:
-        self._tmux, self._env = tmux, env
+        self._socket, self._program, self._env = socket, program, env
         self._tell, self._stir = tell, stir
         self._links: dict[str, Link] = {}  # those that listen, by their session
         self._desk: Link | None = None  # the one that asks, wherever it sits
-        self.version = (0, 0)
+        self.version, self._release = (0, 0), ""
         self.server = ""
 
     async def refresh(self) -> set[str]:
@@ -146,16 +149,18 @@ class Links:
         if replies is not None:
             rooms, used = rooms_of(line for reply in replies for line in reply.lines)
         else:
-            answer = await once.ask([*self._tmux, *ROOMS_ARGV], self._env)
+            tmux = [self._program, "-u", "-S", str(self._socket)]
+            answer = await once.ask([*tmux, *ROOMS_ARGV], self._env)
             if answer.code != 0:
                 raise HostGoneError(answer.err.strip() or _("tmux is not there"))
             rooms, used = rooms_of(answer.out.splitlines())
         if rooms:
-            self.version, self.server = version_of(rooms[0].version), rooms[0].server
+            self._release, self.server = rooms[0].version, rooms[0].server
+            self.version = version_of(self._release)
             if self.version < VERSION_MIN:
                 text = _("tmux {version} is too old; it must be {least} or newer")
                 least = ".".join(map(str, VERSION_MIN))
-                raise HostGoneError(text.format(version=rooms[0].version, least=least))
+                raise HostGoneError(text.format(version=self._release, least=least))
         return rooms, used
 
     async def _take_seat(self, rooms: list[Room], ids: set[str]) -> None:
@@ -169,8 +174,9 @@ class Links:
 
     async def _attach(self, room_id: str, flags: str) -> Link | None:
         link = Link(room_id, self._tell, self._stir)
+        entry = entry_to(self._socket, self._release, self._program, self._env)
         try:
-            await link.client.attach(self._tmux, room_id, flags, self._env)
+            await link.client.attach(entry, room_id, flags)
         except PaneSilentError:
             raise
         except PaneError:  # the session ended meanwhile
