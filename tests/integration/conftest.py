@@ -1,14 +1,27 @@
-"""What every test of this folder leaves behind: nothing."""
+"""A folder for a server, and what every test of this folder leaves behind: nothing."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from office_kit import House
+
+from segue import i18n
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    i18n.use("en")
+    return House(tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import UTC
 from pathlib import Path
@@ -29,6 +29,10 @@ deliverables = ["docs/final.md"]
 """
 
 
+def play(scene: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(scene())
+
+
 class House:
     """A folder with settings, opened as a server's work as often as a test likes."""
 
@@ -44,6 +48,13 @@ class House:
     def script(self, text: str, name: str = "player") -> str:
         (self.folder / f"{name}.scenario").write_text(text, encoding="utf-8")
         return f'[agents.{name}]\nkind = "script"\nscenario = "{name}.scenario"\n'
+
+    def program(self, text: str, name: str = "player", more: str = "") -> None:
+        """An agent that is a shell script."""
+        path = self.folder / f"{name}.sh"
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+        self.add(f'[agents.{name}]\nkind = "command"\ncommand = ["./{name}.sh"]\n{more}')
 
     def add(self, settings: str) -> None:
         with (self.folder / "segue.toml").open("a", encoding="utf-8") as file:
@@ -120,3 +131,12 @@ class Open:
         """The journal: entity, from, to."""
         items = self.desk.journal(id, page_size=200)["items"]
         return [(entry["entity"], entry["from"], entry["to"]) for entry in items]
+
+    def kinds(self, id: str) -> list[str]:
+        """The checkpoints of a task, the oldest first."""
+        return [row["kind"] for row in reversed(self.desk.checkpoints(id)["items"])]
+
+    def troubles(self, id: str) -> list[str]:
+        """What people were told of a task's troubles."""
+        sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
+        return [row["text"] for row in self.office.supervisor.records.store.all(sql, id)]

@@ -7,21 +7,19 @@ import io
 import json
 import sys
 import zipfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
 from pydantic import BaseModel
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House
+from office_kit import House, play
 
-from segue import i18n
 from segue.server import answers
 from segue.server.app import make_app
 from segue.server.listen import bind, serve, url
@@ -124,16 +122,6 @@ async def served(house: House) -> AsyncIterator[Talk]:
             await talk.http.aclose()
             stop.set()
             await serving
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    i18n.use("en")
-    return House(tmp_path)
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 def new(**more: object) -> Json:

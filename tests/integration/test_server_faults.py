@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, play
 
-from segue import i18n
 from segue.engine import local
 from segue.work.server import faults
 
@@ -38,28 +35,6 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    i18n.use("en")
-    return House(tmp_path)
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
-
-
-def agent(house: House, body: str) -> None:
-    program = house.folder / "agent.sh"
-    program.write_text(PRELUDE + body, encoding="utf-8")
-    program.chmod(0o755)
-    house.add('[agents.player]\nkind = "command"\ncommand = ["./agent.sh"]\n')
-
-
-def troubles(server: Open, id: str) -> list[str]:
-    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
-    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
-
-
 def logged(caplog: pytest.LogCaptureFixture, id: str) -> list[str]:
     return [r.getMessage() for r in caplog.records if getattr(r, "task", None) == id]
 
@@ -70,13 +45,13 @@ def test_a_fault_is_told_and_logged_and_the_work_goes_on(
 ) -> None:
     """It counts for nothing: the phase that is complete afterwards is reviewed."""
     body, words = FAULTS[which]
-    agent(house, body + DONE)
+    house.program(PRELUDE + body + DONE)
 
     async def scene() -> None:
         async with house.open() as server:
             id = server.new()
             await server.status(id, "review", "waiting_review")
-            assert [words in text for text in troubles(server, id)].count(True) == 1
+            assert [words in text for text in server.troubles(id)].count(True) == 1
             assert any(words in line for line in logged(caplog, id))
             assert not server.desk.questions(id)["items"]
 
@@ -88,12 +63,12 @@ def test_a_block_that_stays_open_is_told_after_a_while(
 ) -> None:
     """The agent says nothing more: people hear of it while it is still there."""
     monkeypatch.setattr(local, "BLOCK_S", 0.1)
-    agent(house, UNCLOSED + "sleep 1000\n")
+    house.program(PRELUDE + UNCLOSED + "sleep 1000\n")
 
     async def scene() -> None:
         async with house.open() as server:
             id = server.new()
-            (text,) = await server.until(lambda: troubles(server, id))
+            (text,) = await server.until(lambda: server.troubles(id))
             assert "USER_QUESTION" in text
             assert logged(caplog, id)
             assert server.desk.task(id)["status"] == "in_progress"
@@ -105,13 +80,13 @@ def test_a_block_that_stays_open_is_told_after_a_while(
 def test_a_noisy_agent_makes_no_storm(house: House, caplog: pytest.LogCaptureFixture) -> None:
     """Hundreds of faults are a few notices, and a line that says that there are more."""
     noise = 'n=3; while [ $n -lt 300 ]; do echo "=== PHASE $n COMPLETE $SEGUE_NONCE ==="; '
-    agent(house, noise + "n=$((n+1)); done\n" + UNCLOSED + UNCLOSED + DONE)
+    house.program(PRELUDE + noise + "n=$((n+1)); done\n" + UNCLOSED + UNCLOSED + DONE)
 
     async def scene() -> None:
         async with house.open() as server:
             id = server.new()
             await server.status(id, "review", "waiting_review")
-            assert len(troubles(server, id)) == faults.TOLD_MAX
+            assert len(server.troubles(id)) == faults.TOLD_MAX
             assert len(logged(caplog, id)) == faults.TOLD_MAX + 1
             assert "not told any more" in logged(caplog, id)[-1]
 
@@ -120,23 +95,23 @@ def test_a_noisy_agent_makes_no_storm(house: House, caplog: pytest.LogCaptureFix
 
 def test_a_fault_that_is_heard_again_is_not_told_again(house: House) -> None:
     """The server was killed: it reads the log of the living agent from its beginning."""
-    agent(house, OTHER_PHASE + "until [ -e go ]; do sleep 0.02; done\n" + DONE)
+    house.program(PRELUDE + OTHER_PHASE + "until [ -e go ]; do sleep 0.02; done\n" + DONE)
 
     async def scene() -> None:
         async with house.open(is_killed=True) as server:
             id = server.new()
-            await server.until(lambda: troubles(server, id))
+            await server.until(lambda: server.troubles(id))
         async with house.open() as server:
             Path(server.desk.task(id)["workspace"], "go").touch()
             await server.status(id, "review", "waiting_review")
-            assert len(troubles(server, id)) == 1
+            assert len(server.troubles(id)) == 1
 
     play(scene)
 
 
 def test_lines_of_the_log_name_the_task(house: House, caplog: pytest.LogCaptureFixture) -> None:
     """A reviewer's words are no reports, and make no faults."""
-    agent(house, BAD_TYPE + DONE)
+    house.program(PRELUDE + BAD_TYPE + DONE)
     judge = house.folder / "judge.sh"
     judge.write_text("#!/bin/sh\ncat > /dev/null\n" + OTHER_PHASE + "echo 'VERDICT: PASS'\n")
     judge.chmod(0o755)
@@ -151,7 +126,7 @@ def test_lines_of_the_log_name_the_task(house: House, caplog: pytest.LogCaptureF
         async with house.open() as server:
             id = server.new("judged")
             await server.status(id, "review", "waiting_review")
-            assert len(troubles(server, id)) == 1
+            assert len(server.troubles(id)) == 1
             assert len(logged(caplog, id)) == 1
 
     play(scene)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
 from segue import i18n
 from segue.store import checkpoints
@@ -72,10 +72,6 @@ class Home(House):
 @pytest.fixture(autouse=True)
 def _english() -> None:
     i18n.use("en")
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 async def kept(server: Open, id: str, kind: str) -> dict[str, Any]:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
-from segue import i18n
 from segue.core.serving import AgentState, Asking, Cause, Stage
 from segue.store.changes import Add, Change, Put
 from segue.work.server.refused import Refused
 
 MANY = 10_000
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    i18n.use("en")
-    return House(tmp_path)
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 def fill(server: Open, count: int) -> None:

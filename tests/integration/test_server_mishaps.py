@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
 from segue import i18n
 from segue.dialects.script import Script
@@ -44,10 +44,6 @@ def house(tmp_path: Path) -> House:
     made.add(made.script(ASKING, "asker"))
     made.add(made.script('depend api_key SEA_KEY "to look"\n' + ONE_PHASE, "needy"))
     return made
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 def breaks_for(

@@ -3,18 +3,14 @@ person knows to be over, secrets in an answer, refusals without a word."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
-
-from segue import i18n
+from office_kit import House, play
 
 SECRET = 'sk-"quoted"-and-secret-4711'
 PRELUDE = """#!/bin/sh
@@ -22,28 +18,6 @@ n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n
 block() { echo "[$1 $SEGUE_NONCE]"; cat; echo "[/$1]"; }
 finish() { echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; }
 """
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    i18n.use("en")
-    return House(tmp_path)
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
-
-
-def program(house: House, body: str, more: str = "") -> None:
-    path = house.folder / "agent.sh"
-    path.write_text(PRELUDE + body, encoding="utf-8")
-    path.chmod(0o755)
-    house.add(f'[agents.player]\nkind = "command"\ncommand = ["./agent.sh"]\n{more}')
-
-
-def troubles(server: Open, id: str) -> list[str]:
-    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
-    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
 
 
 # Tasks that wait for one that failed or is gone
@@ -65,7 +39,7 @@ def test_a_task_that_waits_for_a_failed_one_says_so(house: House) -> None:
                 task = server.desk.task(id)
                 assert (task["status"], task["waitsFor"]) == ("pending", [first])
                 assert "which failed" in task["error"]
-                assert troubles(server, id) == [task["error"]]
+                assert server.troubles(id) == [task["error"]]
 
     play(scene)
 
@@ -79,7 +53,7 @@ def test_a_task_whose_own_agent_fails_tells_those_that_wait(house: House) -> Non
             first = server.new("custom")
             second = server.new("custom", depends_on=[first])
             await server.status(first, "failed")
-            (text,) = troubles(server, second)
+            (text,) = server.troubles(second)
             assert first in text
 
     play(scene)
@@ -97,12 +71,12 @@ def test_a_task_that_waits_for_a_deleted_one_says_so(house: House) -> None:
             second = server.new("custom", depends_on=[first])
             server.desk.delete_task(first)
             assert "which is gone" in server.desk.task(second)["error"]
-            assert ["which is gone" in text for text in troubles(server, second)] == [False, True]
+            assert ["which is gone" in text for text in server.troubles(second)] == [False, True]
             server.desk.cancel(second)
             assert server.desk.change_task(second, {"depends_on": []})["error"] is None
             server.desk.submit(second)
             await server.status(second, "in_progress")
-            assert len(troubles(server, second)) == 2
+            assert len(server.troubles(second)) == 2
 
     play(scene)
 
@@ -115,9 +89,8 @@ def test_a_task_that_a_person_resumed_opens_its_account(house: House, is_over: b
     """Once it is at work, those that wait for the account begin; if it is refused again, they
     still wait."""
     refused = "echo 'Claude usage limit reached. Your limit will reset in 30 minutes.'"
-    program(
-        house,
-        "cat > /dev/null\n"
+    house.program(
+        PRELUDE + "cat > /dev/null\n"
         f"if [ ! -e ../../../../over ]; then {refused}\n"
         '[ "$SEGUE_RESUME" = 1 ] && until [ -e go ]; do sleep 0.02; done; exit 1; fi\n'
         "echo I go on; until [ -e go ]; do sleep 0.02; done; finish\n",
@@ -159,14 +132,15 @@ def test_an_answer_with_a_secret_is_not_stored_in_clear(house: House, is_interac
     """The agent gets it as it was said; no table ever has it."""
     ask = 'printf "question: Which key?\\n" | block USER_QUESTION'
     need = 'printf "type: api_key\\nname: SEA_KEY\\n" | block DEPENDENCY_REQUEST'
-    program(
-        house,
-        f"listen() {{ IFS= read -r line; printf '%s\\n' \"$line\" >> heard; }}\n"
-        f"listen\ncase $n in\n1) {need} ;;\n2) {ask}; listen; finish ;;\n*) finish ;;\nesac\n"
-        if is_interactive
-        else f"cat >> heard\ncase $n in\n1) {need} ;;\n2) {ask} ;;\n*) finish ;;\nesac\n",
-        "interactive = true\n" if is_interactive else "",
-    )
+    listen = "listen() { IFS= read -r line; printf '%s\\n' \"$line\" >> heard; }\nlisten\n"
+    if is_interactive:
+        body = (
+            f"{listen}case $n in\n1) {need} ;;\n2) {ask}; listen; finish ;;\n*) finish ;;\nesac\n"
+        )
+    else:
+        body = f"cat >> heard\ncase $n in\n1) {need} ;;\n2) {ask} ;;\n*) finish ;;\nesac\n"
+    more = "interactive = true\n" if is_interactive else ""
+    house.program(PRELUDE + body, more=more)
     seen: list[str] = []
 
     async def scene() -> None:
@@ -199,9 +173,8 @@ def test_feedback_and_a_reason_with_a_secret_are_not_stored_in_clear(house: Hous
     """The same for whatever else people say to an agent."""
     need = 'printf "type: api_key\\nname: KEY$n\\n" | block DEPENDENCY_REQUEST'
     done = 'echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="'
-    program(
-        house,
-        f"cat >> heard; mkdir -p docs; echo 'The sea' > docs/draft.md\n"
+    house.program(
+        PRELUDE + f"cat >> heard; mkdir -p docs; echo 'The sea' > docs/draft.md\n"
         f"case $n in\n1|2) {need} ;;\n*) {done} ;;\nesac\n",
     )
 
@@ -238,9 +211,8 @@ def test_what_is_refused_without_a_word_comes_as_the_default(
     """The agent is told its own default and has it in its environment; without one it goes on
     without it."""
     default = "default: sqlite:///sea.db\\n" if has_default else ""
-    program(
-        house,
-        "cat >> heard\n"
+    house.program(
+        PRELUDE + "cat >> heard\n"
         f'case $n in\n1) printf "type: env_variable\\nname: SEA_URL\\n{default}" '
         "| block DEPENDENCY_REQUEST ;;\n"
         '*) echo "<$SEA_URL>" > got; finish ;;\nesac\n',

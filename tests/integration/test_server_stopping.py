@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
 from segue import i18n
 from segue.work.server import closing
@@ -46,20 +46,8 @@ exec {git} "$@"
 def house(tmp_path: Path) -> House:
     i18n.use("en")
     made = House(tmp_path)
-    program = tmp_path / "busy.sh"
-    program.write_text(BUSY, encoding="utf-8")
-    program.chmod(0o755)
-    made.add('[agents.busy]\nkind = "command"\ncommand = ["./busy.sh"]\n')
+    made.program(BUSY, "busy")
     return made
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
-
-
-def kinds(server: Open, id: str) -> list[str]:
-    """The checkpoints of a task, the oldest first."""
-    return [row["kind"] for row in reversed(server.desk.checkpoints(id)["items"])]
 
 
 def pid_file(server: Open, id: str) -> Path:
@@ -131,7 +119,7 @@ def test_the_checkpoint_of_the_end_can_be_gone_back_to(house: House) -> None:
             await server.until(lambda: pid_file(server, id).exists())
             await server.pending(waits, "question")
         async with house.open() as server:
-            assert (kinds(server, id), kinds(server, waits)) == (["stop"], ["question"])
+            assert (server.kinds(id), server.kinds(waits)) == (["stop"], ["question"])
             forked = server.desk.fork(id)["id"]
             copied = server.office.data / "workspaces" / forked / "draft.md"
             assert copied.read_text() == "half\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
 from segue import i18n
 from segue.drivers.notify import Notice
@@ -134,21 +134,12 @@ def office(tmp_path: Path) -> Office:
     return Office(tmp_path)
 
 
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
-
-
 async def settled(server: Open) -> None:
     """All that is due has fired: the loop has gone round, and nothing is due any more."""
     supervisor = server.office.supervisor
     supervisor.kick()
     await server.until(lambda: not supervisor._may_start)
     await server.until(lambda: not supervisor.records.due(supervisor.clock.now()))
-
-
-def kinds(server: Open, id: str) -> list[str]:
-    """The checkpoints of a task, the oldest first."""
-    return [row["kind"] for row in reversed(server.desk.checkpoints(id)["items"])]
 
 
 def test_a_review_reminds_then_presses_then_escalates(office: Office) -> None:
@@ -358,21 +349,21 @@ def test_a_checkpoint_every_ten_minutes_of_work(office: Office) -> None:
             await server.until(lambda: at_work(server, id))
             office.pass_(server, tens - MOMENT)
             await settled(server)
-            assert kinds(server, id) == []
+            assert server.kinds(id) == []
             office.pass_(server, MOMENT)
-            await server.until(lambda: kinds(server, id) == ["timer"])
+            await server.until(lambda: server.kinds(id) == ["timer"])
             office.pass_(server, tens)
-            await server.until(lambda: kinds(server, id) == ["timer"] * 2)
+            await server.until(lambda: server.kinds(id) == ["timer"] * 2)
         office.clock.ahead += tens
         async with office.life() as server:
-            await server.until(lambda: kinds(server, id) == ["timer"] * 3)
+            await server.until(lambda: server.kinds(id) == ["timer"] * 3)
             server.desk.pause(id)
-            await server.until(lambda: kinds(server, id)[-1] == "pause")
+            await server.until(lambda: server.kinds(id)[-1] == "pause")
             office.pass_(server, 3 * tens)
             await settled(server)
             server.desk.cancel(id)
-            await server.until(lambda: kinds(server, id)[-1] == "final")
-            assert kinds(server, id) == [*["timer"] * 3, "pause", "final"]
+            await server.until(lambda: server.kinds(id)[-1] == "final")
+            assert server.kinds(id) == [*["timer"] * 3, "pause", "final"]
             sql = "SELECT count(*) FROM server_timers WHERE task = ?"
             row = server.office.supervisor.records.store.one(sql, id)
             assert row is not None
@@ -392,12 +383,12 @@ def test_a_wait_that_no_checkpoint_knows_of_gets_one_at_the_next_start(
                 patch.setattr(Saving, "save", lambda _self, _id, _kind: None)
                 id = server.new()
                 await server.pending(id, "review")
-            assert kinds(server, id) == []
+            assert server.kinds(id) == []
         async with office.life() as server:
-            await server.until(lambda: kinds(server, id) == ["recovered"])
+            await server.until(lambda: server.kinds(id) == ["recovered"])
         async with office.life() as server:
             await settled(server)
             await server.office.supervisor.saving.settle()
-            assert kinds(server, id) == ["recovered"]
+            assert server.kinds(id) == ["recovered"]
 
     play(scene)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open
+from office_kit import House, Open, play
 
 from segue import i18n
 
@@ -31,15 +29,8 @@ sleep 1000
 def house(tmp_path: Path) -> House:
     i18n.use("en")
     made = House(tmp_path)
-    program = tmp_path / "busy.sh"
-    program.write_text(BUSY, encoding="utf-8")
-    program.chmod(0o755)
-    made.add('[agents.player]\nkind = "command"\ncommand = ["./busy.sh"]\n')
+    made.program(BUSY)
     return made
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 async def die(house: House, *, saved: int) -> tuple[str, list[Path]]:
@@ -59,11 +50,6 @@ async def die(house: House, *, saved: int) -> tuple[str, list[Path]]:
     for each in (keeper, pid):
         os.kill(each, signal.SIGKILL)
     return id, files
-
-
-def troubles(server: Open, id: str) -> list[str]:
-    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
-    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
 
 
 def recovered(server: Open, id: str) -> dict[str, Any]:
@@ -95,7 +81,7 @@ def test_a_broken_checkpoint_is_passed_over_and_said(
             assert "is broken" in logged(caplog, id)
             taken = recovered(server, id)
             assert (taken["checkpoint"], taken["broken"]) == (whole["id"], [broken["id"]])
-            assert troubles(server, id) == []
+            assert server.troubles(id) == []
 
     play(scene)
 
@@ -110,7 +96,7 @@ def test_a_whole_checkpoint_is_no_news(house: House, caplog: pytest.LogCaptureFi
             await server.status(id, "completed")
             oldest = server.desk.checkpoints(id)["items"][-1]
             assert recovered(server, id)["checkpoint"] == oldest["id"]
-            assert (logged(caplog, id), troubles(server, id)) == ("", [])
+            assert (logged(caplog, id), server.troubles(id)) == ("", [])
 
     play(scene)
 
@@ -129,7 +115,7 @@ def test_a_cold_start_is_told_with_what_is_lost(
             file.unlink()
         async with house.open() as server:
             await server.status(id, "completed")
-            (text,) = troubles(server, id)
+            (text,) = server.troubles(id)
             assert "Lost:" in text
             assert ("to go back to" in text) is bool(saved)
             assert f"cold start: {text}" in logged(caplog, id)

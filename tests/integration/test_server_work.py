@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House
+from office_kit import House, play
 
-from segue import i18n
 from segue.work.server.refused import Refused
 
 TWO_PHASES = """
@@ -23,16 +20,6 @@ phase 1
 write docs/final.md The sea is deep, and wide.
 phase 2
 """
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    i18n.use("en")
-    return House(tmp_path)
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
 
 
 def test_a_task_passes_through_its_phases(house: House) -> None:
