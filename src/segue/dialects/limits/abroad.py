@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.words import has_any
+
+_EASTERN = Expression("[ぁ-ヿ一-鿿가-힣]")
 
 # Other languages: what, and how it ended, in either order within a few words.
 ELSEWHERE = {
@@ -105,3 +108,8 @@ def _is_foreign(char: str) -> bool:
 def is_eastern(char: str) -> bool:
     """A letter of Korean, Japanese or Chinese."""
     return "ぁ" <= char <= "ヿ" or "一" <= char <= "鿿" or "가" <= char <= "힣"
+
+
+def eastern_in(text: str) -> int:
+    """How many of its letters are of these."""
+    return len(_EASTERN.findall(text))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from segue.dialects.limits import chrome, doing
-from segue.dialects.limits.paragraphs import had_room
+from segue.dialects.limits.paragraphs import had_room, size_of
 
 INPUT_ROWS_MAX = 30
 STATUS_ROWS_MAX = 12
@@ -249,7 +249,7 @@ def _begins(rows: Sequence[str], at: int, head: str) -> bool:
     row = rows[at]
     body = row.lstrip()
     is_typed = head[:1] in chrome.TYPED and head[1:2] == " " and len(body) == len(row)
-    if is_typed and rows[at - 1] == head and had_room(head, body, rows):
+    if is_typed and rows[at - 1] == head and had_room(head, body, max(map(size_of, rows))):
         return True
     mark = body[:1]
     if mark in chrome.ELBOW:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from segue.dialects.limits import chrome
-from segue.dialects.limits.abroad import is_eastern
+from segue.dialects.limits.abroad import eastern_in
 from segue.dialects.limits.clues import Expression
 
 ROWS_MAX = 40
@@ -23,8 +21,9 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
         return [" ".join(bodies)]
     found: list[str] = []
     rows = rows[-ROWS_MAX:]
+    widest = max(map(size_of, rows))
     for at, body in enumerate(bodies):
-        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width, rows):
+        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width, widest):
             gap = "" if _is_broken(rows[at - 1], width) else " "
             found[-1] = f"{found[-1]}{gap}{body}"
         elif body:
@@ -40,11 +39,11 @@ def body_of(row: str) -> str:
     return body.strip("*") if body.startswith("**") else body
 
 
-def _is_new(above: str, above_body: str, body: str, width: int, rows: Sequence[str]) -> bool:
+def _is_new(above: str, above_body: str, body: str, width: int, widest: int) -> bool:
     """Whether a row begins a line of its own: the one above had room for its first word."""
     if not body or not above_body:
         return True
-    if had_room(above, body, rows):
+    if had_room(above, body, widest):
         return True
     has_room = len(above) + 1 + len(body.split(" ", 1)[0]) <= width
     return has_room and (
@@ -52,14 +51,15 @@ def _is_new(above: str, above_body: str, body: str, width: int, rows: Sequence[s
     )
 
 
-def had_room(above: str, body: str, rows: Sequence[str]) -> bool:
-    """Whether another of these rows is as long as this one would be with the next word: then
-    nothing was wrapped here."""
-    return _size(above) + 1 + _size(body.split(" ", 1)[0]) <= max(map(_size, rows))
+def had_room(above: str, body: str, widest: int) -> bool:
+    """Whether another row here is as long as this one would be with the next word: then nothing
+    was wrapped here."""
+    return size_of(above) + 1 + size_of(body.split(" ", 1)[0]) <= widest
 
 
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text) + sum(map(is_eastern, text))
+def size_of(text: str) -> int:
+    """How many columns a text takes."""
+    return len(text) if text.isascii() else len(text) + eastern_in(text)
 
 
 def _is_broken(above: str, width: int) -> bool:
