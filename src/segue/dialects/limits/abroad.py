@@ -28,8 +28,9 @@ ELSEWHERE = {
         "erreicht|überschritten|aufgebraucht|erschöpft|verbraucht",
     ),
     "es": (
-        "l[ií]mites?|cuota|cr[eé]ditos?|saldo",
-        "alcanzad[oa]|excedid[oa]|superad[oa]|agotad[oa]s?",
+        "l[ií]mites?|cuota|cr[eé]ditos?|saldo|mensajes",
+        "alcanzad[oa]|excedid[oa]|superad[oa]|agotad[oa]s?|agotaste|quedaste sin|quedado sin"
+        "|uso se restablece",
     ),
     "fr": ("limites?|quota|cr[eé]dits?|plafond", "atteinte?|dépassée?|épuisée?s?"),
     "it": (r"limit[ei]|quota|crediti?", "raggiunt[oai]|superat[oai]|esaurit[oai]"),

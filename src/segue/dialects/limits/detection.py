@@ -106,12 +106,15 @@ class _Look:
         width = max(map(len, self._rows), default=0)
         found = lines(tuple(rows), width)
         reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
-        if reading is None and trust == OWN and len(rows) > 1:  # perhaps wrapped after all
+        is_wrapped = len(rows) > 1 and (trust == OWN or any('{"' in row for row in rows))
+        if reading is None and is_wrapped:  # perhaps after all
             joined = [" ".join(map(body_of, rows))]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
-        if reading is None and is_cut(tuple(rows), width):  # rows of one length by chance
+        is_timed = reading is not None and reading.moment is not None
+        if not is_timed and is_cut(tuple(rows), width):  # rows of one length by chance
             joined = [" ".join(row.strip() for row in rows)]
-            reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
+            again = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
+            reading = again if again and (again.moment or not reading) else reading
         return reading
 
 
@@ -223,7 +226,7 @@ def _body(rows: list[str], look: _Look) -> Detection:
 
 
 def _says_nothing(block: Block) -> bool:
-    if block.place == layout.NOTHING:
+    if block.place == layout.NOTHING or not block.text:
         return True
     if block.place == layout.PROMPT:
         is_queued = block.rows[0].startswith("  ")
@@ -303,7 +306,8 @@ def _stopped(reading: Reading, look: _Look) -> Detection:
 
 def _retrying(block: Block, look: _Look) -> Detection:
     """It tries again by itself; what it says of the cause gives the kind."""
-    reading = look.read(block.rows, OWN)
+    rows = (block.rows, *((row,) for row in block.rows))  # together, else one by one
+    reading = next((found for said in rows if (found := look.read(said, OWN))), None)
     moment = when(block.text, look.here)
     kind = reading.kind if reading else kinds.by_code(block.text) or kinds.UNKNOWN
     return _detection(_retry_state(moment, look), kind, block.text, "retrying", moment, False)

@@ -10,7 +10,7 @@ from segue.dialects.limits.clues import Clue, Expression
 
 _IS_BUSY = Clue(
     "to interrupt|to stop|to cancel|…|...",
-    r"\b(?:esc|escape|ctrl[+-]c)(?: again)? to (?:interrupt|stop)\b",
+    r"\b(?:esc|escape|ctrl[+-]c)(?: again)? to (?:interrupt|stop)\b(?! waiting)",
     r"\((?:esc|ctrl[+-]c) to cancel\b",
     r"\bto cancel, \d+\s?s\)",
     r"^\s*[✻✶✢✽✳✷✸✹✺✼·∙*+◐◑◒◓]\s+\S[^.…]{0,60}(?:…|\.\.\.)",
@@ -55,7 +55,7 @@ is_resuming = Clue(
     r"\bautomatically (?:continu|resum)(?:e|es|ing)",
     r"\bwill (?:automatically |auto-?)?(?:continue|resume)\b(?! to be)",
     r"\bwill continue automatically\b",
-    r"\bauto-?(?:resum|continu)(?:e|es|ing)\b(?! (?:cancel|off|disabled))",
+    r"(?<!-)\bauto-?(?:resum|continu)(?:e|es|ing)\b(?! (?:cancel|off|disabled))",
     r"\bwaiting (?:here )?(?:for|until)\b[^.]{0,60}\b(?:resets?|then continue)",
 )
 is_cancelled = Clue(
@@ -68,6 +68,7 @@ is_lifted = Clue(
     "|now using|switch|falling|fell|went to|routed|continuing with|downgraded",
     r"\blimits? (?:has |have |was |were |is )?(?:been )?(?:reset|lifted|restored)\b\s*[·.,-]?\s*"
     r"(?:continu|resum|you can)",
+    r"(?<!consider )(?<!try )(?<!by )(?<!recommend )(?<!suggest )(?<!or )"
     r"\b(?:now using|(?:automatically )?switched|switching (?:from|to|you|automatically)"
     r"|falling back"
     r"|fell back|went to|re-?routed|continuing with|downgraded)\b",
@@ -77,7 +78,8 @@ _DONE = Expression(
     r"\s*(?:[✻✶✢✽✳✷✸✹✺✼·*─-]+\s*)?[A-ZÀ-Ý][\wà-ÿ]+ for \d[\dhms. ]*(?:\s*[·•].*)?\s*-*$"
 )
 _HINT_BEGINS = Expression(
-    r"\s*(?:⏵⏵|\?\s+for shortcuts|⎇|~/\S|/\w[\w/.-]*\s*(?:$|\()|tip:|※|💡|✨|\d+ warnings?\b)",
+    r"\s*(?:⏵⏵|\?\s+for shortcuts|⎇|~/\S|/\w[\w/.-]*\s*(?:$|\()|tip:|※|💡|✨|\d+ warnings?\b"
+    r"|[\w.@-]{1,32}✨\s*$)",
     re.IGNORECASE,
 )
 _IS_HINT = Clue(

@@ -30,7 +30,7 @@ _BRANDS = (
     r"|anthropic|groq|mistral|deepseek|grok|xai|moonshot|provider|agent|llm|model|api"
 )
 _ERRORS = (
-    r"errors?|exception|failure|failed|fatal|warning|output|stderr|result|rejected|refused|denied"
+    r"errors?|exception|failure|failed|fatal|warning|output|stdout|stderr|result|rejected|refused|denied"
     r"|response|status|reason|details?|cause|caused by|message|panic|aborted|stopped|halted|paused"
     r"|interrupted|unsuccessful|problem|returned|went wrong"
 )
@@ -87,8 +87,8 @@ _LABEL_BEGINS = tuple(
 )
 _LABEL_WORDS = tuple(
     """
-    error exception fail fatal output stderr result reject refuse denied response status reason
-    detail cause message invalid bad panic abort stop halt pause interrupt unsuccess problem
+    error exception fail fatal output stdout stderr result reject refuse denied response status
+    reason detail cause message invalid bad panic abort stop halt pause interrupt unsuccess problem
     returned wrong budget exceeded _ \"
     """.split()  # noqa: SIM905
 )

@@ -223,7 +223,7 @@ def _framed(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
     if not inside or is_cut_off:
         yield Block(TOOL, tuple(inside))
         return
-    shallow = min(len(row) - len(row.lstrip()) for row in inside)
+    shallow = min(map(_indent, inside))
     parts = _parts([row[shallow:] for row in inside])
     for part in reversed(parts):
         is_own = part.place == PLAIN and parts[0].place != TOOL
@@ -243,6 +243,10 @@ def _parts(rows: Sequence[str]) -> list[Block]:
     return parts
 
 
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
 def _begins(rows: Sequence[str], at: int, head: str) -> bool:
     """Whether a row is the first of another party's. What hangs from a spinner belongs to it, what
     is typed in several rows is indented."""
@@ -253,7 +257,9 @@ def _begins(rows: Sequence[str], at: int, head: str) -> bool:
         return True
     mark = body[:1]
     if mark in chrome.ELBOW:
-        return body[1:2] in ("", " ") and not doing.is_busy(head)  # else it is a tree's branch
+        is_nested = head.lstrip()[:1] in chrome.ELBOW and _indent(row) > _indent(head)
+        # else it is a tree's branch
+        return body[1:2] in ("", " ") and not is_nested and not doing.is_busy(head)
     if len(row) - len(body) > 2 or body[1:2] not in ("", " "):
         return False
     if mark in chrome.PROMPT:

@@ -8,8 +8,11 @@ from segue.dialects.limits.clues import Expression
 
 ROWS_MAX = 40
 LONG_WORD = 24
+_JSON = Expression(r"(?i)\{\s*\\*\"\w+\\*\"\s*:|\bapi error\b.*\{$")
 _ENDS = Expression(r"[.!?:;…)}\]\"']\s*$")
-_FRESH = Expression(r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d)")
+_FRESH = Expression(
+    r"\s*(?:[\[({<]|/[a-z]|https?://|\d+[.)]\s|[-*]\s|\d\d:\d\d|20\d\d-\d\d-\d\d|retrying in \d)"
+)
 
 
 def lines(rows: tuple[str, ...], width: int) -> list[str]:
@@ -23,7 +26,8 @@ def lines(rows: tuple[str, ...], width: int) -> list[str]:
     rows = rows[-ROWS_MAX:]
     widest = max(map(size_of, rows))
     for at, body in enumerate(bodies):
-        if at and not _is_new(rows[at - 1], bodies[at - 1], body, width, widest):
+        is_inside = bool(found) and _is_open(found[-1])
+        if is_inside or (at and not _is_new(rows[at - 1], bodies[at - 1], body, width, widest)):
             gap = "" if _is_broken(rows[at - 1], width) else " "
             found[-1] = f"{found[-1]}{gap}{body}"
         elif body:
@@ -49,6 +53,11 @@ def _is_new(above: str, above_body: str, body: str, width: int, widest: int) -> 
     return has_room and (
         _ENDS.search(above_body) is not None or _FRESH.match(body) is not None or body[:1].isupper()
     )
+
+
+def _is_open(line: str) -> bool:
+    """Whether a line ends within JSON."""
+    return "{" in line and line.count("{") > line.count("}") and _JSON.search(line) is not None
 
 
 def had_room(above: str, body: str, widest: int) -> bool:

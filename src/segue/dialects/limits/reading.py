@@ -46,7 +46,7 @@ _IS_API = Clue.any_of(
         r"\\*[\"'](?:error|type)\\*[\"']\s*:\s*(?:\{|\\*[\"']error)"
         r"|\\*[\"']code\\*[\"']\s*:\s*[45]\d\d\b|^\W*[45]\d\d\s*\{",
     ),
-    ("40|41|42|50|52", r"^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"),
+    ("40|41|42|50|52", r"^[^\w`\"']{0,6}(?:40[123]|413|429|50[234]|529) \"?(?-i:[A-Z])"),
     ("_error", r"\b[a-z_]+_error\b"),
     ("resource_exhausted", r"RESOURCE_EXHAUSTED"),
     (
@@ -67,7 +67,7 @@ _API_BEGINS = Expression(
     r"|Exception)(?:: | - )"
     r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b"
     r"|error from [^:]{1,40}: [45]\d\d\b|error when talking to \w+ api\b"
-    r"|(?:40[123]|413|429|50[234]|529) (?-i:[A-Z])"
+    r"|(?:40[123]|413|429|50[234]|529) \"?(?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
     re.IGNORECASE,
 )
@@ -130,7 +130,7 @@ _IS_REPORT = Clue.any_of(
     ("retried", r"\bretried\b(?! \d)"),
     (
         "for example|such as|is now|are now|we now|so the|then the",
-        r"\b(?:for example|such as|is now|are now|we now|so the|then the)\b",
+        r"\b(?:for example|(?<!model )such as|is now|are now|we now|so the|then the)\b",
     ),
     ("the first|the second|the third|the last", r"\bthe (?:first|second|third|last) [a-z]\w*"),
     ("e.g. when", r"\be\.g\. when\b"),
@@ -303,18 +303,18 @@ def _kind(
     if named := kinds.by_words(said):
         return named, True
     coded = kinds.by_code(rest if is_api else line[: found.start])
-    if coded == kinds.DAILY:
+    if coded in (kinds.SESSION, kinds.WEEKLY, kinds.DAILY):
         return coded, True
     is_bill = _BILL.search(rest) is not None and brand not in kinds.QUOTA_BRANDS
     if is_bill or _INCREASE.search(rest):
         return kinds.BILLING, True
     is_short = moment is not None and (moment.at - here.now).total_seconds() <= RATE_S_MAX
-    if moment is not None and moment.form == "span" and is_short:
+    is_usage = _USAGE.search(said) is not None
+    if moment is not None and moment.form == "span" and is_short and not is_usage:
         return kinds.RATE, True
     is_far = moment is not None and (moment.at - here.now).total_seconds() > FAR_S
     if is_far and coded == kinds.RATE:  # no matter of requests per minute, whatever its code
         coded = None
-    is_usage = _USAGE.search(said) is not None
     for told in (kinds.by_window(rest), coded):
         if told is not None and told != kinds.AUTH and not (told == kinds.RATE and is_usage):
             return told, True

@@ -56,6 +56,7 @@ _FILL = Expression(
       | (?:at|on|in|after|by|from|around|about|approximately|for|until|till|again|back|be|is|are|it
           |will|the|your|limits?|usage|quota|window|automatically|date|time|resets?|next\ (?=try)
           |um|am|ab|in|nach|à|dans|às|em|en|a\ las|el|le|dia|día|erneut|wieder|around|then|please
+          |après|despu[eé]s\ de
           |to|become[s]?|available|seconds?\ (?=\d)|and|,|before|trying|retrying|retry|continuing
           |which|that|you|can|use|access|restored|lifted|of|day|starting|sie|es|bitte|de\ nouveau
           |possible|epoch|unix|timestamp|lo|nuevamente|alle|ore|om|o|tra|si|в|через|снова
@@ -89,8 +90,8 @@ _EASTERN_TIME = Expression(
     r"|(?:오전|오후|午前|午後|上午|下午)?\s*\d|내일|明日|明天"
 )
 _IS_CHINA = Clue(
-    "][|z.ai|bigmodel|limit reached for|code",
-    r"[\"']code\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b"
+    "][|z.ai|bigmodel|limit reached for|13",
+    r"[\"'](?:code|type)\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b"
     r"|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
 # A time is a number, or one of a few words.
