@@ -79,7 +79,7 @@ _DONE = Expression(
 )
 _HINT_BEGINS = Expression(
     r"\s*(?:⏵⏵|\?\s+for shortcuts|⎇|~/\S|/\w[\w/.-]*\s*(?:$|\()|tip:|※|💡|✨|\d+ warnings?\b"
-    r"|[\w.@-]{1,32}✨\s*$)",
+    r"|[\w.@-]{1,32}✨\s*$|⎿\s+(?:\w+ )?dialog dismissed)",
     re.IGNORECASE,
 )
 _IS_HINT = Clue(

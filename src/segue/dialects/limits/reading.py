@@ -66,6 +66,7 @@ _API_BEGINS = Expression(
     r"|status|detail|statusCode)\\*\"\s*:|\[?[45]\d\d\]?:?\s*\{|(?:[\w.]+: )?[\w.]*(?:Error"
     r"|Exception)(?:: | - )"
     r"|[45]\d\d status code\b|(?:error code|(?:got )?status): [45]\d\d\b"
+    r"|(?:\w: )?\[resource_exhausted\]"
     r"|error from [^:]{1,40}: [45]\d\d\b|error when talking to \w+ api\b"
     r"|(?:40[123]|413|429|50[234]|529) \"?(?-i:[A-Z])"
     r"|error: [45]\d\d|(?:\w+ ){0,4}error: |\S+Z?\s+(?:WARN|ERROR)\b|(?:[\w./:]+ ){0,6}failed\b)",
@@ -74,6 +75,7 @@ _API_BEGINS = Expression(
 _LISTED = Expression(r"[\"'],\s*$|,\s*[)\]]\s*$")  # an entry of a list in source code
 _ANSWER = Expression(
     r"\b[45]\d\d\b|[\"']message\\*[\"']|\{\s*\\*[\"']\w+\\*[\"']\s*:|Exception - |: \w+ \w+ \w+"
+    r"|\[resource_exhausted\]"
 )
 _STARTS = Expression(r"(?:[.!?:;·∙|,=>]|\\*[\"'`(\[{]|\s-)\s*(?=\w)")
 _CLAUSE = Expression(r"[.!?](?:\s|$)|,\s|[·∙|;]|\s-\s|\n")
