@@ -20,7 +20,7 @@ from segue.dialects.limits.layout import Block, Layout
 from segue.dialects.limits.menus import Menu, menu_of
 from segue.dialects.limits.moments import Here, Moment
 from segue.dialects.limits.paragraphs import body_of, is_cut, lines
-from segue.dialects.limits.reading import ALONE, OWN, SPEECH, Reading, is_warning, read
+from segue.dialects.limits.reading import ALONE, LABELS, OWN, SPEECH, Reading, is_warning, read
 from segue.dialects.limits.screen import normalise
 from segue.dialects.limits.when import when
 
@@ -114,7 +114,8 @@ class _Look:
         if not is_timed and is_cut(tuple(rows), width):  # rows of one length by chance
             joined = [" ".join(row.strip() for row in rows)]
             again = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
-            reading = again if again and (again.moment or not reading) else reading
+            is_better = reading is None or reading.rule in LABELS
+            reading = again if again and (again.moment or is_better) else reading
         return reading
 
 

@@ -17,6 +17,7 @@ A_DAY = timedelta(hours=26)  # what is further away than this is no window of ho
 
 # What the words next to the limit say, the most telling first.
 _OWN = (
+    (OVERLOADED, Clue("server capacity|server-side", r"\bserver capacity\b|\bserver-side issue")),
     (
         CONTEXT,
         Clue(
@@ -79,7 +80,7 @@ _WINDOWS = (
             "|täglich|diari",
             r"\bdaily\b|\bfree (?:\w+ )?(?:usage|tier|quota|requests?|allowance)\b"
             r"|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
-            r"|\btoday\b"
+            r"|(?<!resets )(?<!reset )(?<!again )(?<!later )\btoday\b"
             r"|(?<!more than )\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b"
             r"|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
             r"|每天|täglich"

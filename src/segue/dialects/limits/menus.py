@@ -71,6 +71,8 @@ class Menu(NamedTuple):
             return True
         if self.title and _MAY_I.match(self.title[-1]):
             return True
+        if self.title and self.title[0][:1] in chrome.SPEECH and self.title[-1].endswith("?"):
+            return True
         return any(entry.startswith(_OWN_WORDS) for entry in self.entries)
 
     @property

@@ -37,6 +37,7 @@ _FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue.any_of(
     ("rate_limit_info", r'"rate_limit_info":\s?\{"status":\s?"rejected"'),
+    ("isapierrormessage", r'"isApiErrorMessage":\s?true'),
     ("this error:", r"^\W{0,6}(?:ran into|encountered|got) this error: "),
     ("internal error", r'^\W{0,6}internal error: "'),
     ("errortype", r'"errorType"\s?:'),
@@ -88,10 +89,13 @@ _ADDRESS = Expression(
     re.IGNORECASE,
 )
 # What programs begin with a capital, and people write of in mid-sentence.
-_SAID_IN_PASSING = {kinds.AUTH: 0, kinds.NETWORK: 12}  # by how many words
+_SAID_IN_PASSING = {kinds.AUTH: 2, kinds.NETWORK: 12}  # by how many words
 _RATE = Expression(r"\b429\b|\brate limit (?:reached|exceeded)", re.IGNORECASE)
-_LABELS = frozenset(
-    {"network", "overloaded-word", "wait", "retries-over", "too-many", "compaction", "denied"}
+LABELS = frozenset(
+    {
+        *("network", "overloaded-word", "wait", "retries-over", "too-many", "compaction", "denied"),
+        "auth-failed",
+    }
 )
 _ERROR = Expression(
     r"\b(?:error|fatal|failed|failure|\w+Exception|invalid (?:param\w*|requests?))\b", re.IGNORECASE
@@ -106,7 +110,11 @@ _USAGE = Expression(r"\busage[ _-]?limits?\b", re.IGNORECASE)  # is more than a 
 _BILL = Expression(r"\bplan and billing\b", re.IGNORECASE)
 _HERE = Expression(r"\blocalhost\b|\b127\.0\.0\.1\b|\[?::1\]?:\d")
 _INCREASE = Expression(r"\brequest a (?:limit|spend) increase\b", re.IGNORECASE)
-_ADDRESSES = Expression(r"\S*(?:://|\w\.\w+/)\S*")
+# Addresses, and what programs say with words of reports.
+_ADDRESSES = Expression(
+    r"\S*(?:://|\w\.\w+/)\S*|\b(?:read|see) the docs\b|\bdefault (?=rate limit)", re.IGNORECASE
+)
+_FOR_PROGRAMMERS = Expression(r"\s*For more information, pass `verbose: true`.*")
 # Who reports about a program speaks of these; a program does not.
 _REPORT_WORDS = frozenset(
     """
@@ -224,14 +232,14 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
     starts = labels.heads(line)  # looked for one by one: mostly it is the first
     found = matching.first(line, starts, brand, trust)
-    if found is not None and found.rule not in _LABELS:
+    if found is not None and found.rule not in LABELS:
         return found
     begin = found.start + 1 if found else 0
     later = [at for at in starts if at >= begin]
     if trust == OWN:
         later += [m.end() for m in _STARTS.finditer(line, begin)][:STARTS_MAX]
     told = matching.first(line, later, brand, SPEECH) if later else None
-    if told is not None and (found is None or told.rule not in _LABELS):
+    if told is not None and (found is None or told.rule not in LABELS):
         return told
     return found or _elsewhere(line)
 
@@ -260,6 +268,8 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
     """Nothing else is said than that there is a limit, until when, and what to do about it."""
     if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest[found.start :]):
         return False
+    if "verbose: true" in rest:
+        rest, line = _FOR_PROGRAMMERS.sub("", rest), _FOR_PROGRAMMERS.sub("", line)
     if _SAYS_ERROR.match(line):  # what it says after that may be for a programmer
         rest = line = _first(line, found.end)
     if labels.is_code(line) or labels.is_template(line):
@@ -282,7 +292,7 @@ def _first(line: str, at: int) -> str:
 
 def _is_report(text: str) -> bool:
     """Somebody tells of a program, its tests, its code."""
-    lower = (_ADDRESSES.sub(" ", text) if "/" in text else text).lower()
+    lower = _ADDRESSES.sub(" ", text).lower()
     if not _REPORT_WORDS.isdisjoint(_TOKEN.findall(lower)):
         return True
     return _IS_REPORT(lower, lower)

@@ -9,7 +9,7 @@ from segue.dialects.limits.words import alternatives
 _SERVER = alternatives(words.SERVER)
 _OVERLOADED = alternatives(words.OVERLOADED)
 _EXCEEDS = (
-    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|beyond|bigger than|greater than"
+    r"\b(?:exceed(?:s|ed|ing)?|larger than|longer than|over|above|beyond|bigger than|greater than"
     r"|out of room in"
     r"|run out of|ran out of|(?:not|n't|no longer) fits? (?:in|into|within)"
     r"|overflow\w*)\b[^.!?\n]{0,60}?"
@@ -150,7 +150,6 @@ LOGINS = (
         r"|callback|check) )"
         r"{0,2}(?:has )?(?:expired|failed)\b",
         r"auth(?:entication|orization)?[ _](?:error|fail(?:s|ed|ure)|required|expired)",
-        r"failed to (?:authenticate|log ?in|refresh)\b",
         r"please set an? auth\w* method\b",
         r"(?:this|your|the) (?:credential|token|key)s? (?:is|are) only"
         r" (?:authori[sz]ed|valid|allowed)\b",
@@ -169,7 +168,7 @@ LOGINS = (
         r"(?:your|this|the) (?:organi[sz]ation|admin\w*|workspace|team|company"
         r"|policy)(?:'s \w+)? (?:has |have )?"
         r"(?:disabled|blocked|restricted|revoked|turned off) (?:[\w'-]+ ){0,4}(?:access|use"
-        r"|usage)\b",
+        r"|usage|authentication|logins?)\b",
         r"unauthori[sz]ed\b",
         r"access (?:forbidden|terminated|revoked)",
         r"(?:your |this )?(?:account|organi[sz]ation|api key)(?: [\w<>:=@.-]+){0,2} (?:has been "
@@ -180,6 +179,13 @@ LOGINS = (
         never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
         needs="key auth credential token oauth login logged signed access account organi session"
         " org forbidden sign-in bearer sso permission",
+    ),
+    one(  # whatever the server answered
+        "auth-failed",
+        "auth",
+        r"failed to (?:authenticate|log ?in|refresh)\b",
+        never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
+        begins="failed",
     ),
     one(
         "login-needed",

@@ -233,8 +233,10 @@ MONEY = (
         r"(?:extra usage|an? (?:paid|pro|active) \w+|(?:usage )?credits?"
         r"|an? (?:subscription|upgrade)|billing)\b"
         r"[\w ]{0,24}? (?:(?:is|are) )?required\b",
-        r"(?-i:[A-Z])[\w.-]*(?: [\w.-]+){0,2}? requires? (?:usage |extra |more |paid |prepaid )*"
-        r"credits\b",
+        r"(?-i:[A-Z])[\w.-]*(?: [\w.-]+){0,2}? (?:requires?|needs) "
+        r"(?:usage |extra |more |paid |prepaid )*credits\b",
+        r"(?-i:[A-Z])[\w.-]*(?: [\w.-]+){0,2}? (?:is|are) not included in (?:your|this|the)"
+        r" (?:\w+ ){0,2}(?:plan|subscription|package|account)\b",
         r"(?:your|this|the) (?:[\w'-]+ ){1,3}?(?:does not|doesn't|do not|don't) include"
         r" (?:[\w-]+ )?(?:usage|credits|access|requests)\b",
         r"(?:your|this|the) (?:[\w'-]+ ){0,3}?(?:usage|limits?|quota|allocation|allowance|credits)"

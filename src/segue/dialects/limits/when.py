@@ -36,7 +36,7 @@ _CUE = Expression(
     | (?:can|may)\s+(?:send|start|make|use|ask|continue|work)(?:\s+\w+){0,3}?
         (?=\s+(?:after|at|from)\s+\d)
     | return(?=\s+(?:tomorrow|next|on|at|in|after)\b)
-    | versuch\w+ | essaye[rz]? | intént\w+ | vuelv\w+ | tente\b
+    | versuch\w+ | essaye[rz]? | int[eé]nt\w+ | vuelv\w+ | tente\b
     | zurückgesetzt | erneut | wieder | réessaye[rz] | réinitialis\w+ | disponible | redefinid[oa]
     | restablec\w+ | reintent\w+ | novamente | nuevo
     | ripristin\w+ | riprova\w* | azzer\w+ | opnieuw | сброс\w* | снова | попробуйте | ponownie
@@ -66,7 +66,10 @@ _FILL = Expression(
 _SPAN_FILL = Expression(
     r"\b(?:in|after|for|another|wait(?:ing|s)?|nach|dans|within|delay|sleeping)\b", re.IGNORECASE
 )
-_COUNT = Expression(r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\s*(?:in|after)\b)", re.IGNORECASE)
+_COUNT = Expression(
+    r"#?\d{1,3}\s*(?:/|of)\s*\d{1,3}\b(?=\)|\]|\s*(?:in|after)\b|\s*$)", re.IGNORECASE
+)
+_IS_RETRY = Expression(r"re-?tr(?:y|ies|ying)", re.IGNORECASE)
 _SECONDS_CUE = Expression(
     r"retry[_ -]?(?:after|delay)|retry\s+after|resets?[_ -]?(?:in|after)[_ -]?s(?:ec(?:ond)?s?)?\b",
     re.IGNORECASE,
@@ -128,8 +131,9 @@ def _piped(text: str, here: Here) -> Moment | None:
 def _cued(text: str, here: Here) -> Moment | None:
     for cue in _cues(text):
         at = _filled(text, cue.end())
-        if counted := _COUNT.match(text, at):  # `retrying 1/5 in 200ms`
-            at = _filled(text, counted.end())
+        if _IS_RETRY.match(cue[0]) and (counted := _COUNT.match(text, at)):
+            at = _filled(text, counted.end())  # `retrying 1/5 in 200ms`
+            at = _filled(text, at + 1) if text[at : at + 1] in (")", "]") else at
         if not at < len(text):
             continue
         between = text[cue.start() : at]

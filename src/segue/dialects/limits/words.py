@@ -12,8 +12,9 @@ from functools import lru_cache
 
 # Which limit: what may stand before the noun. Names (capitalised, or with digits) may, too.
 WHICH = """
-    usage use rate weekly week daily day days today  monthly month hourly hour hours minute minutes
-    session rolling window api request requests token tokens input output free tier plan account
+    usage use rate weekly week week's daily day day's days today today's monthly month hourly hour
+    hours minute minutes session rolling window api request requests token tokens input output free
+    tier plan account
     organization organization's organisation org org's workspace project user user's users model
     models premium chat message messages agent agents mode cloud credit credits spend spending cost
     subscription individual team team's member included fast slow extra shared rollout global
