@@ -69,6 +69,26 @@ def test_a_step_marker_of_a_command_agent_ticks_the_step(box: Box) -> None:
     assert "    - [ ] first\n    - [x] second\n" in seen
 
 
+@pytest.mark.parametrize("is_verified", [False, True])
+def test_an_agent_that_ticks_its_own_task_is_not_believed(box: Box, is_verified: bool) -> None:
+    """It goes on to its end, and what Segue checks decides."""
+    agent = box.tmp / "agent.sh"
+    agent.write_text(
+        "cat > /dev/null\n"
+        'sed -i "s/\\[~\\] $SEGUE_TASK/[x] $SEGUE_TASK/" PLAN.md\n'
+        'while grep -q "\\[x\\] $SEGUE_TASK" PLAN.md; do sleep 0.02; done\n'  # until it is seen
+        f"echo ended >> {box.out}/ended\n"
+    )
+    box.config(f'agent = "mine"\n[agents.mine]\nkind = "command"\ncommand = ["sh", "{agent}"]\n')
+    check = f"echo verified >> {box.out}/verified; {'true' if is_verified else 'false'}"
+    box.plan(f"- [ ] T-1: a\n  - verify: {check}\n  - retries: 0\n")
+    done = box.run("--json")
+    assert done.code == (0 if is_verified else 1), done.said
+    assert ("[x] T-1" if is_verified else "[!] T-1") in box.text()
+    assert (box.out / "ended").read_text() == "ended\n"
+    assert (box.out / "verified").read_text() == "verified\n"
+
+
 def test_what_every_agent_finds_in_its_environment(box: Box) -> None:
     """SEGUE_TASK, RUN, ATTEMPT, CONVERSATION, PROJECT are there; secrets of Segue's own are not."""
     box.extra_env = {

@@ -50,7 +50,7 @@ def compare(run: PlanRun, *, is_running: bool) -> None:
             run.ledger.note_mark(task.id, task.state)
         elif task.state == row.mark:
             run.mark(task.id, row.state)
-        elif is_running and _is_stale(row.state, task.state):
+        elif is_running and (_is_stale(row.state, task.state) or _is_claim(run, task)):
             # Their editor had the plan open while we marked it: an old mark, no decision.
             run.mark(task.id, row.state)
             run.emit("mark_restored", task=task.id, state=row.state)
@@ -64,6 +64,14 @@ def _is_stale(known: TaskState, shown: TaskState) -> bool:
     return known in {TaskState.IN_PROGRESS, TaskState.COMPLETED} and shown in BEHIND
 
 
+def _is_claim(run: PlanRun, task: Task) -> bool:
+    """Ticked while its agent is at work, perhaps by that agent: what was done is checked when it
+    has ended, whoever says that it is done."""
+    return task.state is TaskState.COMPLETED and any(
+        attempt.task.id == task.id and not attempt.is_dropped for attempt in run.jobs.values()
+    )
+
+
 def _edited(run: PlanRun, task: Task) -> None:
     row = run.ledger.tasks[task.id]
     run.tell("mark_edited", task=task.id, was=row.state, now=task.state)
@@ -75,7 +83,8 @@ def _edited(run: PlanRun, task: Task) -> None:
 
 
 def drop_what_is_out_of_our_hands(run: PlanRun) -> None:
-    """A task that a person ticked or skipped needs no agent, no park and no question."""
+    """A task that a person skipped, or ticked while it waited, needs no agent, no park and no
+    question."""
     for job, attempt in list(run.jobs.items()):
         row = run.ledger.tasks[attempt.task.id]
         if row.state is not TaskState.IN_PROGRESS and not attempt.is_dropped:

@@ -250,14 +250,14 @@ def test_a_wait_for_a_conversation_holds_up_nobody_else_after_a_death(bench: Ben
 
 
 def test_a_dropped_run_lets_its_conversation_go(bench: Bench) -> None:
-    """A person ticked the task: its agent ends, and nobody is at work in its conversation."""
+    """A person skipped the task: its agent ends, and nobody is at work in its conversation."""
     bench.begin(ONE)
     bench.starts()
     alive(bench)
     bench.says(Opened("talk-1"))
     job = bench.job
     path = bench.root / "PLAN.md"
-    path.write_text(path.read_text().replace("[~]", "[x]"))
+    path.write_text(path.read_text().replace("[~]", "[-]"))
     bench.turn()
     assert bench.engine.to_end == [job]
     bench.ends(143, job=job, is_ours=True)
