@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
 
-from page_kit import TOKEN, WAIT_S, Server, Watcher, browsing
+from page_kit import TOKEN, WAIT_S, Browsing, Server, Watcher
 
 expect.set_options(timeout=WAIT_S * 1000)
 
@@ -58,19 +58,21 @@ def server(tmp_path: Path, agents: dict[str, str]) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright, browsing(playwright) as found:
+def browsing() -> Iterator[Browsing]:
+    with sync_playwright() as playwright:
+        found = Browsing(playwright)
         yield found
+        found.end()
 
 
 @pytest.fixture
-def open_page(server: Server, browser: Browser) -> Iterator[Open]:
+def open_page(server: Server, browsing: Browsing) -> Iterator[Open]:
     """A page for somebody who is logged in; in the end nothing has gone wrong in any of them."""
     watchers: list[Watcher] = []
     contexts = []
 
     def make(*, is_in: bool = True, **options: Any) -> Page:
-        context = browser.new_context(
+        context = browsing.browser().new_context(
             base_url=server.url, **{"locale": "en-GB", "timezone_id": "UTC", **options}
         )
         contexts.append(context)
@@ -83,7 +85,7 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
 
     yield make
     for context in contexts:
-        context.close()
+        browsing.close(context)
     assert [fault for watcher in watchers for fault in watcher.faults] == []
     assert [place for watcher in watchers for place in watcher.elsewhere] == []
 

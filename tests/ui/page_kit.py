@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+from playwright.sync_api import Error as PlaywrightError
 
 T = TypeVar("T")
 TOKEN = "a-token-for-the-page"
@@ -113,14 +117,47 @@ def browser_path() -> str:
     return found
 
 
-@contextlib.contextmanager
-def browsing(playwright: Playwright) -> Iterator[Browser]:
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    browser = playwright.chromium.launch(executable_path=browser_path(), args=arguments)
-    try:
-        yield browser
-    finally:
-        browser.close()
+class Browsing:
+    """One browser for all tests. Now and then it hangs when something of it is to be closed, and
+    for that there is no time limit: then it is killed, and the next test gets another one."""
+
+    def __init__(self, playwright: Playwright) -> None:
+        self._playwright = playwright
+        self._browser: Browser | None = None
+        self._mark = f"SEGUE_TEST_BROWSER={secrets.token_hex(8)}"
+
+    def browser(self) -> Browser:
+        if self._browser is None or not self._browser.is_connected():
+            name, value = self._mark.split("=")
+            self._browser = self._playwright.chromium.launch(
+                executable_path=browser_path(),
+                args=["--no-sandbox"] if os.geteuid() == 0 else [],
+                env={**os.environ, name: value},
+            )
+        return self._browser
+
+    def close(self, what: Browser | BrowserContext) -> None:
+        late = threading.Timer(WAIT_S, self._kill)
+        late.start()
+        try:
+            what.close()
+        except PlaywrightError:
+            if self.browser().is_connected() and late.is_alive():
+                raise
+        finally:
+            late.cancel()
+            late.join()
+
+    def end(self) -> None:
+        if self._browser is not None:
+            self.close(self._browser)
+
+    def _kill(self) -> None:
+        for process in Path("/proc").iterdir():
+            if process.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if self._mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                        os.kill(int(process.name), signal.SIGKILL)
 
 
 class Watcher:
