@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from segue.cli import output
-from segue.cli.reporters import Reporter, choose_reporter
-from segue.engine.clock import SystemClock
 from segue.i18n import _
 from segue.work.config import JOBS_MAX
-from segue.work.finish import Result
-from segue.work.runner import Surroundings, Wishes, run_plan
+
+if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does not wait for them
+    from segue.cli.reporters import Reporter
+    from segue.work.finish import Result
+    from segue.work.runner import Surroundings, Wishes
 
 
 @click.command(
@@ -60,6 +61,8 @@ def command(
     isolate: str,
     as_json: bool,
 ) -> int:
+    from segue.work.runner import Wishes  # noqa: PLC0415 - see above
+
     wishes = Wishes(
         plan,
         agent=agent,
@@ -73,6 +76,8 @@ def command(
 
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
+    from segue.work.runner import run_plan  # noqa: PLC0415 - see above
+
     return conduct(lambda around: run_plan(wishes, around), environ, as_json=as_json)
 
 
@@ -80,12 +85,19 @@ def conduct(
     work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], *, as_json: bool
 ) -> int:
     """Do work of any kind here, on this terminal or in this pipe; the exit code."""
+    import asyncio  # noqa: PLC0415 - see above
+
+    from segue.cli.reporters import choose_reporter  # noqa: PLC0415 - see above
+
     return asyncio.run(_conduct(work, environ, choose_reporter(as_json=as_json)))
 
 
 async def _conduct(
     work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
 ) -> int:
+    from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
+    from segue.work.runner import Surroundings  # noqa: PLC0415 - see above
+
     asker = reporter.asker() if sys.stdin.isatty() and sys.stderr.isatty() else None
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
