@@ -91,15 +91,20 @@ def question(given: Given, chars_max: int = FIELD_CHARS_MAX) -> Asked | str:
     preset = _preset(text_of(given, "default", chars_max), options)
     category = given.get("category")
     deadline = given.get("deadline")
+    is_required, remark = _is_required(given), ""
+    if not is_required and preset is None:
+        is_required = True  # there is nothing it could take
+        remark = _("it need not be answered, but names no default that could be taken: it waits")
     return Asked(
         asked,
         options,
         preset,
         # Segue's own categories (a budget, a permission) are not an agent's to claim.
         category if isinstance(category, str) and category in CATEGORIES else "clarification",
-        is_required=_is_required(given) or preset is None,  # there is nothing it could take
+        is_required=is_required,
         deadline_s=(parse_duration(deadline) if isinstance(deadline, str) else None) or None,
         priority=_priority(given.get("priority")),
+        remark=remark,
     )
 
 

@@ -51,7 +51,8 @@ class LimitHit:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The agent needs an answer from a person before it can go on. One that is not required
-    takes its preset, once `deadline_s` is over; a higher priority is shown first."""
+    takes its preset, once `deadline_s` is over; a higher priority is shown first. `remark`: what
+    could not be taken as it was written, in words."""
 
     question: str
     options: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class Asked:
     is_required: bool = True
     deadline_s: float | None = None
     priority: int = 0
+    remark: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Detection:
     draft: str | None = None
     menu: Menu | None = None
     aside: tuple[tuple[str, str], ...] = ()
+    source: str = "screen"
 
     @property
     def paused(self) -> bool:

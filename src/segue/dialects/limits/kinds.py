@@ -80,7 +80,7 @@ _WINDOWS = (
             "|täglich|diari",
             r"\bdaily\b|\bfree (?:\w+ )?(?:usage|tier|quota|requests?|allowance)\b"
             r"|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
-            r"|(?<!resets )(?<!reset )(?<!again )(?<!later )\btoday\b"
+            r"|(?<!resets )(?<!reset )(?<!again )(?<!later )(?<!m )(?<!\d )\btoday\b"
             r"|(?<!more than )\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b"
             r"|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
             r"|每天|täglich"

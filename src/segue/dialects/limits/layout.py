@@ -18,6 +18,7 @@ BLOCK_ROWS_MAX = 120
 BLOCKS_MAX = 60
 ASIDE_ROWS = 12
 INDENT_MAX = 3  # of a mark that says who speaks
+PROSE_WORDS_MIN = 4
 
 _RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
 
@@ -299,9 +300,14 @@ def _hung(above: Sequence[Block]) -> str:
         return NOTHING
     if last.place == NOTICE or (last.place == SPEECH and last.text.endswith(chrome.ENDS)):
         return NOTICE  # nothing hangs from a sentence that has ended
-    if last.place == SPEECH and " failed: " in last.text:
+    if last.place == SPEECH and (" failed: " in last.text or _is_prose(last.text)):
         return NOTICE
     return NOTICE if last.mark in chrome.ELBOW else TOOL
+
+
+def _is_prose(text: str) -> bool:
+    """Somebody says something: a call would have brackets, and says less."""
+    return "(" not in text and text.count(" ") >= PROSE_WORDS_MIN and "…" not in text
 
 
 def is_edge(row: str) -> bool:

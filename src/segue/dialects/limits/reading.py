@@ -84,8 +84,8 @@ _ADDRESS = Expression(
     r"\b(?:you|your|please|try|retry|resets?|upgrade|visit|contact|wait|subscribe|see|run|use|add"
     r"|purchase|later|again|learn|switch|advise|recommend|start a|choose|shorten|compact|reduce"
     r"|clear|press|automatically|expected|set|check|ask|available|resume|extend)\b"
-    r"|\b(?:current \w+|spend|budget|used|limit|message|reason|details?|error|status"
-    r"|request[ _-]?id): |/\w|https?:",
+    r"|\bquota metric\b|\b(?:current \w+|spend|budget|used|limit|message|reason|details?|error"
+    r"|status|request[ _-]?id): |/\w|https?:",
     re.IGNORECASE,
 )
 # What programs begin with a capital, and people write of in mid-sentence.

@@ -18,7 +18,10 @@ _UNITS_S = (
     ("w", 604_800.0, r"weeks?|wks?|w|semanas?|wochen?|semaines?|주|周|週間?"),
     ("mo", 2_592_000.0, r"months?|meses|m[eê]s|monaten?|mois|개월|个月"),
 )
-_NUMBERS = {"an": 1.0, "a": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
+_NUMBERS = {
+    **{"half an": 0.5, "half a": 0.5, "an": 1.0, "a": 1.0, "one": 1.0},
+    **{"two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0},
+}
 _NUMBER = rf"\d{{1,7}}(?:[.,]\d{{1,12}})?|{'|'.join(_NUMBERS)}"
 _UNIT = "|".join(f"(?P<u_{name}>{words})" for name, _s, words in _UNITS_S)
 _PART = Expression(

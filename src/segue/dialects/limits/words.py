@@ -105,7 +105,7 @@ WARNING = (
     ("near", r"\bnear(?:ing|ly)?\b"),
     ("almost", r"\balmost\b"),
     ("low", r"\brunning low\b|\blow on\b"),
-    ("soon", r"\bsoon\b"),
+    ("soon", r"(?<!resets )(?<!reset )(?<!again )\bsoon\b"),
     ("about to", r"\babout to\b"),
     ("on track", r"\bon track\b"),
     ("less than", r"\bless than [1-9]\d?% of\b"),
