@@ -234,6 +234,8 @@ BAD_SETTINGS = {
     "an unknown key of a phase": '[types.x]\n[[types.x.phases]]\nname = "p"\ndeliverabels = ["a.md"]\n',
     "a reviewer that does not exist": '[types.x]\nreviewer = "nobody"\n[[types.x.phases]]\nname = "p"\ndeliverables = ["a.md"]\n',
     "min_chars as a text": '[types.x]\n[[types.x.phases]]\nname = "p"\ndeliverables = ["a.md"]\nmin_chars = "many"\n',
+    "a way to tell people that there is not": '[reviews]\nnotify = ["pigeon"]\n',
+    "a list without its end": "[reviews]\nnotify = [\n",
     "a time that is none": '[reviews]\nremind_after = "soon"\n',
 }
 

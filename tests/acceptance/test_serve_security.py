@@ -204,9 +204,18 @@ def test_a_token_is_made_at_the_first_start(house: House) -> None:
     second = house.start("serve", "--port", "0", "--json")
     until(lambda: "listening" in second.result.out, "listening")
     assert token not in second.result.said, "printed once"
+    assert json.loads(second.result.out.splitlines()[0])["tokenFile"] == str(kept[0])
     url = json.loads(second.result.out.splitlines()[0])["url"]
     again.port = int(url.rpartition(":")[2])
     assert again.get("/tasks").status == 200, "the same token"
+
+
+def test_a_token_that_was_given_is_in_no_file(house: House) -> None:
+    """`SEGUE_TOKEN`: nothing is named that is not there."""
+    house.config("\n".join(house.tables))
+    going = house.start("serve", "--port", "0", "--json")
+    until(lambda: "listening" in going.result.out, "listening")
+    assert json.loads(going.result.out.splitlines()[0])["tokenFile"] is None
 
 
 def test_the_port_that_is_taken_is_told(house: House) -> None:

@@ -175,7 +175,11 @@ def test_a_secret_from_a_variable_that_is_not_set_is_told(house: House) -> None:
     house.config("\n".join(house.tables))
     said = house.segue("serve", "--port", "0", "--json")
     assert said.code == 2
-    assert "NOT_SET_HERE" in said.json["error"]["message"]
+    problem = said.json["error"]
+    assert "NOT_SET_HERE" in problem["message"]
+    line = (house.root / "segue.toml").read_text().splitlines()[problem["line"] - 1]
+    assert line.startswith("webhook_secret"), problem
+    assert problem["file"] == str(house.root / "segue.toml")
 
 
 def test_no_notices_at_all_can_be_wished_for(house: House, tmp_path: Path) -> None:

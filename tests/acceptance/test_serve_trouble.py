@@ -311,3 +311,19 @@ def fill(path: Path) -> None:
                     os.write(fd, b"x" * size)
     finally:
         os.close(fd)
+
+
+def test_a_database_that_is_lost_is_said_with_what_was_lost(house: House) -> None:
+    """The files of its tasks are still there: each is named, and where it is."""
+    server = house.serve()
+    known = server.new(agent="b")
+    server.reaches(known, "review")
+    assert server.stop() == 0
+    assert known not in server.going.result.err, "nothing is lost yet"
+    for path in (house.root / ".segue").glob("segue.db*"):
+        path.unlink()
+    again = house.serve()
+    assert again.get("/tasks").json["total"] == 0
+    said = until(lambda: again.going.result.err, "words")
+    assert known in said
+    assert str(house.root / ".segue" / "server" / "workspaces") in said

@@ -130,3 +130,21 @@ def test_lines_of_the_log_name_the_task(house: House, caplog: pytest.LogCaptureF
             assert len(logged(caplog, id)) == 1
 
     play(scene)
+
+
+def test_a_question_that_cannot_be_optional_is_told(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There is nothing it could take after its deadline: it waits, and people know why."""
+    optional = UNCLOSED.replace("sea?", "sea?\\nrequired: false")
+    house.program(PRELUDE + optional + 'printf "[/USER_QUESTION]\\n"\n')
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new()
+            assert (await server.pending(id, "question"))["required"]
+            (text,) = server.troubles(id)
+            assert "names no default" in text
+            assert logged(caplog, id)
+
+    play(scene)

@@ -585,6 +585,39 @@ def test_a_rewind_to_a_snapshot_that_is_gone_changes_nothing(tmp_path: Path) -> 
     play(scene)
 
 
+def test_a_rewind_is_refused_while_a_question_waits(tmp_path: Path) -> None:
+    """It is answered or cancelled first; the question stays."""
+    home = Home(tmp_path / "home", "ask well?\n")
+
+    async def scene() -> None:
+        async with home.open() as server:
+            id = server.new()
+            question = await server.pending(id, "question")
+            checkpoint = await kept(server, id, "question")
+            with pytest.raises(Refused) as refused:
+                server.desk.rewind(id, checkpoint["id"])
+            assert (refused.value.status, refused.value.code) == (409, "not_allowed")
+            assert (await server.pending(id, "question"))["id"] == question["id"]
+
+    play(scene)
+
+
+def test_a_fork_without_a_checkpoint_says_so(tmp_path: Path) -> None:
+    """There is nothing yet that another could go on from."""
+    home = Home(tmp_path / "home", "exec sleep 1000\n")
+
+    async def scene() -> None:
+        async with home.open() as server:
+            id = server.new()
+            await server.status(id, "in_progress", "running")
+            with pytest.raises(Refused, match="no checkpoint yet") as refused:
+                server.desk.fork(id)
+            assert refused.value.status == 409
+            server.desk.cancel(id)
+
+    play(scene)
+
+
 def test_what_was_rewound_is_saved_every_ten_minutes_again(tmp_path: Path) -> None:
     """The timer of its checkpoints goes on with the task, also after it had failed."""
     home = Home(tmp_path / "home", "ask well?\n")

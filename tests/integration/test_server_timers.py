@@ -162,9 +162,36 @@ def test_a_review_reminds_then_presses_then_escalates(office: Office) -> None:
             other = server.new()
             await server.until(lambda: ("review", (gate_of(server, other))) in office.told.kinds)
             assert office.told.of(review) == expected, "and never again"
+            assert server.desk.review(review)["reminders"] == 3
             server.desk.approve(review)
 
     play(scene)
+
+
+def test_a_limit_is_told_once_for_each_time_it_parks(office: Office) -> None:
+    """With the time at which it goes on; one that comes back at once is not told again."""
+    body = 'echo "You have hit your usage limit. Please try again in 30 minutes."; exit 1\n'
+    office.program("#!/bin/sh\ncat > /dev/null\n" + body, name="limited")
+
+    async def scene() -> None:
+        async with office.life() as server:
+            id = server.new(agent="limited")
+            for told in (1, 1, 2):
+                await server.status(id, "in_progress", "paused")
+                await server.until(lambda: len(limits(server, id)) >= told)  # noqa: B023
+                assert len(limits(server, id)) == told
+                before = len(server.trail(id))
+                office.pass_(server, 31 * HOURS / 60)
+                await server.until(lambda: len(server.trail(id)) >= before + 2)  # noqa: B023
+            assert all("goes on by itself at" in text for text in limits(server, id))
+            server.desk.cancel(id)
+
+    play(scene)
+
+
+def limits(server: Open, id: str) -> list[str]:
+    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'limit'"
+    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
 
 
 def gate_of(server: Open, id: str) -> str | None:

@@ -9,7 +9,13 @@ from segue.i18n import _
 
 
 class Verbs(click.Group):
-    """Finds what was meant; lists the verbs in the order in which they are used."""
+    """Finds what was meant; alone, shows its verbs in the order in which they are used."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -157,7 +157,7 @@ AGENT = Machine(
         },
         **{
             (state, Cause.REWIND): To(AgentState.RUNNING)
-            for state in (*_WAITING, AgentState.FAILED)
+            for state in (AgentState.PAUSED, AgentState.WAITING_REVIEW, AgentState.FAILED)
         },
     },
     finals=(AgentState.COMPLETED, AgentState.FAILED),

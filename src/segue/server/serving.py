@@ -24,7 +24,7 @@ from segue.server.replies import StoredReplies
 from segue.store import files
 from segue.work import config
 from segue.work.project import Project
-from segue.work.server import closing, notices
+from segue.work.server import closing, left_over, notices
 from segue.work.server.office import Office, open_office
 
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
@@ -35,10 +35,11 @@ logger = logging.getLogger("segue.server")
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """`login` is a link that logs in, told once: when the token was made."""
+    """`token_file`: none where the token was given. `login` is a link that logs in, told once:
+    when the token was made."""
 
     url: str
-    token_file: str
+    token_file: str | None
     login: str | None
 
 
@@ -86,12 +87,16 @@ async def serve(
                 pages=pages(office.desk),
             )
             told = settings.reviews
-            ways = notices.read_ways(told.notify, environ, clock, folder, told.webhook_secret)
+            ways = notices.read_ways(
+                told.notify, environ, clock, folder, told.webhook_secret, told.places
+            )
+            left_over.tell(office.supervisor)
             office.supervisor.recover()
             stop = asyncio.Event()
             with listen.signals(stop):
                 sock.listen(listen.BACKLOG)
-                on_listening(Listening(url, str(folder / TOKEN_FILE), login))
+                token_file = None if environ.get("SEGUE_TOKEN") else str(folder / TOKEN_FILE)
+                on_listening(Listening(url, token_file, login))
                 telling = asyncio.create_task(_tell(office, clock, ways, url))
                 try:
                     await _work(office, listen.serve(app, sock, stop, tls=tls), stop)

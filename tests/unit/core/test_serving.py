@@ -23,8 +23,8 @@ TABLES = {
         running: phase_complete completed, phase_complete waiting_review
         running: pause paused, limit paused, recover running, rework running
         running: fail failed, cancel failed
-        waiting_dependency: provide running, reject running, cancel failed, rewind running
-        waiting_question: answer running, cancel failed, rewind running
+        waiting_dependency: provide running, reject running, cancel failed
+        waiting_question: answer running, cancel failed
         waiting_review: approve running, approve completed, request_changes running
         waiting_review: cancel failed, rewind running
         paused: resume running, wake running, cancel failed, rewind running

@@ -38,12 +38,13 @@ class Acting(Reading):
             text = _("somebody else was faster; look again")
             raise Refused(409, "changed_meanwhile", text)
 
-    def _not_allowed(self, task: TaskRow, action: str) -> None:
+    def _not_allowed(self, task: TaskRow, action: str, why: str | None = None) -> None:
         agent = self.office.records.agent(task.id)
         allowed = allowed_actions(task.state, agent.state if agent else AgentState.IDLE)
         text = _("`{action}` is not possible in the state {state}; possible: {allowed}")
         names = ", ".join(allowed) or "–"
         message = text.format(action=action, state=task.state, allowed=names)
+        message = f"{why}: {message}" if why else message
         facts = {"status": task.state, "agentStatus": agent.state if agent else None,
                  "allowedActions": list(allowed)}  # fmt: skip
         raise Refused(409, "not_allowed", message, facts)

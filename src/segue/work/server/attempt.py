@@ -45,7 +45,6 @@ class Attempt:
     is_ending: bool = False
     is_paused: bool = False
 
-    def foremost(self) -> Told | None:
-        """What it told that counts first."""
-        ranked = by_importance(self.told)
-        return cast("Told", ranked[0]) if ranked else None
+    def ranked(self) -> list[Told]:
+        """What it told, each thing once: what counts most comes first."""
+        return cast("list[Told]", list(dict.fromkeys(by_importance(self.told))))

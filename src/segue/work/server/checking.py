@@ -16,8 +16,8 @@ from segue.store.changes import Change, Move, Note
 from segue.work.attempts import why
 from segue.work.server import deliverables, moves, prompts
 from segue.work.server.attempt import Attempt
-from segue.work.server.rows import AgentRow, TaskRow
-from segue.work.server.types import SELF
+from segue.work.server.rows import AgentRow, RunRow, TaskRow
+from segue.work.server.types import SELF, Phase
 from segue.work.server.verdicts import verdict_in
 
 if TYPE_CHECKING:
@@ -53,10 +53,8 @@ def _judge(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change
     if name is None or not _can_judge(office, name):
         passed(office, task, agent, also, {})
         return
-    workspace = Path(task.workspace or "")
-    files = [item.path for item in deliverables.collect(workspace, phase.deliverables)]
     step: Change = Note("server_agent", task.id, {"step": _("reviewing")})
-    run = _run(office, task, agent, "review", prompts.judge(task, files), name=name)
+    run = _run(office, task, agent, "review", _judges_prompt(task, phase), name=name)
     office.commit(*also, step, run)
     office.reconcile(task.id)
 
@@ -67,6 +65,23 @@ def _can_judge(office: Supervisor, name: str) -> bool:
         return office.going_on.profile(name).settings.kind not in ("shell", "script")
     except UserError:
         return True  # the run fails, and says why
+
+
+def again(office: Supervisor, task: TaskRow, agent: AgentRow, run: RunRow) -> Change:
+    """The same once more: it did not come to its end, or nobody could take it in."""
+    phase = task.now_at
+    assert phase is not None
+    text = phase.verify or "" if run.purpose == "check" else _judges_prompt(task, phase)
+    return moves.add_run(
+        task, agent, text, nonce=moves.new_nonce(), name=run.agent, account=run.account,
+        purpose=run.purpose, conversation=moves.new_conversation(),
+    )[1]  # fmt: skip
+
+
+def _judges_prompt(task: TaskRow, phase: Phase) -> str:
+    workspace = Path(task.workspace or "")
+    files = [item.path for item in deliverables.collect(workspace, phase.deliverables)]
+    return prompts.judge(task, files)
 
 
 def _run(
@@ -93,8 +108,8 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
             exit_code=ended.code,
         )
     ]
-    if agent.state != "running":  # cancelled or paused meanwhile
-        office.commit(*end)
+    if agent.state != "running":  # paused meanwhile: what came out of it did not count in time
+        office.commit(*end, again(office, task, agent, attempt.run))
         return
     if attempt.run.purpose == "check":
         if is_well:
@@ -105,10 +120,30 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
             _rework(office, task, agent, ["\n".join([reason, *lines])], end)
         return
     verdict = verdict_in(attempt.lines)
-    if verdict.is_pass:
+    if verdict is None:
+        _no_verdict(office, attempt, ended, end)
+    elif verdict.is_pass:
         passed(office, task, agent, end, {"verdict": "pass", "reasons": list(verdict.reasons)})
     else:
         _rework(office, task, agent, verdict.reasons, end)
+
+
+def _no_verdict(office: Supervisor, attempt: Attempt, ended: Ended, end: list[Change]) -> None:
+    """A reviewer at its limit reviews again when that is over; any other has failed at judging,
+    and the phase has not passed."""
+    from segue.work.server import outcomes  # noqa: PLC0415 - they need each other
+
+    run = attempt.run
+    task, agent = office.records.task(run.task), office.records.agent(run.task)
+    assert task is not None
+    assert agent is not None
+    limit = outcomes.limit_of(office, attempt, ended)
+    if limit is None:
+        _rework(office, task, agent, [_("the reviewer gave no verdict")], end)
+        return
+    parked = moves.end_run(run, RunState.PARKED, Trigger.PARK, exit_code=ended.code)
+    changes = [parked, again(office, task, agent, run)]
+    outcomes.limited(office, task, agent, limit, changes, run)
 
 
 def _rework(

@@ -27,6 +27,7 @@ FILES_MAX = 10_000
 BYTES_MAX = 512 * 2**20  # of all together
 CHUNK_BYTES = 1 << 20
 DIFF_BYTES_MAX = 512 * 1024  # of each side
+NO_NEWLINE = "\n\\ No newline at end of file"  # as git says it
 DIFF_LINES_MAX = 4000  # of each side
 DIFF_CHARS_MAX = 200_000
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -126,7 +127,8 @@ def diff(old: bytes, new: bytes, name: str = "") -> str:
 def _text_lines(side: bytes) -> list[str] | None:
     if len(side) > DIFF_BYTES_MAX or b"\0" in side or side.count(b"\n") > DIFF_LINES_MAX:
         return None
-    return side.decode("utf-8", "replace").split("\n")
+    *lines, last = side.decode("utf-8", "replace").split("\n")
+    return [*lines, last + NO_NEWLINE] if last else lines
 
 
 def write_zip(path: Path, workspace: Path, deliverables: Sequence[Deliverable]) -> None:

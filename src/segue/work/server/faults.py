@@ -8,7 +8,16 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from segue.dialects.events import BlockUnclosed, Event, Garbled, PhaseDone, TaskDone
+from segue.dialects.events import (
+    Asked,
+    BlockUnclosed,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Garbled,
+    PhaseDone,
+    TaskDone,
+)
 from segue.i18n import _
 from segue.work.server import moves
 from segue.work.server.attempt import Attempt
@@ -25,7 +34,25 @@ logger = logging.getLogger("segue.work.server")
 
 def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
     """Something of the protocol that cannot be used, or does not belong here."""
-    text = _in_words(event)
+    _tell(office, attempt, _in_words(event))
+
+
+def passed_over(office: Supervisor, attempt: Attempt, event: Event) -> None:
+    """It told this in one breath with something that counts more, and that leaves no room."""
+    match event:
+        case Asked(question):
+            what = question
+        case DependencyAsked(type, name):
+            what = f"{type} {name}"
+        case ErrorTold(message=message):
+            what = message
+        case _:
+            what = _("that it is complete")
+    text = _("beside what counts more it also said, and that does not count: {what}")
+    _tell(office, attempt, text.format(what=what))
+
+
+def _tell(office: Supervisor, attempt: Attempt, text: str | None) -> None:
     if attempt.run.purpose != "work" or text is None or text in attempt.faults:
         return
     if len(attempt.faults) > TOLD_MAX:

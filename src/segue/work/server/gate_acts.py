@@ -11,7 +11,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import Asking, Cause
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
-from segue.work.server import moves, outcomes, prompts, shapes, timers
+from segue.work.server import asking, moves, outcomes, prompts, shapes, timers
 from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
@@ -167,17 +167,19 @@ class GateActs(Acting):
         reason: str | None = None,
     ) -> None:
         """What comes by the environment needs a new start, also of an agent that lives."""
-        ended: list[Change] = []
-        for run in self.office.records.open_runs(task.id):
-            if run.purpose == "work":
-                ended.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
+        ended = [
+            moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
+            for run in self.office.records.open_runs(task.id)
+            if run.purpose == "work"
+        ]
+        told, besides = {"type": "prompt", "text": text}, {run.id for run in ended}
         self._commit(
             *also,
             *ended,
             *moves.settle_gate(gate, cause, self.office.clock.now(), answer=reason),
-            moves.move_agent(agent, cause, data={"dependency": gate.id, "name": gate.name}),
-            *self.office.going_on.again(task, agent, text),
+            *asking.after(self.office, task, agent, gate, cause, told, besides),
         )
+        asking.save(self.office, gate)
         self.office.reconcile(task.id)
 
     # Inside

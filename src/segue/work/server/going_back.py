@@ -26,7 +26,7 @@ class GoingBack(Making):
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         """A new task that goes on from a checkpoint of this one, in a workspace of its own."""
         task, _agent = self._both(id)
-        row, content = self._checkpoint(id, checkpoint)
+        row, content = self._checkpoint(id, checkpoint, "fork")
         records, saving, now = self.office.records, self.office.saving, self.office.clock.now()
         given = NewTask(
             task.title, task.description, task.type, task.agent,
@@ -65,7 +65,7 @@ class GoingBack(Making):
         is_there = Cause.REWIND in AGENT.allowed(agent.state)
         if not is_there or task.state is Stage.COMPLETED:
             self._not_allowed(task, "rewind")
-        _row, content = self._checkpoint(id, checkpoint)
+        _row, content = self._checkpoint(id, checkpoint, "rewind")
         try:
             files = self.office.saving.going_back(id, content)
         except UserError as error:
@@ -93,12 +93,14 @@ class GoingBack(Making):
         self.office.reconcile(id)
         return self.task(id)
 
-    def _checkpoint(self, id: str, checkpoint: str | None) -> tuple[sqlite3.Row, Mapping[str, Any]]:
+    def _checkpoint(
+        self, id: str, checkpoint: str | None, action: str
+    ) -> tuple[sqlite3.Row, Mapping[str, Any]]:
         """The newest one that is whole, or the one that is named."""
         rows = whole.rows(self.office, id)
         if not rows:
             task, _agent = self._both(id)
-            self._not_allowed(task, "fork")
+            self._not_allowed(task, action, _("it has no checkpoint yet"))
         if checkpoint is not None:
             rows = [row for row in rows if row["id"] == checkpoint]
         found = whole.newest(self.office, id, rows, is_said=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from segue.core.machines import RunState
 from segue.store.changes import Change, Note
@@ -55,11 +55,28 @@ class GoingOn:
     ) -> list[Change]:
         """Something new for it: an answer, feedback, the next phase. `kind` is what an interactive
         agent is told it is. `besides`: runs that are about to end."""
+        return self.tell_all(task, agent, [{"type": kind, "text": text, **more}], besides)
+
+    def tell_all(
+        self,
+        task: TaskRow,
+        agent: AgentRow,
+        said: Sequence[Mapping[str, str]],
+        besides: Collection[str] = (),
+    ) -> list[Change]:
+        """Several new things at once: a line for each, or one text. While its work is checked
+        there is nothing for it to do, and it is told nothing."""
+        if self._is_checked(task.id, besides):
+            return []
         run = self.living(task.id)
         if run is not None and run.id not in besides:
-            line = json.dumps({"type": kind, "text": text, **more}, ensure_ascii=False)
-            return [Note("server_run", run.id, {"prompt": line + "\n"})]
-        return self.again(task, agent, text)
+            lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in said]
+            return [Note("server_run", run.id, {"prompt": "".join(lines)})]
+        return self.again(task, agent, "".join(one["text"] for one in said))
+
+    def _is_checked(self, task: str, besides: Collection[str]) -> bool:
+        runs = self._records.open_runs(task)
+        return any(run.purpose != "work" and run.id not in besides for run in runs)
 
     def again(self, task: TaskRow, agent: AgentRow, text: str) -> list[Change]:
         """Started again, in its conversation where it has one."""

@@ -17,7 +17,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from hashlib import sha256
@@ -34,9 +34,11 @@ from segue.store import files
 from segue.store.changes import Put, instant, stamp
 from segue.work.server.records import Records
 from segue.work.server.rows import GateRow
+from segue.work.settings_file import Place
 
 T = TypeVar("T")
 KINDS = ("desktop", "webhook", "ntfy", "command")
+NOTIFY = "[reviews] notify"
 SECRET_VARIABLE, SECRET_FILE = "SEGUE_WEBHOOK_SECRET", "webhook-secret"
 TRIES_MAX = 8
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
@@ -56,9 +58,10 @@ def read_ways(
     clock: Clock,
     folder: Path,
     secret: str | None = None,
+    places: Mapping[str, Place] | None = None,
 ) -> list[Way]:
     """The ways of `[reviews] notify`, with its `webhook_secret`; all that is wrong with them in
-    one error."""
+    one error, with the `places` of these settings."""
     ways: dict[str, Way] = {}
     problems: list[Problem] = []
     for text in wanted:
@@ -66,7 +69,7 @@ def read_ways(
             way = _way(text, environ, clock, folder, secret)
             ways[way.name] = way
         except UserError as error:
-            problems += error.problems
+            problems += [_placed(problem, places or {}) for problem in error.problems]
     if problems:
         raise UserError.of(problems)
     return list(ways.values())
@@ -93,6 +96,12 @@ def _way(
             return Command(name, argv, environ)
         case _:
             raise _unknown(kind, text)
+
+
+def _placed(problem: Problem, places: Mapping[str, Place]) -> Problem:
+    key = "notify" if problem.message.startswith(NOTIFY) else "webhook_secret"
+    file, line = places.get(key, (problem.file, problem.line))
+    return replace(problem, file=file, line=line)
 
 
 def webhook_secret(folder: Path, environ: Mapping[str, str], setting: str | None = None) -> str:
@@ -254,6 +263,7 @@ def headline(kind: str, title: str, gate: GateRow | None) -> str:
         "completed": _("Completed: {title}"),
         "failed": _("Failed: {title}"),
         "trouble": _("Trouble: {title}"),
+        "limit": _("Parked at a limit: {title}"),
         "remind": _("Reminder: {needed}"),
         "urgent": _("Urgent: {needed}"),
         "escalate": _("Waits for too long: {needed}"),
@@ -314,5 +324,5 @@ def _unknown(kind: str, text: str) -> UserError:
 def _bad(text: str, message: str, hint: str) -> UserError:
     """Only the kind is repeated: what follows it may be a secret."""
     kind = text.strip().partition(":")[0]
-    shown = f"[reviews] notify: `{kind}`: {message}"
+    shown = f"{NOTIFY}: `{kind}`: {message}"
     return UserError("bad_value", shown, file="segue.toml", hint=hint)

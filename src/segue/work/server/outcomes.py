@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from segue.core.limits import holds_account, needs_person, wakes_at
 from segue.core.machines import RunState, Trigger
@@ -15,11 +15,11 @@ from segue.dialects.events import Asked, DependencyAsked, ErrorTold, LimitHit, P
 from segue.engine.port import Ended
 from segue.errors import AgentError, UserError
 from segue.i18n import _
-from segue.store.changes import Change, Move, Note, Value, stamp
+from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.work.agents import Profile
 from segue.work.attempts import why
-from segue.work.server import checking, forks, moves, prompts, stuck, whole
-from segue.work.server.attempt import Attempt
+from segue.work.server import asking, checking, faults, forks, moves, prompts, stuck, whole
+from segue.work.server.attempt import Attempt, Told
 from segue.work.server.jobs import fenced_command
 from segue.work.server.rows import AgentRow, RunRow, TaskRow
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 REMINDERS_MAX = 1
 UNKNOWN_LIMIT = "unknown"
+LIMIT = "limit"
+LIMIT_TOLD_AGAIN = timedelta(hours=1)
+LAST_NOTICE = "SELECT kind, created_at FROM server_notices WHERE task = ? ORDER BY id DESC LIMIT 1"
 
 
 # Beginning
@@ -105,12 +108,12 @@ def told(office: Supervisor, attempt: Attempt) -> None:
     agent = office.records.agent(attempt.run.task)
     if agent is None or agent.state != "running" or office.is_being_checked(attempt):
         return  # it told this before it stood still: it counts when it goes on
-    foremost = attempt.foremost()
+    ranked = attempt.ranked()
     attempt.told.clear()
-    if foremost is None:
+    if not ranked:
         return
     heard = Note("server_run", attempt.run.id, {"heard": attempt.heard})
-    _act(office, attempt, foremost, [heard])
+    _act(office, attempt, ranked, [heard])
     office.reconcile(attempt.run.task)
 
 
@@ -132,61 +135,61 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
     if agent.state != "running":  # it was paused, and ended or was killed meanwhile
         office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
-    foremost = attempt.foremost() or _by_exit_code(task, attempt, ended)
-    if foremost is not None:
+    ranked = attempt.ranked() or _by_exit_code(task, attempt, ended)
+    if ranked:
         to, cause = RunState.COMPLETED, Trigger.COMPLETE
-        if isinstance(foremost, Asked | DependencyAsked):
+        if isinstance(ranked[0], Asked | DependencyAsked):
             to, cause = RunState.ASKED, Trigger.ASK
         end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
-        _act(office, attempt, foremost, [end])
+        _act(office, attempt, ranked, [end])
         return
-    limit = attempt.limit or _limit_in_words(office, attempt, ended)
+    limit = limit_of(office, attempt, ended)
     if limit is not None:
         to, cause = RunState.PARKED, Trigger.PARK
         end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
-        _limited(office, task, agent, limit, [end])
+        limited(office, task, agent, limit, [end])
         return
     _without_a_word(office, attempt, ended, used)
 
 
-def _by_exit_code(
-    task: TaskRow, attempt: Attempt, ended: Ended
-) -> PhaseDone | TaskDone | ErrorTold | None:
+def _by_exit_code(task: TaskRow, attempt: Attempt, ended: Ended) -> list[Told]:
     """A command of the task's own reports nothing: how it ended is its word."""
     if not attempt.profile.needs_command or ended.is_ours:
-        return None
+        return []
     if ended.code == 0:
-        return PhaseDone(task.phase) if task.phases else TaskDone()
+        return [PhaseDone(task.phase) if task.phases else TaskDone()]
     last = next((line.strip() for line in reversed(attempt.lines) if line.strip()), "")
     reason = why(ended, None)
-    return ErrorTold("fatal", f"{reason}: {last}" if last else reason, "checkpoint_and_fail")
+    return [ErrorTold("fatal", f"{reason}: {last}" if last else reason, "checkpoint_and_fail")]
 
 
-def _act(
-    office: Supervisor,
-    attempt: Attempt,
-    told: ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked,
-    also: list[Change],
-) -> None:
+def _act(office: Supervisor, attempt: Attempt, ranked: Sequence[Told], also: list[Change]) -> None:
+    """What counts most is acted on. What people are needed for follows one after the other;
+    anything else beside it is told to them."""
     task, agent = _rows(office, attempt.run.task)
-    match told:
+    first = ranked[0]
+    needs: list[asking.Need] = []
+    if isinstance(first, Asked | DependencyAsked):
+        needs = [one for one in ranked if isinstance(one, Asked | DependencyAsked)]
+        needs = needs[: asking.NEEDS_MAX]
+    for one in ranked[max(1, len(needs)) :]:
+        faults.passed_over(office, attempt, one)
+    match first:
         case ErrorTold():
-            _error(office, task, agent, told, also)
+            _error(office, task, agent, first, also)
         case PhaseDone():
             checking.begin(office, task, agent, also)
         case TaskDone():
             complete(office, task, agent, also)
-        case DependencyAsked():
-            _needs(office, task, agent, told, also)
-        case Asked():
-            _asks(office, task, agent, told, also, attempt.permission)
+        case DependencyAsked() | Asked():
+            asking.put(office, task, agent, needs, also, attempt.permission)
 
 
 def _error(
     office: Supervisor, task: TaskRow, agent: AgentRow, told: ErrorTold, also: list[Change]
 ) -> None:
     if told.is_pause:
-        _limited(office, task, agent, _limit_told(office, task, told.message), also)
+        limited(office, task, agent, _limit_told(office, task, told.message), also)
     else:
         fail(office, task, told.message, also)
 
@@ -197,59 +200,6 @@ def _limit_told(office: Supervisor, task: TaskRow, message: str) -> LimitHit:
 
     found = told_limit(message, task.agent, office.clock.now(), office.tz)
     return LimitHit(found.kind, found.resets_at, wait_s=found.wait_s, text=message)
-
-
-def _asks(
-    office: Supervisor,
-    task: TaskRow,
-    agent: AgentRow,
-    asked: Asked,
-    also: list[Change],
-    about: Mapping[str, Any] | None = None,
-) -> None:
-    now = office.clock.now()
-    deadline = None
-    if asked.deadline_s is not None:
-        deadline = now + timedelta(seconds=asked.deadline_s)
-    gate, add = moves.open_gate(
-        task.id, "question", "q",
-        run=None, phase=task.phase, category=asked.category, text=asked.question,
-        options=moves.as_json(asked.options), preset=asked.preset,
-        is_required=int(asked.is_required), priority=asked.priority,
-        about=moves.as_json(about or {}),
-        deadline=stamp(deadline) if deadline else None,
-    )  # fmt: skip
-    changes = [
-        *also,
-        add,
-        moves.move_agent(agent, Cause.QUESTION, data={"question": gate}),
-        moves.notice(task.id, "question", asked.question, now, gate),
-        *office.saving.reminders(task.id, gate, now),
-    ]
-    if deadline is not None:
-        changes.append(moves.timer("deadline", task.id, deadline, gate))
-    office.commit(*changes)
-    office.saving.save(task.id, "question")
-
-
-def _needs(
-    office: Supervisor, task: TaskRow, agent: AgentRow, asked: DependencyAsked, also: list[Change]
-) -> None:
-    now = office.clock.now()
-    gate, add = moves.open_gate(
-        task.id, "dependency", "dep",
-        phase=task.phase, category=asked.type, name=asked.name, text=asked.description,
-        preset=asked.preset, is_required=int(asked.required),
-    )  # fmt: skip
-    text = f"{asked.type} {asked.name}: {asked.description}".rstrip(": ")
-    office.commit(
-        *also,
-        add,
-        moves.move_agent(agent, Cause.DEPENDENCY_REQUEST, data={"dependency": gate}),
-        moves.notice(task.id, "dependency", text, now, gate),
-        *office.saving.reminders(task.id, gate, now),
-    )
-    office.saving.save(task.id, "dependency")
 
 
 def complete(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change]) -> None:
@@ -292,8 +242,11 @@ def fail(office: Supervisor, task: TaskRow, error: str, also: list[Change] | Non
 # Limits
 
 
-def _limit_in_words(office: Supervisor, attempt: Attempt, ended: Ended) -> LimitHit | None:
-    """The limit in the last words of a command that ended badly."""
+def limit_of(office: Supervisor, attempt: Attempt, ended: Ended) -> LimitHit | None:
+    """The limit that ended a run: as it was told, or in the last words of a command that ended
+    badly."""
+    if attempt.limit is not None:
+        return attempt.limit
     if ended.code in (0, None) or attempt.profile.settings.kind != "command":
         return None
     from segue.dialects.limits import detect  # noqa: PLC0415 - many patterns, needed by few runs
@@ -305,16 +258,25 @@ def _limit_in_words(office: Supervisor, attempt: Attempt, ended: Ended) -> Limit
     return LimitHit(found.kind or UNKNOWN_LIMIT, found.resets_at, text=found.evidence)
 
 
-def _limited(
-    office: Supervisor, task: TaskRow, agent: AgentRow, limit: LimitHit, also: list[Change]
+def limited(
+    office: Supervisor,
+    task: TaskRow,
+    agent: AgentRow,
+    limit: LimitHit,
+    also: list[Change],
+    review: RunRow | None = None,
 ) -> None:
-    """Paused until its instant; what waiting cannot mend is asked."""
+    """Paused until its instant; what waiting cannot mend is asked. `review`: whose limit it is, if
+    not that of the task's own agent."""
+    name, account = task.agent, agent.account or task.agent
+    if review is not None:
+        name, account = review.agent, review.account
     now = office.clock.now()
     if needs_person(limit.kind):
         text = _("{agent} cannot go on ({why}); see to it, then answer")
         why_not = limit.text or limit.kind
-        asked = Asked(text.format(agent=task.agent, why=why_not), category="confirmation")
-        _asks(office, task, agent, asked, also)
+        asked = Asked(text.format(agent=name, why=why_not), category="confirmation")
+        asking.put(office, task, agent, [asked], also)
         return
     resets_at, at = wakes_at(
         limit.kind,
@@ -335,10 +297,22 @@ def _limited(
         *also,
         moves.move_agent(agent, Cause.LIMIT, sets=paused, data=data),
         moves.timer("wake", task.id, at),
+        *_told_of(office, task, limit, at),
     )
     if holds_account(limit.kind):
-        office.accounts.park(agent.account or task.agent, limit.kind, at)
+        office.accounts.park(account, limit.kind, at)
     office.saving.save(task.id, "limit")
+
+
+def _told_of(office: Supervisor, task: TaskRow, limit: LimitHit, at: datetime) -> list[Change]:
+    """People hear of it; not again of one that comes back as soon as it was waited for."""
+    now = office.clock.now()
+    last = office.records.store.one(LAST_NOTICE, task.id)
+    if last and last["kind"] == LIMIT and now - instant(last["created_at"]) < LIMIT_TOLD_AGAIN:
+        return []
+    text = _("it waits for a limit ({why}) and goes on by itself at {time}")
+    time = f"{at.astimezone(office.tz):%Y-%m-%d %H:%M}"
+    return [moves.notice(task.id, LIMIT, text.format(why=limit.text or limit.kind, time=time), now)]
 
 
 # Ends that say nothing
@@ -420,11 +394,7 @@ def cut_off(office: Supervisor, task: TaskRow, run: RunRow | None) -> None:
     if run is not None:
         changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
         if run.purpose != "work":
-            again = moves.add_run(
-                task, agent, run.prompt or "", nonce=run.nonce, name=run.agent,
-                account=run.account, purpose=run.purpose, conversation=run.conversation,
-            )[1]  # fmt: skip
-            office.commit(*changes, again)
+            office.commit(*changes, checking.again(office, task, agent, run))
             return
     if task.state is Stage.IN_PROGRESS and agent.state == "running":
         data, told = whole.restored(office, task.id)

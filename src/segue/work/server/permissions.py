@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from segue.dialects.events import Asked, PermissionAsked
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.work.answers import ALLOW, ALLOW_TOOL, DENY, PERMISSION
+from segue.work.answers import ALLOW, ALLOW_TOOL, DENY
+from segue.work.own_questions import PERMISSION
 from segue.work.permissions import Grant, Verdict, judge
 from segue.work.server.attempt import Attempt
 from segue.work.server.rows import gate_row

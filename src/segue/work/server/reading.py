@@ -10,7 +10,7 @@ from typing import Any
 
 from segue.core.serving import AgentState, Stage
 from segue.i18n import _
-from segue.work.server import shapes, stuck
+from segue.work.server import shapes, stuck, turns
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow, gate_row, task_row
 from segue.work.server.shapes import Json
@@ -76,6 +76,8 @@ class Reading:
         task, agent = self._both(id)
         used = self.office.records.usage(id)
         shown = shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
+        if agent.state is AgentState.RUNNING and (waits := turns.in_words(self.office, id)):
+            shown["currentStep"] = waits
         return self._veiled(shown)
 
     def phases(self, id: str) -> Json:
@@ -218,8 +220,10 @@ class Reading:
             for name, view in sorted(self.office.accounts.view().items())
         ]
         parks = self.office.records.store.all(
-            "SELECT a.id, a.account, a.kind, a.resets_at, t.at FROM server_timers t"
-            " JOIN server_agents a ON a.id = t.task WHERE t.kind = 'wake' ORDER BY t.at"
+            "SELECT a.id, coalesce(r.account, a.account) AS account, a.kind, a.resets_at, t.at"
+            " FROM server_timers t JOIN server_agents a ON a.id = t.task"
+            " LEFT JOIN server_runs r ON r.task = a.id AND r.purpose = 'review'"
+            " AND r.state = 'intended' WHERE t.kind = 'wake' ORDER BY t.at"
         )
         return {
             "accounts": items,
@@ -235,7 +239,7 @@ class Reading:
             {
                 "id": "local",
                 "slots": self.office.slots(),
-                "working": self.office.records.working(),
+                "working": len(turns.taken(self.office)),
             }
         ]
         return shapes.page(list(items), 1, 1, 50)

@@ -79,16 +79,9 @@ class Records:
         return [(id, priority, instant(since)) for id, priority, since in rows]
 
     def at_work(self) -> list[str]:
-        """The tasks whose agents should be running; there are never more than slots, nearly."""
+        """The tasks whose agents run, or go on as soon as it is their turn."""
         sql = "SELECT id FROM server_agents WHERE state = ?"
         return [row["id"] for row in self.store.all(sql, AgentState.RUNNING)]
-
-    def working(self) -> int:
-        """How many agents are at work: each needs a slot."""
-        row = self.store.one(
-            "SELECT count(*) FROM server_agents WHERE state = ?", AgentState.RUNNING
-        )
-        return int(row[0]) if row else 0
 
     def unfinished(self, ids: Iterable[str]) -> list[str]:
         """Those of these tasks that are not completed; one that is gone never will be."""

@@ -33,6 +33,7 @@ async def until_over(office: Supervisor, error: Exception) -> None:
         await office.engine.let_go()
         office.attempts.clear()
         office.probing.clear()
+        office.waiting.clear()
         await office.engine.next(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
         if not office.is_stopping and office.can_write():

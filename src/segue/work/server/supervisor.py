@@ -51,6 +51,7 @@ from segue.work.server import (
     storage,
     taking_up,
     timers,
+    turns,
     whole,
 )
 from segue.work.server.attempt import Attempt
@@ -62,7 +63,6 @@ from segue.work.server.saving import Saving
 from segue.work.server.veil import OPENS, revealed
 
 BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
-AGEING = timedelta(minutes=10)  # a task that has waited so long counts as one priority higher
 
 logger = logging.getLogger("segue.work.server")
 
@@ -84,6 +84,9 @@ class Supervisor:
     attempts: dict[str, Attempt] = field(default_factory=dict)
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     resumed: set[str] = field(default_factory=set)  # tasks, by a person, before their limit's end
+    # Tasks that may not go on yet: until when their account is parked; None: a slot is missing.
+    waiting: dict[str, datetime | None] = field(default_factory=dict)
+    look_at: datetime | None = None  # when the first account of those that wait is free again
     set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
@@ -110,7 +113,8 @@ class Supervisor:
             raise
         if not self._is_patient:
             self.be_patient(True)
-        self._may_start = True
+        if not self._may_start:
+            self.kick()  # whoever committed this: a slot may be free now
         for listener in self._committed:
             listener()
         return True
@@ -138,12 +142,15 @@ class Supervisor:
 
     async def _turn(self) -> None:
         timers.fire(self)
-        if self._may_start:
+        is_due = self.look_at is not None and self.look_at <= self.clock.now()
+        if self._may_start or is_due:
             self._may_start = False
-            self.assign()
-        self.engine.wake_at(timers.next_at(self))
+            turns.give(self)
+        instants = [at for at in (timers.next_at(self), self.look_at) if at is not None]
+        self.engine.wake_at(min(instants, default=None))
         for happening in await self.engine.next():
             self.handle(happening)
+        self._act_on_told()
         if self.trouble is not None:
             raise self.trouble
 
@@ -160,33 +167,6 @@ class Supervisor:
         """Let the loop look again: something may start now."""
         self._may_start = True
         self.engine.tell(Due())
-
-    def assign(self) -> None:
-        """Pending tasks begin while there are slots: by priority, and by how long they wait."""
-        free = self.slots() - self.records.working()
-        if free <= 0 or self.is_stopping:
-            return
-        now = self.clock.now()
-        queue = self.records.queue()
-        ranked = sorted((-(p + (now - since) / AGEING), since, id) for id, p, since in queue)
-        for _rank, _since, id in ranked:
-            task = self.records.task(id)
-            if free <= 0 or task is None:
-                return
-            if id in self.set_aside or self.records.unfinished(task.depends_on):
-                continue
-            try:
-                if self._may_use(task) and outcomes.assigned(self, task):
-                    free -= 1
-            except Exception as error:  # noqa: BLE001 - it fails its own task
-                mishaps.about(self, id, error)
-
-    def _may_use(self, task: TaskRow) -> bool:
-        """Nothing starts on an account that is at its limit."""
-        try:
-            return not self.accounts.is_parked(self.going_on.profile(task.agent).account)
-        except UserError:
-            return True  # it fails at once, and says why
 
     # Processes follow the tables
 
@@ -211,7 +191,7 @@ class Supervisor:
         for run in self.records.open_runs(id):
             attempt = self.attempts.get(run.id)
             if run.state is RunState.INTENDED and attempt is None:
-                if agent.state is AgentState.RUNNING:
+                if agent.state is AgentState.RUNNING and turns.is_its(self, run):
                     self._begin(task, run)
             elif attempt is not None and not attempt.is_ending:
                 attempt.run = run
@@ -227,17 +207,25 @@ class Supervisor:
         """A process goes on when its agent runs, and stands still when it waits."""
         job = attempt.run.id
         if state is not AgentState.RUNNING:
-            if attempt.run.purpose == "work" and not attempt.is_paused:
+            if not attempt.is_paused:
                 attempt.is_paused = True
                 self.engine.pause(job)
             return
-        if attempt.run.prompt is not None and takes_lines(attempt.profile):
+        if attempt.is_paused and not self._may_go_on(attempt):
+            return
+        is_there = attempt.run.state is RunState.RUNNING
+        if is_there and attempt.run.prompt is not None and takes_lines(attempt.profile):
             self._deliver(attempt, attempt.run.prompt)
-        if attempt.is_paused and not self.is_being_checked(attempt):
+        if attempt.is_paused:
             attempt.is_paused = False
+            turns.begins(self, attempt.run)
             self.engine.go_on(job)
         if attempt.told and takes_lines(attempt.profile):
             outcomes.told(self, attempt)  # it had told this before it stood still
+
+    def _may_go_on(self, attempt: Attempt) -> bool:
+        is_checked = attempt.run.purpose == "work" and self.is_being_checked(attempt)
+        return not is_checked and turns.is_its(self, attempt.run)
 
     def is_being_checked(self, attempt: Attempt) -> bool:
         runs = self.records.open_runs(attempt.run.task)
@@ -273,6 +261,7 @@ class Supervisor:
             outcomes.could_not_begin(self, task, run, str(error))
             return
         self.attempts[run.id] = attempt
+        turns.begins(self, run)
         self.engine.begin(job)
 
     def end(self, attempt: Attempt) -> None:
@@ -363,10 +352,17 @@ class Supervisor:
             faults.noticed(self, attempt, event)
             return
         attempt.told.append(event)
-        if takes_lines(attempt.profile):
-            outcomes.told(self, attempt)
-        elif attempt.profile.brand is None:
+        if attempt.profile.brand is None and not takes_lines(attempt.profile):
             self.end(attempt)
+
+    def _act_on_told(self) -> None:
+        """After all of one read: what counts most in it comes first, whatever stands before it."""
+        for attempt in [one for one in self.attempts.values() if one.told]:
+            try:
+                if takes_lines(attempt.profile):
+                    outcomes.told(self, attempt)
+            except Exception as error:  # noqa: BLE001 - it fails its own task
+                mishaps.about(self, attempt.run.task, error)
 
     def _is_meant(self, attempt: Attempt, event: Event) -> bool:
         task = self.records.task(attempt.run.task)

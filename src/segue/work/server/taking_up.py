@@ -69,9 +69,10 @@ def _take_up(office: Supervisor, task: TaskRow, state: AgentState, run: RunRow) 
         outcomes.could_not_begin(office, task, run, str(error))
         return
     stays = state is not AgentState.RUNNING or run.prompt is not None
-    match office.engine.recover(job, stays_paused=stays and run.state is RunState.RUNNING):
+    is_known = run.state is RunState.RUNNING
+    match office.engine.recover(job, stays_paused=is_known):
         case Alive():
-            attempt.is_paused = stays
+            attempt.is_paused = is_known and (stays or _stands_still(office, run))
             office.attempts[run.id] = attempt
         case NeverStarted():
             outcomes.never_started(office, task, run)
@@ -79,6 +80,12 @@ def _take_up(office: Supervisor, task: TaskRow, state: AgentState, run: RunRow) 
             outcomes.cut_off(office, task, run)
         case _:
             office.attempts[run.id] = attempt  # its end comes through the inbox
+
+
+def _stands_still(office: Supervisor, run: RunRow) -> bool:
+    """It was about to go on, or has no slot yet: it goes on when it is its turn."""
+    seen = office.engine.look(run.id)
+    return seen is not None and seen.stopped > 0
 
 
 def _forget_probes(office: Supervisor) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from segue.core.serving import AgentState, Asking, Cause
 from segue.i18n import _
-from segue.store.changes import Change, Drop, instant
-from segue.work.answers import ALLOW, ALLOW_TOOL, PERMISSION
+from segue.store.changes import Change, Drop, Note, instant
+from segue.work.answers import ALLOW, ALLOW_TOOL
+from segue.work.own_questions import PERMISSION
 from segue.work.prompts import permission
-from segue.work.server import mishaps, moves
+from segue.work.server import asking, mishaps, moves
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
 
 if TYPE_CHECKING:
@@ -80,9 +81,6 @@ def _wake(office: Supervisor, task: TaskRow, agent: AgentRow, gone: Change) -> N
         at = now + SPACING if view.probing else max(view.parked_until or now, now + SPACING)
         office.commit(moves.timer("wake", task.id, at))
         return
-    if view is not None and view.parked_until is not None:
-        office.accounts.probe(agent.account)
-        office.probing.add(agent.account)
     office.commit(
         gone,
         moves.move_agent(agent, Cause.WAKE, sets={"kind": None, "resets_at": None}),
@@ -109,20 +107,22 @@ def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: li
     agent = office.records.agent(task.id)
     assert agent is not None
     said = text
-    if gate.category == PERMISSION and gate.about:
+    if gate.category == PERMISSION and "tool" in gate.about:
         is_given = text in (ALLOW, ALLOW_TOOL)
         said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
     veil = office.saving.veil
+    told = {
+        "type": asking.ANSWER, "text": veil.hidden(task.id, said + "\n"),
+        "questionId": gate.id, "answer": veil.hidden(task.id, text),
+    }  # fmt: skip
     changes = [
         *also,
         *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=veil.text(task.id, text)),
-        moves.move_agent(agent, Cause.ANSWER, data={"question": gate.id}),
-        *office.going_on.tell(
-            task, agent, veil.hidden(task.id, said + "\n"), "question_answer",
-            questionId=gate.id, answer=veil.hidden(task.id, text),
-        ),
-    ]  # fmt: skip
+        *asking.after(office, task, agent, gate, Cause.ANSWER, told),
+    ]
     is_ours = office.commit(*changes)
+    if is_ours:
+        asking.save(office, gate)
     office.reconcile(task.id)
     return is_ours
 
@@ -142,4 +142,9 @@ def _remind(
     }
     shown = f"{task.title}: {gate.text}"
     text = texts.get(kind, "{text}").format(text=shown)
-    office.commit(gone, moves.notice(task.id, kind, text, office.clock.now(), gate.id))
+    about = {**gate.about, "reminders": gate.about.get("reminders", 0) + 1}
+    office.commit(
+        gone,
+        Note("server_gate", gate.id, {"about": moves.as_json(about)}),
+        moves.notice(task.id, kind, text, office.clock.now(), gate.id),
+    )

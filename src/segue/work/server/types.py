@@ -26,9 +26,12 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
+    """`reviewer`: of all its phases that name none of their own."""
+
     name: str
     phases: tuple[Phase, ...] = ()
     about: str = ""
+    reviewer: str | None = None
 
 
 def _phase(name: str, deliverables: tuple[str, ...], *steps: str, min_chars: int = 200) -> Phase:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from segue.i18n import _
-
 _LINE = re.compile(r"\s*VERDICT:\s*(PASS|FAIL)\b\s*[:.–-]?\s*(.*)", re.IGNORECASE)
 REASONS_MAX = 50
 LINES_ABOVE = 30
@@ -21,13 +19,11 @@ class Verdict:
     reasons: tuple[str, ...] = ()
 
 
-def verdict_in(lines: Iterable[str]) -> Verdict:
-    """The last verdict counts. None at all is a failure of the judge: it does not pass."""
+def verdict_in(lines: Iterable[str]) -> Verdict | None:
+    """The last verdict counts; None where there is none at all."""
     text = "\n".join(lines)
     found = _in_json(text)
-    if found is None:
-        found = _by_line(text.splitlines())
-    return found or Verdict(False, (_("the reviewer gave no verdict"),))
+    return _by_line(text.splitlines()) if found is None else found
 
 
 def _by_line(lines: list[str]) -> Verdict | None:

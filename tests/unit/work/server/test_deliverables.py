@@ -281,7 +281,7 @@ def test_a_round_is_kept_for_the_next(tmp_path: Path) -> None:
     keep_round(space, kept, found)  # a second time it is there already
     changes = diff((kept / "docs/a").read_bytes(), (space / "docs/a").read_bytes(), "docs/a")
     assert changes.splitlines() == [
-        "--- a/docs/a", "+++ b/docs/a", "@@ -1,3 +1,3 @@", " one", "-two", "+three", " ",
+        "--- a/docs/a", "+++ b/docs/a", "@@ -1,2 +1,2 @@", " one", "-two", "+three",
     ]  # fmt: skip
 
 
@@ -326,6 +326,12 @@ def test_a_new_and_a_removed_file_are_shown(tmp_path: Path) -> None:
     """From nothing, and to nothing."""
     assert "+new" in diff(b"", b"new", "a").splitlines()
     assert "-old" in diff(b"old", b"", "a").splitlines()
+
+
+def test_a_diff_counts_the_lines_that_there_are() -> None:
+    """A newline ends a line and begins none; one that is missing is shown as git does."""
+    assert diff(b"a\nb\n", b"a\nc\n", "f").splitlines()[2:] == ["@@ -1,2 +1,2 @@", " a", "-b", "+c"]
+    assert diff(b"a", b"a\n", "f").splitlines()[3:] == ["-a", "\\ No newline at end of file", "+a"]
 
 
 # --- put together -----------------------------------------------------------------------------
