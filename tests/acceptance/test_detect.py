@@ -156,7 +156,6 @@ def test_many_screens(here: Path) -> None:
         b"{no json",
         b"[1]",
         {"id": 4, "text": 5},
-        {"id": 5, "text": "x", "tz": "Nowhere"},
         {"id": 6, "text": "x", "now": "never"},
         b"",
         {"id": "z", "text": "all is well", "tool": "codex"},
@@ -164,10 +163,21 @@ def test_many_screens(here: Path) -> None:
     done = detect(here, "detect", "--jsonl", screen=given)
     assert done.code == 0
     answers = done.events
-    assert [answer["id"] for answer in answers] == ["a", None, None, 4, 5, 6, "z"]
-    assert ["error" in answer for answer in answers] == [False, *[True] * 5, False]
+    assert [answer["id"] for answer in answers] == ["a", None, None, 4, 6, "z"]
+    assert ["error" in answer for answer in answers] == [False, *[True] * 4, False]
     assert answers[0]["resets_at"] == "2026-03-16T10:20:00Z"
     assert answers[-1]["paused"] is False
+
+
+def test_a_zone_that_is_not_known_is_told_and_not_used(here: Path) -> None:
+    """The machine's stands in for it: the line gets its answer."""
+    given = lines(
+        {"id": 1, "text": SCREEN, "now": "2026-03-16T04:19:00Z", "tz": "Mars/X"},
+        {"id": 2, "text": SCREEN, "now": "2026-03-16T04:19:00Z", "tz": "Asia/Seoul"},
+    )
+    told, known = detect(here, "detect", "--jsonl", "--tz", "Asia/Seoul", screen=given).events
+    assert (told["notes"], known["notes"]) == (["unknown_zone"], [])
+    assert told["resets_at"] == known["resets_at"] == "2026-03-16T10:20:00Z"
 
 
 def test_the_instant_may_be_a_number(here: Path) -> None:

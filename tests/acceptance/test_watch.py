@@ -123,6 +123,19 @@ def test_other_agents(desk: Desk, brand: str) -> None:
     tui.resumed_once()
 
 
+@pytest.mark.parametrize("brand", ["claude", "codex", "gemini"])
+def test_an_agent_beyond_ssh_is_found_by_its_screen(desk: Desk, brand: str) -> None:
+    """No process here has its name, as with ssh or a container: what it draws tells."""
+    stopped = STOPPED.get(brand)
+    body = stopped(4) if stopped else claude_stopped(soon(4))
+    tui = desk.tui("ssh", look=brand, body=body)
+    watch = desk.watch()
+    assert watch.state(tui.pane, "paused")["account"] == brand
+    tui.wait("busy")
+    watch.now(tui.pane, "busy")
+    tui.resumed_once()
+
+
 def test_the_hint_of_an_empty_input_line_is_no_draft(desk: Desk) -> None:
     """Dim words in the input line are the program's own: the pane is waked."""
     tui = desk.limited(soon(2), hint='Try "fix lint errors"')

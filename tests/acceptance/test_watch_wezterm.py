@@ -63,7 +63,8 @@ class Wezterm:
 
     def pane(self, number: int, brand: str = "claude", **view: Any) -> str:
         """A pane with an agent in it, a process of that name on a terminal of its own."""
-        kept = {"brand": brand, "hint": HINTS[brand], "tty": self._agent(brand), **view}
+        tty = None if view.pop("is_remote", False) else self._agent(brand)
+        kept = {"brand": brand, "hint": HINTS[brand], "tty": tty, **view}
         fresh = self.folder / f"{number}.new"
         fresh.write_text(json.dumps(kept))
         fresh.replace(self.folder / f"{number}.pane")
@@ -146,6 +147,20 @@ def test_a_pane_parks_and_goes_on_once(wezterm: Wezterm) -> None:
     sends = [argv for argv in wezterm.calls if "send-text" in argv]
     assert len(sends) == 2
     assert all("--no-paste" in argv for argv in sends)
+
+
+def test_a_pane_without_a_terminal_is_found_by_its_screen(wezterm: Wezterm) -> None:
+    """WezTerm names no process there: what the agent draws is enough, also while a menu waits."""
+    entries = ["Upgrade your plan", "Stop and wait for limit to reset"]
+    stopped = claude_stopped(soon(6))
+    pane = wezterm.pane(7, is_remote=True, body=stopped)
+    menu = wezterm.pane(8, is_remote=True, **menu_view(stopped, entries))
+    watch = wezterm.watch("--account", "wezterm:8=other")
+    assert watch.state(pane, "paused")["account"] == "claude"
+    assert watch.state(menu, "paused")["account"] == "other"
+    until(lambda: wezterm.log(7, "busy") and wezterm.log(8, "submitted"), "both go on")
+    resumed_once(wezterm, 7)
+    assert [told["text"] for told in wezterm.log(8, "chosen")] == [entries[1]]
 
 
 def test_a_banner_that_comes_later_is_seen(wezterm: Wezterm) -> None:

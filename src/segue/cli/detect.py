@@ -44,8 +44,9 @@ FORMS = {
     "span": N_("a length of time, from now"),
     "period": N_("the beginning of a period"),
 }
+UNKNOWN_ZONE = "unknown_zone"
 NOTES = {
-    "unknown_zone": N_("the time zone “{zone}” is not known: that of this machine is used"),
+    UNKNOWN_ZONE: N_("the time zone “{zone}” is not known: that of this machine is used"),
     "day_only": N_("only a day is named: its beginning is taken"),
     "next_period": N_("no instant is named: the beginning of the period is taken"),
 }
@@ -149,14 +150,18 @@ def _answer(
     id_, text = given.get("id"), given.get("text")
     if not isinstance(text, str):
         return {"id": id_, "error": "`text` is missing, or no text"}
+    zone = _known_zone(str(given["tz"])) if given.get("tz") else tz
+    is_unknown, zone = zone is None, zone or tz
     try:
-        zone = _named_zone(str(given["tz"])) if given.get("tz") else tz
         at = _instant(str(given["now"]), zone) if given.get("now") else now or datetime.now(UTC)
     except UserError as error:
         return {"id": id_, "error": str(error)}
     name = given.get("tool") or tool
     found = _found(text, str(name) if name else None, at, zone, extra)
-    return to_json(id_, found) | explained(found) if explain else to_json(id_, found)
+    answer = to_json(id_, found) | explained(found) if explain else to_json(id_, found)
+    if is_unknown and UNKNOWN_ZONE not in answer["notes"]:
+        answer["notes"].append(UNKNOWN_ZONE)
+    return answer
 
 
 def _found(
@@ -289,14 +294,20 @@ def _zone(name: str | None) -> tzinfo:
     return here
 
 
-@lru_cache(maxsize=256)
 def _named_zone(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
+    if (zone := _known_zone(name)) is None:
         hint = _("write a name such as Asia/Seoul or UTC")
         message = _("there is no time zone `{name}`").format(name=name)
-        raise UserError("bad_value", message, hint=hint) from error
+        raise UserError("bad_value", message, hint=hint)
+    return zone
+
+
+@lru_cache(maxsize=256)
+def _known_zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None
 
 
 def _instant(text: str, zone: tzinfo) -> datetime:

@@ -103,6 +103,16 @@ def is_at_shell(screen: Screen) -> bool:
     return _is_shell(_rows(screen))
 
 
+def last_said(text: str) -> str | None:
+    """What a person said last, if nothing at all stands between it and the input line."""
+    for block in layout.blocks(layout.laid_out(normalise(text)).body):
+        if block.place == layout.PROMPT and block.mark:
+            return block.text.lstrip()[1:].strip()
+        if not all(layout.is_edge(row) or doing.is_hint(row) for row in block.rows):
+            return None
+    return None
+
+
 def _rows(screen: Screen) -> list[str]:
     rows = normalise(screen.text)
     if rows and _FOOT.match(rows[-1]):
@@ -137,10 +147,16 @@ def _typed_into(rows: list[str], title: str) -> str | None:
         if mark not in frame.marks or (frame.is_boxed and not is_boxed):
             continue
         is_own = any(map(frame.status.match, status))
-        is_last = not status or frame.status.match(status[-1]) or doing.is_hint(status[-1])
-        if is_last and (is_own or frame.title.match(title)):
-            return frame.brand
+        if is_own or frame.title.match(title):
+            return frame.brand if _ends(frame, status) else None
     return None
+
+
+def _ends(frame: Frame, status: Sequence[str]) -> bool:
+    """Whether the last row is the program's own, and nobody waits below."""
+    if not status or frame.status.match(status[-1]):
+        return True
+    return doing.is_hint(status[-1]) and status[-1][-1] not in chrome.PROMPT
 
 
 def _input_of(rows: Sequence[str]) -> tuple[str, bool]:

@@ -2,7 +2,8 @@
 
 A pane is a shell as often as not, the agent a child of it, and often that is an interpreter with
 a script. Only an agent that a person can talk to counts, and only while it has the terminal: what
-is typed to one that was stopped with Ctrl-Z goes to the shell.
+is typed to one that was stopped with Ctrl-Z goes to the shell. Where no process can tell, as with
+ssh, the screen may: `may_hide_agent` says whether it is worth a look.
 """
 
 from __future__ import annotations
@@ -36,6 +37,20 @@ UNATTENDED = {
 }
 TAKES_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--conditions", "-C"})
 OWN = "segue"  # its runs have agents below it, which are nobody's to type to
+# What these show was printed or written: nobody behind it takes what is typed for a prompt.
+SHELLS = frozenset(
+    {
+        "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh",
+        "xonsh", "zsh",
+    }
+)  # fmt: skip
+VIEWERS = frozenset(
+    {
+        "asciinema", "bat", "batcat", "cat", "delta", "diff", "emacs", "fzf", "git", "glow", "head",
+        "helix", "htop", "hx", "kak", "less", "man", "mc", "micro", "more", "most", "nano", "nvim",
+        "sleep", "tail", "tee", "tig", "top", "vi", "view", "vim", "watch",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,21 @@ class Program:
 def agent_of(pane: Pane) -> str | None:
     """`claude`, `codex`, `gemini`, `opencode`, or None; a look at the processes of this moment."""
     return agent_among(list(programs_of(pane.pid))) if pane.pid is not None else None
+
+
+def may_hide_agent(pane: Pane) -> bool:
+    """Whether an agent may be in it that no process of this machine shows: beyond ssh, in a
+    container, under another name, or because nothing is known of its processes."""
+    return pane.pid is None or may_hide_among(list(programs_of(pane.pid)))
+
+
+def may_hide_among(programs: Sequence[Program]) -> bool:
+    """One that is known and does not count (it has no terminal, or nobody to talk to) hides none;
+    neither do a shell that waits and a program that only shows text."""
+    if any(brand_of(program.argv) or is_segue(program.argv) for program in programs):
+        return False
+    names = {name_of(program.argv) for program in programs if program.is_foreground}
+    return bool(names - SHELLS - VIEWERS - {""})
 
 
 def agent_among(programs: Sequence[Program]) -> str | None:
@@ -86,9 +116,13 @@ def is_attended(brand: str, argv: Sequence[str]) -> bool:
     return not UNATTENDED[brand] & (options | command)
 
 
-def is_segue(argv: Sequence[str]) -> bool:
+def name_of(argv: Sequence[str]) -> str:
     words = _program_words(argv)
-    return bool(words) and PurePath(words[0]).name == OWN
+    return PurePath(words[0]).name if words else ""
+
+
+def is_segue(argv: Sequence[str]) -> bool:
+    return name_of(argv) == OWN
 
 
 def _program_words(argv: Sequence[str]) -> list[str]:

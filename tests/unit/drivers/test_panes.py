@@ -12,7 +12,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from segue.drivers.pane_agents import Program, agent_among, agent_of
+from segue.drivers.pane_agents import (
+    Program,
+    agent_among,
+    agent_of,
+    may_hide_agent,
+    may_hide_among,
+)
 from segue.drivers.pane_lock import PaneLock, Watcher, holder, lock_name
 from segue.drivers.panes import (
     TEXT_CHARS_MAX,
@@ -333,7 +339,30 @@ def test_runs_of_segue_are_left_alone() -> None:
     assert agent_among([bash, segue, below, beside]) == "codex"
 
 
+@pytest.mark.parametrize(
+    ("argvs", "may_hide"),
+    [
+        ([["-bash"], ["ssh", "host"]], True),
+        ([["zsh"], ["docker", "exec", "-it", "box", "bash"]], True),
+        ([["python3", "/opt/bin/wrapper"]], True),
+        ([["-bash"]], False),
+        ([["bash"], ["less", "claude.log"]], False),
+        ([["bash"], ["vim", "screen.txt"]], False),
+        ([["bash"], ["claude", "-p", "hello"]], False),
+        ([["bash"], ["segue", "run", "PLAN.md"]], False),
+        ([["bash"], ["ssh", "host"], ["claude"]], False),
+    ],
+)
+def test_where_the_screen_may_know_more_than_the_processes(
+    argvs: list[list[str]], may_hide: bool
+) -> None:
+    """Not where a shell waits, text is shown, or an agent is known that does not count."""
+    assert may_hide_among(tree(*argvs)) is may_hide
+
+
 def test_a_pane_whose_root_is_not_known_or_gone_holds_none() -> None:
     """No process, no agent."""
     assert agent_of(pane(1)) is None
     assert agent_of(Pane("%1", "tmux", "", 24, 80, pid=2**22 - 1)) is None
+    assert may_hide_agent(pane(1)), "nothing speaks against it"
+    assert not may_hide_agent(Pane("%1", "tmux", "", 24, 80, pid=2**22 - 1))

@@ -43,6 +43,9 @@ class FakePane:
     body: list[str] = field(default_factory=list)
     draft: str = ""
     is_busy: bool = False
+    status: str = ""
+    title: str = ""
+    is_at_shell: bool = False  # the agent has ended
     reacts: Callable[[FakePane, str], None] | None = None  # to what was submitted
     sent: list[str] = field(default_factory=list)
 
@@ -50,7 +53,8 @@ class FakePane:
         rows = list(self.body)
         if self.is_busy:
             rows += ["", "✻ Thinking… (3s · esc to interrupt)"]
-        return "\n".join([*rows, "", RULE, f"❯ {self.draft}".rstrip(), RULE])
+        end = ["user@host:~$"] if self.is_at_shell else []
+        return "\n".join([*rows, "", RULE, f"❯ {self.draft}".rstrip(), RULE, self.status, *end])
 
     def take(self, text: str) -> None:
         self.sent.append(text)
@@ -114,8 +118,9 @@ class FakeHost:
         return [pane.pane for pane in self.panes.values()]
 
     async def screen(self, pane_id: str, *, history_lines: int = 0) -> Screen:
-        lines = tuple(self._find(pane_id).text().split("\n"))
-        return Screen(lines, lines, (), None, ROWS, COLUMNS)
+        pane = self._find(pane_id)
+        lines = tuple(pane.text().split("\n"))
+        return Screen(lines, lines, (), None, ROWS, COLUMNS, title=pane.title)
 
     async def send_text(self, pane_id: str, text: str) -> None:
         await self._send(pane_id, text)

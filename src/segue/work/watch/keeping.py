@@ -37,24 +37,36 @@ class Keeping:
         *,
         transcript_of: Callable[[int, datetime], TranscriptStop | None],
         has_agent: Callable[[Worker], bool],
+        has_ended: Callable[[Worker], bool],
         mates_of: Callable[[Worker], Iterable[Worker]],
         doubt: Callable[[Worker], None],
     ) -> None:
         self._workers, self._accounts = workers, accounts
         self._telling, self._wishes, self._clock = telling, wishes, clock
         self._transcript_of, self.has_agent = transcript_of, has_agent
-        self._mates_of, self._doubt = mates_of, doubt
+        self._has_ended, self._mates_of, self._doubt = has_ended, mates_of, doubt
         self.turns = Turns(wishes.leash)
 
     def settle(self, worker: Worker, look: Look) -> None:
         """Take what a look shows for what it is."""
         if not worker.is_ours:
-            return
-        if look.found.paused:
+            self._show(worker, look)
+        elif look.found.paused:
             worker.doubts = 0
             self._stopped(worker, look)
         elif self._is_sure(worker, look):
             self._seen(worker, look)
+
+    def _show(self, worker: Worker, look: Look) -> None:
+        """Another watcher keeps it: what it shows is told, and nothing written down."""
+        state, found = look.state, look.found
+        if found.paused:
+            verdict = judge(stop_of(found), self._clock.now(), windows=0, windows_max=None)
+            state = WorkerState.BLOCKED if verdict is Verdict.ASK else WorkerState.PAUSED
+        if worker.state is not state:
+            worker.state, worker.kind, worker.wakes_at = state, found.kind, None
+            worker.evidence, worker.resets_at = found.evidence, found.resets_at
+            self._telling.event(worker)
 
     def _stopped(self, worker: Worker, look: Look) -> None:
         stop = self.stop_on(worker, look)
@@ -82,8 +94,11 @@ class Keeping:
         if worker.step and worker.state is WorkerState.PAUSED and self._goes_on(worker, look):
             return  # a try is half done: its own turn goes on with it
         state = look.state
-        if state is not WorkerState.BUSY and not self.has_agent(worker):
+        if state is not WorkerState.BUSY and self._has_ended(worker):
             state = WorkerState.DONE
+        elif self.is_unanswered(worker, look):
+            worker.is_attended = worker.is_attended and bool(look.found.draft)
+            return  # it does not go on: its next try, or a person, sees to it
         if worker.state is state:
             return
         was_stopped, was_sent = worker.state is WorkerState.PAUSED, worker.sends > 0
@@ -104,11 +119,19 @@ class Keeping:
             return False
         return worker.step != "text" or look.state is not WorkerState.BUSY
 
+    def is_unanswered(self, worker: Worker, look: Look) -> bool:
+        """Whether our own text is the last word there: it took the stop's place, and no more."""
+        is_stopped = worker.state in (WorkerState.PAUSED, WorkerState.ERROR)
+        return is_stopped and worker.sends > 0 and look.is_unanswered(self._wishes.resume_text)
+
     # Stops
 
     def _park(self, worker: Worker, stop: Stop) -> None:
         now = self._clock.now()
         stop = self._from_transcript(worker, stop, now)
+        notes = {"notes": ["unknown_zone"]} if stop.unknown_zone else {}
+        if stop.unknown_zone:
+            self._telling.unknown_zone(stop.unknown_zone)
         windows_max = self._wishes.leash.max_windows
         verdict = judge(stop, now, windows=worker.windows, windows_max=windows_max)
         if verdict is Verdict.ASK:
@@ -117,16 +140,17 @@ class Keeping:
         if verdict is Verdict.LEAVE:
             self._leave_alone(worker, stop)
             return
-        at = self._wakes_at(stop, now, sends=0, refusals=worker.refusals)
+        own = at = self._wakes_at(stop, now, sends=0, refusals=worker.refusals)
         if holds_account(stop.kind):  # what stops the others of its account stops it, too
             at = max([at, *self._known_walls(worker)])
         windows = worker.windows + holds_account(stop.kind)
-        worker.is_attended = worker.is_shown = False
+        worker.is_attended = worker.is_shown = worker.is_woken = False
         if not self._workers.park(worker, wakes_at=at, windows=windows, **_values(stop)):
             return
         self._hold_account(worker, stop.kind, at)
-        self._telling.parked(worker, is_guess=stop.resets_at is None)
-        self._telling.event(worker, Verdict.PARK)
+        guess_s = None if stop.resets_at else self._wishes.waits.weekly_s
+        self._telling.parked(worker, guess_s=guess_s, is_for_account=at > own + SPACING)
+        self._telling.event(worker, Verdict.PARK, **notes)
 
     def stop_on(self, worker: Worker, look: Look) -> Stop:
         """The stop that a screen shows; whether it will really go on by itself is looked up."""
@@ -170,7 +194,7 @@ class Keeping:
         stop = replace(stop, kind=told.kind, is_self_resuming=False)
         if told.resets_at is None:
             return stop
-        return replace(stop, resets_at=told.resets_at, is_minute=told.is_minute)
+        return replace(stop, resets_at=told.resets_at, is_minute=told.is_minute, unknown_zone="")
 
     def _leave_alone(self, worker: Worker, stop: Stop) -> None:
         if self._workers.park(worker, wakes_at=None, **_values(stop)):
@@ -208,8 +232,20 @@ class Keeping:
         """It works again, so its account's limit is over."""
         self._telling.resumed(worker)
         worker.refusals = 0
-        self.turns.opened(worker.account, self._clock.now())
+        now = self._clock.now()
+        self.turns.opened(worker.account, now)
         self._accounts.reopen(worker.account)
+        if worker.is_woken:
+            worker.is_woken = False
+            self._bring_forward(worker, now)
+
+    def _bring_forward(self, worker: Worker, now: datetime) -> None:
+        """A person was right that the limit is over: the others need not wait for its reset."""
+        for mate in self._mates_of(worker):
+            is_held = is_waiting(mate) and holds_account(mate.kind or "")
+            if is_held and mate.wakes_at is not None and mate.wakes_at > now:
+                self._workers.note(mate, wakes_at=now)
+                self._telling.event(mate, Verdict.PARK)
 
     def _wakes_at(self, stop: Stop, now: datetime, *, sends: int, refusals: int = 0) -> datetime:
         jitter = random.random()  # noqa: S311 - it spreads, it hides nothing

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from segue.core.machines import WorkerState
+from segue.dialects.frames import last_said
 from segue.dialects.limits import Detection, Extra, detect
 from segue.dialects.screen import Screen, is_faint
 
@@ -39,6 +40,13 @@ class Look:
     def is_typed(self, text: str) -> bool:
         """Whether just this stands in the input line, however it is wrapped."""
         return bool(self.found.draft) and _bare(self.found.draft or "") == _bare(text)
+
+    def is_unanswered(self, text: str) -> bool:
+        """Whether this was said last, and the agent neither said nor did anything after it."""
+        if self.found.state not in ("idle", "unknown"):
+            return False
+        said = last_said(self.text)
+        return said is not None and _bare(said) == _bare(text)
 
     def has_moved_since(self, before: Look, typed: str) -> bool:
         """Whether more changed than the input line and a clock."""

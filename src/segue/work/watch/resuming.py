@@ -49,9 +49,15 @@ class Resuming:
     async def run(self, worker: Worker) -> None:
         """A worker's instant has come. Raises PaneGoneError."""
         look = await self._look(worker)
-        is_right = self._is_half_done(worker, look) or self._is_waited_for(worker, look)
+        is_right = (
+            self._is_half_done(worker, look)
+            or self._is_waited_for(worker, look)
+            or self._keeping.is_unanswered(worker, look)
+        )
         if not (is_right and self._keeping.has_agent(worker)):
             self._keeping.settle(worker, look)
+            # Something else has the terminal: worth another look when it prints.
+            worker.is_attended = is_right and worker.state is WorkerState.PAUSED
             return
         if self._is_attended(worker, look):
             return
@@ -199,15 +205,18 @@ class Resuming:
             await _changed(worker, 30.0)
 
     def _judge(self, worker: Worker, before: Look, after: Look) -> None:
-        """Whether it worked. A text that still waits for its Enter did not."""
+        """Whether it worked. A text that still waits for its Enter did not, neither did one that
+        stands there with nothing below it."""
         is_busy = after.state is WorkerState.BUSY
-        if not after.found.paused and (is_busy or not after.is_typed(self._text)):
+        is_unanswered = self._keeping.is_unanswered(worker, after)
+        is_open = is_unanswered or after.is_typed(self._text)
+        if not after.found.paused and (is_busy or not is_open):
             if after.state is WorkerState.BLOCKED:  # it asks something else now
                 self._keeping.settle(worker, after)
             else:
                 self._keeping.resumed(worker, after)
             return
-        is_refused = after.has_moved_since(before, self._text)
+        is_refused = not is_unanswered and after.has_moved_since(before, self._text)
         stop = Stop(worker.kind or "unknown", worker.evidence, worker.resets_at, False, False)
         if after.found.paused:
             stop = self._keeping.stop_on(worker, after)

@@ -34,6 +34,7 @@ class Stop:
     resets_at: datetime | None
     is_minute: bool
     is_self_resuming: bool
+    unknown_zone: str = ""  # that its time names
 
 
 def stop_of(found: Detection) -> Stop:
@@ -44,6 +45,7 @@ def stop_of(found: Detection) -> Stop:
         found.resets_at,
         names_minute(found),
         found.state == "paused_self_resuming",
+        found.time_zone if "unknown_zone" in found.notes else "",
     )
 
 

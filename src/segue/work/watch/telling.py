@@ -62,6 +62,9 @@ class Telling:
             "action": action,
             **more,
         }
+        if worker.held_by is not None:
+            facts["held_by"] = worker.held_by.pid
+        worker.is_told = True
         if self._is_dry:
             facts["dry_run"] = True
         self._emit(facts)
@@ -77,22 +80,33 @@ class Telling:
 
     # The lines
 
-    def parked(self, worker: Worker, *, is_guess: bool) -> None:
+    def parked(
+        self, worker: Worker, *, guess_s: float | None = None, is_for_account: bool = False
+    ) -> None:
+        """`guess_s`: what is waited where no time can be read, unless others of the account are
+        known to wait longer."""
         now = self._clock.now()
         assert worker.wakes_at is not None
         seconds = -int(-((worker.resets_at or worker.wakes_at) - now).total_seconds() // 1)
         seconds = max(0, seconds)
-        if is_guess and family(worker.kind or "") == "weekly":
+        if guess_s is not None and family(worker.kind or "") == "weekly":
             text = _("[WARN] the time of the reset cannot be read, {seconds} s are waited instead")
-            self.line(text.format(seconds=seconds))
+            self.line(text.format(seconds=f"{guess_s:g}"))
         name = limit_name(worker.kind)
-        if worker.resets_at is None:
+        if worker.resets_at is None and not is_for_account:
             text = _("⏳ Worker {id}: {kind}, waits {seconds} s")
             self.line(text.format(id=worker.number, kind=name, seconds=seconds))
             return
-        time = worker.resets_at.astimezone(self._tz).strftime("%m/%d %H:%M")
+        at = worker.resets_at or worker.wakes_at
+        time = at.astimezone(self._tz).strftime("%m/%d %H:%M")
         text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
+        if worker.resets_at is None:
+            text = _("⏳ Worker {id}: {kind}, waits with its account until {time} ({seconds} s)")
         self.line(text.format(id=worker.number, kind=name, time=time, seconds=seconds))
+
+    def unknown_zone(self, zone: str) -> None:
+        text = _("the time zone “{zone}” is not known: that of this machine is used")
+        self.line("[WARN] " + text.format(zone=zone))
 
     def left_alone(self, worker: Worker) -> None:
         text = _("⏳ Worker {id}: {kind}, goes on by itself: left alone")

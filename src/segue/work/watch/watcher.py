@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from segue.core.limits import holds_account
 from segue.core.machines import WorkerState
 from segue.dialects.claude_transcript import TranscriptStop
-from segue.drivers.pane_agents import agent_of
+from segue.dialects.frames import agent_shown, is_at_shell
+from segue.drivers.pane_agents import agent_of, may_hide_agent
 from segue.drivers.panes import (
     HostBack,
     HostGone,
@@ -27,6 +28,7 @@ from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.accounts import Accounts
+from segue.work.watch.finding import Finding, Found, agent_in
 from segue.work.watch.keeping import Keeping
 from segue.work.watch.looks import Look, look_at
 from segue.work.watch.resuming import Resuming
@@ -37,19 +39,8 @@ from segue.work.watch.workers import Worker, Workers
 SLEEP_S_MAX = 60.0  # clocks jump, machines sleep
 LOCKED_S = 5.0  # between two tries to get a pane that another watcher holds
 SURE_S = 0.3  # a screen may be caught while it is painted
-PROCESSES_S = 2.0  # between two looks at the processes of a pane without an agent
 AGAIN_S = 10.0  # after a pane could not be reached
 PANES_SHOWN_MAX = 20
-
-
-@dataclass(slots=True, eq=False)
-class _Other:
-    """A pane that holds no agent now."""
-
-    pane: Pane
-    host: Panes
-    looked_s: float = float("-inf")
-    timer: asyncio.TimerHandle | None = None
 
 
 class Watcher:
@@ -70,7 +61,7 @@ class Watcher:
         self._hosts, self._store = hosts, workers
         self._telling, self._wishes, self._clock = telling, wishes, clock
         self._account_of = account_of
-        self._others: dict[str, _Other] = {}
+        self._finding = Finding(self._adopt, self._do)
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._over = asyncio.Event()
@@ -84,6 +75,7 @@ class Watcher:
             clock,
             transcript_of=transcript_of,
             has_agent=self._has_agent,
+            has_ended=self._has_ended,
             mates_of=self._mates_of,
             doubt=self._doubt,
         )
@@ -123,10 +115,9 @@ class Watcher:
             raise UserError("unknown_pane", message, hint=hint)
 
     async def _end(self) -> None:
-        timers = [self._timer, *(other.timer for other in self._others.values())]
-        for timer in timers:
-            if timer is not None:
-                timer.cancel()
+        self._finding.close()
+        if self._timer is not None:
+            self._timer.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -143,14 +134,14 @@ class Watcher:
                 case PaneChanged(pane_id):
                     self._change(pane_id)
                 case PaneGone(pane_id):
-                    self._others.pop(pane_id, None)
+                    self._finding.drop(pane_id)
                     if worker := self.workers.get(pane_id):
                         self._lose(worker)
                 case HostGone(reason):
                     self._telling.host(name, "gone", reason)
                     for worker in [w for w in self.workers.values() if w.host is host]:
                         self._lose(worker)
-                    self._others = {k: o for k, o in self._others.items() if o.host is not host}
+                    self._finding.drop_host(host)
                 case HostBack():
                     self._telling.host(name, "back")
 
@@ -158,15 +149,18 @@ class Watcher:
         named = self._wishes.panes
         if named and pane.id not in named:
             return
-        agent = self._wishes.agent or agent_of(pane)
-        if agent is None and not named:
-            self._others[pane.id] = _Other(pane, host)
+        told = self._wishes.agent
+        found = Found(told) if told else await agent_in(pane, host)
+        if found is None and not named:
+            self._finding.add(pane, host)
             return
-        await self._adopt(pane, host, agent or "")
+        await self._adopt(pane, host, found or Found(""))
 
-    async def _adopt(self, pane: Pane, host: Panes, agent: str) -> None:
+    async def _adopt(self, pane: Pane, host: Panes, found: Found) -> None:
+        agent = found.agent
         account = self._wishes.accounts.get(pane.id) or self._account_of(agent)
         worker = self._store.adopt(pane, host, agent, account)
+        worker.is_by_screen = found.is_by_screen
         self.workers[pane.id] = worker
         if worker.sent_at is not None and worker.wakes_at is not None:
             # Whoever sent it died: the agent gets its time to react.
@@ -174,11 +168,12 @@ class Watcher:
             worker.wakes_at = max(worker.wakes_at, due)
         self._take(worker)
         await self._look(worker)
+        if not worker.is_told:  # it is as it was
+            self._telling.event(worker)
 
     def _take(self, worker: Worker) -> None:
         """Get the right to type into it, or try again later."""
         worker.held_by = worker.lock.take()
-        self._telling.event(worker, held_by=worker.held_by.pid if worker.held_by else None)
         if worker.held_by is not None:
             self._do(self._take_later(worker))
 
@@ -188,7 +183,8 @@ class Watcher:
             worker.held_by = worker.lock.take()
         if self.workers.get(worker.pane.id) is worker:
             worker.lock.release()  # read anew: the other one may have changed its row
-            await self._adopt(worker.pane, worker.host, worker.agent)
+            found = Found(worker.agent, worker.is_by_screen)
+            await self._adopt(worker.pane, worker.host, found)
 
     def _lose(self, worker: Worker) -> None:
         self.workers.pop(worker.pane.id, None)
@@ -207,8 +203,7 @@ class Watcher:
     def _change(self, pane_id: str) -> None:
         worker = self.workers.get(pane_id)
         if worker is None:
-            if other := self._others.get(pane_id):
-                self._look_for_agent(other)
+            self._finding.change(pane_id)
             return
         worker.changed.set()
         if worker.resuming is None:
@@ -220,7 +215,12 @@ class Watcher:
     async def _read(self, worker: Worker) -> Look:
         screen = await worker.host.screen(worker.pane.id)
         now, wishes = self._clock.now(), self._wishes
-        return look_at(screen, worker.agent, now, wishes.tz, wishes.extra)
+        look = look_at(screen, worker.agent, now, wishes.tz, wishes.extra)
+        if worker.is_by_screen:
+            is_menu = look.found.menu is not None
+            worker.is_framed = is_menu or agent_shown(screen) == worker.agent
+            worker.is_at_shell = is_at_shell(screen)
+        return look
 
     async def _look(self, worker: Worker) -> None:
         try:
@@ -238,33 +238,30 @@ class Watcher:
 
     def _has_agent(self, worker: Worker) -> bool:
         """Whether what would be typed goes to the agent. Panes that were named are taken as is."""
-        if self._wishes.panes or self._wishes.agent or worker.pane.pid is None:
+        if self._wishes.panes or self._wishes.agent:
             return True
-        return agent_of(worker.pane) is not None
+        if agent_of(worker.pane) is not None:
+            return True
+        return worker.is_by_screen and worker.is_framed and may_hide_agent(worker.pane)
+
+    def _has_ended(self, worker: Worker) -> bool:
+        """Whether the agent is not there any more. One that is known by its screen alone may show
+        something else for a while."""
+        if self._has_agent(worker):
+            return False
+        if not worker.is_by_screen:
+            return True
+        return worker.is_at_shell or not may_hide_agent(worker.pane)
 
     def _mates_of(self, worker: Worker) -> list[Worker]:
         mates = self.workers.values()
         return [mate for mate in mates if mate.account == worker.account and mate is not worker]
 
-    def _look_for_agent(self, other: _Other) -> None:
-        """A program may have been started in it: looked at now and then while it prints."""
-        loop = asyncio.get_running_loop()
-        if other.timer is None:
-            at = max(loop.time(), other.looked_s + PROCESSES_S)
-            other.timer = loop.call_at(at, self._find_agent, other)
-
-    def _find_agent(self, other: _Other) -> None:
-        other.looked_s, other.timer = asyncio.get_running_loop().time(), None
-        agent = agent_of(other.pane)
-        if agent is not None and self._others.get(other.pane.id) is other:
-            del self._others[other.pane.id]
-            self._do(self._adopt(other.pane, other.host, agent))
-
     def _let_go(self, worker: Worker) -> None:
         """The agent has ended; perhaps another is started in the pane."""
         del self.workers[worker.pane.id]
         worker.lock.release()
-        self._others[worker.pane.id] = _Other(worker.pane, worker.host)
+        self._finding.add(worker.pane, worker.host)
 
     # Waking
 
@@ -309,7 +306,8 @@ class Watcher:
 
     def wake(self, worker: Worker) -> None:
         """A person takes the limit to be over."""
-        if worker.state is WorkerState.PAUSED:
+        if worker.state is WorkerState.PAUSED and worker.is_ours:
+            worker.is_woken = holds_account(worker.kind or "")
             self._store.note(worker, wakes_at=self._clock.now(), is_held=False)
             worker.is_attended = worker.is_shown = False
             self._set_timer()

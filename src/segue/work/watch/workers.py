@@ -40,6 +40,11 @@ class Worker:
     windows: int = 0
     is_held: bool = False
 
+    is_by_screen: bool = False  # no process shows the agent, only what it draws
+    is_framed: bool = True  # and it was drawn there at the last look
+    is_at_shell: bool = False  # or a shell waited there
+    is_told: bool = False  # an event said how it stands
+    is_woken: bool = False  # by hand, before the reset of its account
     held_by: Watcher | None = None  # another watcher has it
     is_attended: bool = False  # a person is typing
     is_shown: bool = False  # a dry run has said what it would do

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,79 @@ def test_an_agent_that_does_not_react_is_given_up(play: Callable[[Scene], Bench]
     assert sum("❌ Worker 1" in line for line in lines) == 1
 
 
+@pytest.mark.parametrize("gap", [[], [""]])
+def test_a_text_that_only_stands_there_was_sent_in_vain(
+    play: Callable[[Scene], Bench], gap: list[str]
+) -> None:
+    """The agent shows what it was sent and does nothing more: no work followed, so it is tried
+    again, and given up at last. A look in between does not take it for an answer."""
+
+    def echoes(pane: FakePane, said: str) -> None:
+        pane.body += [*gap, f"❯ {said}"]
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = echoes
+        async with bench.watching(max_sends=3):
+            await bench.state(pane, "error")
+            bench.host.change(pane)
+            await asyncio.sleep(0.8)
+            assert bench.last(pane)["state"] == "error"
+        assert pane.sent == SENT * 3
+
+    lines = play(scene).lines
+    assert [line.rpartition("(")[2] for line in lines if "could not" in line] == [
+        "1/3)",
+        "2/3)",
+        "3/3)",
+    ]
+    assert not any("works again" in line for line in lines)
+
+
+def test_a_person_who_types_below_an_unanswered_text_is_not_disturbed(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """The next try waits until the input line is empty again."""
+
+    def echoes(pane: FakePane, said: str) -> None:
+        pane.body += ["", f"❯ {said}"]
+        pane.draft = "what is" if len(pane.sent) == len(SENT) else ""
+        pane.is_busy = len(pane.sent) > len(SENT)
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = echoes
+        async with bench.watching():
+            await bench.until(lambda: bench.last(pane).get("attended"))
+            assert (pane.sent, pane.draft) == (SENT, "what is")
+            pane.draft = ""
+            bench.host.change(pane)
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT * 2
+
+    play(scene)
+
+
+def test_an_agent_that_answered_at_once_is_not_asked_again(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """It is idle when it is looked at, with words of its own below the text."""
+
+    def answers(pane: FakePane, said: str) -> None:
+        pane.body += ["", f"❯ {said}", "", "⏺ All of it is done already."]
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.reacts = answers
+        async with bench.watching():
+            await bench.until(lambda: pane.sent == SENT)
+            await bench.state(pane, "idle")
+            await asyncio.sleep(0.5)
+        assert pane.sent == SENT
+
+    assert any("works again" in line for line in play(scene).lines)
+
+
 def test_error_stays_after_a_restart(play: Callable[[Scene], Bench]) -> None:
     """What was given up is not tried again only because somebody else watches."""
 
@@ -353,6 +428,84 @@ def test_the_latest_reset_of_an_account_counts_for_all(play: Callable[[Scene], B
     play(scene)
 
 
+def test_a_wait_without_a_time_names_the_configured_default(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """Also where others of its account wait longer, which is told as theirs."""
+
+    async def scene(bench: Bench) -> None:
+        later = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        waits = Waits(weekly_s=3600, margin_s=0)
+        async with bench.watching(waits=waits, accounts={"%3": "another"}):
+            await bench.state(later, "paused")
+            mate = bench.host.add("%2", "⏺ I begin.", "", "  ⎿ Weekly limit reached")
+            await bench.state(mate, "paused")
+            alone = bench.host.add("%3", "⏺ I begin.", "", "  ⎿ Weekly limit reached")
+            await bench.state(alone, "paused")
+
+    lines = [line.partition("] ")[2] for line in play(scene).lines]
+    warning = "[WARN] the time of the reset cannot be read, 3600 s are waited instead"
+    assert (lines[1], lines[3]) == (warning, warning)
+    assert lines[2].startswith("⏳ Worker 2: Weekly limit, waits with its account until ")
+    assert lines[4] == "⏳ Worker 3: Weekly limit, waits 3600 s"
+
+
+def test_a_zone_that_is_not_known_is_told(play: Callable[[Scene], Bench]) -> None:
+    """In a line, and in the event of the stop; its time is read in the machine's zone."""
+
+    async def scene(bench: Bench) -> None:
+        at = datetime.now(UTC) + timedelta(days=2)
+        when = f"{at:%b} {at.day}, 6:32pm (Mars/Base)"
+        row = f"  ⎿ You've hit your weekly limit · resets {when}"
+        pane = bench.host.add("%1", "⏺ I begin.", "", row)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+        assert bench.last(pane)["notes"] == ["unknown_zone"]
+
+    lines = play(scene).lines
+    assert "[WARN] the time zone “Mars/Base” is not known: that of this machine is used" in lines[0]
+
+
+def test_the_first_word_about_a_stopped_pane_is_that_it_is_stopped(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """And about an idle one that it is idle, once."""
+
+    async def scene(bench: Bench) -> None:
+        stopped = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        idle = bench.host.add("%2", "⏺ All is done.")
+        async with bench.watching():
+            await bench.state(stopped, "paused")
+            await bench.state(idle, "idle")
+        states = [(event["pane"], event["state"]) for event in bench.events]
+        assert states == [("%1", "paused"), ("%2", "idle")]
+
+    play(scene)
+
+
+def test_a_pane_of_another_watcher_is_told_as_it_stands(play: Callable[[Scene], Bench]) -> None:
+    """Paused, then busy, each with who has it; nothing is written down about it."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        other = make_bench(bench.folder / "other")
+        other.folder.mkdir()
+        other.host.panes = bench.host.panes
+        async with bench.watching(), other.watching():
+            await bench.state(pane, "paused")
+            await other.state(pane, "paused")
+            assert other.last(pane)["kind"] == "session_limit"
+            works(pane, "go on please")
+            other.host.change(pane)
+            await other.state(pane, "busy")
+            assert [event["held_by"] for event in other.events] == [os.getpid()] * 2
+            assert other.store is not None
+            rows = other.store.all("SELECT state FROM workers")
+            assert [row["state"] for row in rows] == ["idle"]
+
+    play(scene)
+
+
 def test_a_canary_that_is_refused_holds_the_others(play: Callable[[Scene], Bench]) -> None:
     """Only one of three runs into the wall again."""
 
@@ -467,6 +620,27 @@ def test_a_person_may_hold_and_wake_a_pane(play: Callable[[Scene], Bench]) -> No
     play(scene)
 
 
+def test_where_a_pane_woken_by_hand_works_the_others_follow(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """The limit is over, as the person thought: nobody waits for the reset any more."""
+
+    async def scene(bench: Bench) -> None:
+        panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", LATER) for n in (1, 2, 3)]
+        elsewhere = bench.host.add("%4", "⏺ I begin.", "", LATER)
+        async with bench.watching(accounts={"%4": "another"}) as watcher:
+            for pane in (*panes, elsewhere):
+                await bench.state(pane, "paused")
+            watcher.wake(watcher.workers["%2"])
+            await bench.until(lambda: all(bench.last(p)["state"] == "busy" for p in panes))
+        assert [pane.sent for pane in panes] == [SENT] * 3
+        assert elsewhere.sent == []
+        times = [datetime.fromisoformat(e["at"]) for e in bench.events if e["action"] == "send"]
+        assert all(b - a > timedelta(seconds=1.5) for a, b in pairwise(times)), "spaced out"
+
+    play(scene)
+
+
 def test_two_watchers_never_both_send(play: Callable[[Scene], Bench]) -> None:
     """The second one says who has the pane."""
 
@@ -551,5 +725,75 @@ def test_a_pane_that_is_not_there_is_told(play: Callable[[Scene], Bench]) -> Non
         with pytest.raises(UserError, match="no pane %7"):
             async with bench.watching(panes=frozenset({"%7"})):
                 await asyncio.sleep(1)
+
+    play(scene)
+
+
+AUTO = "  ⏵⏵ auto mode on (shift+tab to cycle)"
+
+
+def test_an_agent_that_no_process_shows_is_found_by_its_screen(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """Beyond ssh, or in a terminal that names no process: listed, parked, resumed."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.status = AUTO
+        shell = bench.host.add("%2", "$ cat notes", "Claude Code v2 · ⏵⏵ auto mode on", SOON)
+        async with bench.watching(agent=None):
+            await bench.state(pane, "busy")
+            assert (bench.last(pane)["agent"], bench.last(pane)["account"]) == ("claude", "claude")
+        assert pane.sent == SENT
+        assert (shell.sent, bench.last(shell)) == ([], {}), "text about an agent is none"
+
+    play(scene)
+
+
+def test_an_agent_that_is_drawn_later_is_found_then(play: Callable[[Scene], Bench]) -> None:
+    """The pane printed something: it is looked at again; quiet ones are not."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        async with bench.watching(agent=None):
+            await asyncio.sleep(0.2)
+            assert bench.last(pane) == {}
+            pane.status = AUTO
+            bench.host.change(pane)
+            await bench.state(pane, "paused")
+
+    play(scene)
+
+
+def test_nothing_is_typed_where_the_screen_is_no_agents_any_more(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """It was found by its screen, and at its instant a shell waits there."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        pane.status = AUTO
+        async with bench.watching(agent=None):
+            await bench.state(pane, "paused")
+            pane.is_at_shell = True  # and no word of it reaches the watcher
+            await asyncio.sleep(2.0)
+            assert pane.sent == []
+            pane.body += ["", "⏺ Bye."]
+            bench.host.change(pane)
+            await bench.state(pane, "done")
+        assert pane.sent == []
+
+    play(scene)
+
+
+def test_a_named_pane_is_known_by_its_screen_too(play: Callable[[Scene], Bench]) -> None:
+    """Its account is that of the agent that it shows."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
+        pane.status = AUTO
+        async with bench.watching(agent=None, panes=frozenset({"%1"})):
+            await bench.state(pane, "paused")
+        assert (bench.last(pane)["agent"], bench.last(pane)["account"]) == ("claude", "claude")
 
     play(scene)
