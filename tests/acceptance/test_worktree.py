@@ -91,6 +91,47 @@ def test_a_conflict_fails_the_task_and_keeps_its_branch(box: Box) -> None:
     assert not (box.root / ".git/MERGE_HEAD").exists()
 
 
+def test_an_agent_that_leaves_its_branch_does_not_take_the_work_along(box: Box) -> None:
+    """Committed on a branch of the agent's own or on none, or not committed there: a dependant
+    finds all of it."""
+    commit = "git add -A; git commit -qm z"
+    repository(
+        box,
+        f"- [ ] T-1: a\n  - run: git checkout -q -b other; echo a > a.txt; {commit}\n"
+        f"- [ ] T-2: b\n  - run: git checkout -q --detach; echo b > b.txt; {commit}\n"
+        "- [ ] T-3: c\n  - run: git checkout -q -b feat; echo c > c.txt\n"
+        "- [ ] T-4: d (deps: T-1, T-2, T-3)\n  - run: cat a.txt b.txt c.txt > d.txt\n",
+    )
+    done = box.run("--isolate", "worktree", "--jobs", "2")
+    assert done.code == 0, done.out
+    assert (box.root / "d.txt").read_text() == "a\nb\nc\n"
+
+
+def test_work_in_two_places_fails_the_task_and_is_kept(box: Box) -> None:
+    """The agent committed on its branch and apart from it: the task fails, and says where both are."""
+    repository(
+        box,
+        "- [ ] T-1: a\n  - retries: 0\n"
+        "  - run: echo a > a.txt; git add -A; git commit -qm a; git checkout -q HEAD~1; echo b > b.txt\n",
+    )
+    done = box.run("--isolate", "worktree")
+    assert done.code == 1
+    assert box.marks() == {"T-1": "!"}
+    branches = [name.strip("*+ ") for name in git(box, "branch").splitlines()]
+    named = [name for name in branches if name in done.of("task_failed")[0]["error"]]
+    kept = {git(box, "diff", "--name-only", f"main...{name}").strip() for name in named}
+    assert kept == {"a.txt", "b.txt"}
+
+
+def test_without_git_it_is_refused_in_words(box: Box) -> None:
+    """No git on the PATH: exit 2 with a hint, on standard output as JSON."""
+    path = box.plan("- [ ] T-1: a\n  - run: true\n")
+    done = box.run("--isolate", "worktree", env={"PATH": str(box.tmp / "nothing")})
+    assert done.code == 2
+    assert done.json["error"]["code"] == "no_git"
+    assert path.read_text() == "- [ ] T-1: a\n  - run: true\n"
+
+
 def test_a_failed_task_leaves_the_checkout_alone(box: Box) -> None:
     """What a failed task wrote is not merged."""
     repository(box, "- [ ] T-1: a\n  - retries: 0\n  - run: echo junk > base.txt; false\n")

@@ -113,6 +113,7 @@ def _alone() -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     streams.open_missing()
     args = list(sys.argv[1:] if argv is None else argv)
+    streams.write_anything(as_json="--json" in args)
     environ = dict(os.environ)  # what agents may get of it is taken from here, not from later
     speak(i18n.choose(_option(args, "--lang"), environ))
     try:
@@ -135,9 +136,23 @@ def _called(args: list[str], environ: dict[str, str]) -> int:
         code = output.error(error, as_json="--json" in args)
     except click.UsageError as error:
         code = output.usage_error(error, as_json="--json" in args)
+    except FileNotFoundError:
+        if _has_folder():
+            raise
+        text = _("the folder that you are in does not exist any more")
+        gone = UserError("folder_gone", text, hint=_("go to one that does: cd FOLDER"))
+        code = output.error(gone, as_json="--json" in args)
     except (click.Abort, KeyboardInterrupt):
         code = 130
     return code if isinstance(code, int) else 0
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def speak(language: i18n.Language) -> None:

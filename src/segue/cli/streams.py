@@ -1,7 +1,10 @@
-"""Standard streams that are closed or cannot be written to: no command falls over them."""
+"""Standard streams that are closed, take nothing or lack signs: no command falls over them."""
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import os
 import sys
 
@@ -10,6 +13,9 @@ import click
 from segue.i18n import _
 
 NAMES = ("stdin", "stdout", "stderr")
+
+LENIENT = ("surrogateescape", "backslashreplace")  # with UTF-8 these can write everything
+AS_JSON = "segue-json"
 
 _lost: set[str] = set()
 
@@ -22,6 +28,23 @@ def open_missing() -> None:
         _lead_nowhere(number)  # the number, too: the next file that is opened would get it
         mode = "r" if number == 0 else "w"
         setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def write_anything(*, as_json: bool) -> None:
+    """What the encoding of standard output does not have is shown as `?`, or escaped as in JSON:
+    a sign that cannot be shown must not end the work."""
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper):
+        return
+    if codecs.lookup(stream.encoding).name != "utf-8" or stream.errors not in LENIENT:
+        codecs.register_error(AS_JSON, _escaped)
+        stream.reconfigure(errors=AS_JSON if as_json else "replace")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def has_lost() -> bool:

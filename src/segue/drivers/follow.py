@@ -10,6 +10,7 @@ from pathlib import Path
 from segue.drivers.inotify import ANYTHING, FolderWatch
 
 CHUNK_BYTES = 65536
+LOOK_S = 0.2  # at a file that was removed while it is written: no folder tells of it any more
 
 
 class Follower:
@@ -71,8 +72,13 @@ class Follower:
 
     def _take_turn(self) -> None:
         self._turn = None
-        if self._read_chunk() and self._is_started:
+        has_more = self._read_chunk()
+        if not self._is_started:
+            return
+        if has_more:
             self._schedule()
+        elif self._fd is not None and not os.fstat(self._fd).st_nlink:
+            self._turn = asyncio.get_running_loop().call_later(LOOK_S, self._take_turn)
 
     def _read_chunk(self) -> bool:
         """Hand over one chunk; False at the end of the file."""

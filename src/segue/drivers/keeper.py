@@ -314,9 +314,9 @@ class Keeper:
         }
         records.leave(self.claim, self.order["claim"], self.order["end"], record)
         if self.fifo:
-            os.unlink(self.fifo)
-            with suppress(FileNotFoundError):
-                os.unlink(self.fifo + OVER)
+            for path in (self.fifo, self.fifo + OVER):
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
 
 
 def load_masker(values: list[str]) -> Masker:

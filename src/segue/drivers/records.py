@@ -70,8 +70,20 @@ def leave(fd: int, claim: str, end: str, content: dict[str, Any]) -> None:
     """The claim, open as `fd`, becomes the end record: its content, then its name."""
     os.lseek(fd, 0, os.SEEK_SET)
     _write(fd, content)
+    is_there = os.fstat(fd).st_nlink
     os.close(fd)
+    if not is_there:  # somebody removed it, as `git clean -fdx` does: how the run ended is known
+        _write_again(claim, content)
     os.rename(claim, end)  # noqa: PTH104 - no pathlib here
+
+
+def _write_again(path: str, content: dict[str, Any]) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - no pathlib here
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        _write(fd, content)
+    finally:
+        os.close(fd)
 
 
 def describe(error: Exception) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import sys
 import termios
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,15 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
         pass  # a record that says nothing is no record
     _kill_orphans(run)
     return Lost()
+
+
+def claim_again(claim: Path, end: Path, live: Live) -> None:
+    """Write the claim of a run anew whose own was removed; its keeper will still leave its end."""
+    if claim.exists() or end.exists():
+        return
+    held = {"pid": live.keeper, "started": live.started, "boot": processes.boot_id()}
+    with suppress(FileExistsError):
+        os.close(records.claim(str(claim), held))
 
 
 def is_under_way(claim: Path) -> bool | None:

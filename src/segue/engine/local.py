@@ -345,9 +345,16 @@ class LocalEngine:
     def sweep(self) -> None:
         """Remove what was left by runs that ended long ago (revocations, places)."""
         before = self._clock.now().timestamp() - SWEEP_AFTER_S
-        for path in self._runs.iterdir():
-            if path.lstat().st_mtime < before:
-                path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another sweeps as well, or all is gone
+            for path in self._runs.iterdir():
+                if path.lstat().st_mtime < before:
+                    path.unlink(missing_ok=True)
+
+    def claim_again(self) -> None:
+        """Claims were removed under their runs: a next supervisor must find those that live."""
+        for job, live in self._live.items():
+            if not live.is_over:
+                drivers.claim_again(self._path(job, "claim"), self._path(job, "end"), live)
 
     def _path(self, job: str, what: str) -> Path:
         return Path(f"{self._runs_text}/{job}.{what}")

@@ -41,7 +41,7 @@ def exchange_if(
     With it the caller syncs the folder, when it is convenient (`sync_folder`).
     """
     status = path.stat()
-    if spare is not None and spare.parent.stat().st_dev == status.st_dev:
+    if spare is not None and _device(spare.parent) == status.st_dev:
         return _exchange_with(spare, path, data, expected, status)
     temporary = _write_beside(path, data, stat.S_IMODE(status.st_mode), status)
     try:
@@ -54,6 +54,14 @@ def exchange_if(
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
     return None
+
+
+def _device(folder: Path) -> int | None:
+    """Where a folder is; None: nowhere, somebody removed it."""
+    try:
+        return folder.stat().st_dev
+    except OSError:
+        return None
 
 
 def _exchange_with(

@@ -37,6 +37,7 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd: int | None = None
+        self._told = ("", "")
 
     def take(self, *, since: str, command: str) -> Holder | None:
         """None: it is ours now. A holder: it is theirs."""
@@ -53,8 +54,25 @@ class Lock:
         os.ftruncate(fd, 0)
         os.pwrite(fd, told, 0)
         self._fd = fd
+        self._told = (since, command)
         _mine[self._path] = Holder(os.getpid(), since, command)
         return None
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether others who ask at this path learn of us: its file may have been removed."""
+        try:
+            return self._fd is not None and os.path.samestat(os.fstat(self._fd), self._path.stat())
+        except OSError:
+            return False
+
+    def take_again(self) -> Holder | None:
+        """As `take`, of a lock whose file was removed while we held it."""
+        since, command = self._told
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+        return self.take(since=since, command=command)
 
     def release(self) -> None:
         if self._fd is not None:
@@ -69,7 +87,7 @@ def holder(path: Path) -> Holder | None:
         return _mine[path]
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         return _holder(fd)

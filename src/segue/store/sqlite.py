@@ -7,10 +7,12 @@ in one transaction; a caller that lost the race gets False and nothing has chang
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -60,28 +62,20 @@ class Store:
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._db = db
         self.path = path
+        self._file = _identity(path)
 
     @classmethod
     def open(cls, path: Path) -> Store:
         """Open for reading and writing; made and migrated where needed."""
         with _told(path):
             _check_readable(path)
-            db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            try:
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = FULL")
-                db.execute("PRAGMA foreign_keys = ON")
-                migrate.migrate(db, str(path))
-            except BaseException:
-                db.close()
-                raise
-            db.row_factory = sqlite3.Row
+            db = _connect(path, _uri(path, "rwc"))
         return cls(db, path)
 
     @classmethod
     def open_readonly(cls, path: Path) -> Store | None:
         """Open for looking only; None where there is no memory yet."""
-        if not path.exists():
+        if not path.is_file():
             return None
         with _told(path):
             db = _connect_readonly(path)
@@ -94,6 +88,46 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether others who open the path find this database: it may have been removed."""
+        return self._file is not None and _identity(self.path) == self._file
+
+    def put_back(self) -> None:
+        """Write the database anew where it was removed: whoever has it open still has all of it.
+
+        FileNotFoundError: it is being removed this moment.
+        """
+        fresh = self.path.with_name(f".{self.path.name}.segue-{os.getpid()}")
+        fresh.unlink(missing_ok=True)
+        try:
+            with closing(sqlite3.connect(fresh)) as copy:
+                self._db.backup(copy)
+            if not self.path.exists():
+                for left in (f"{self.path}-wal", f"{self.path}-shm"):  # the removed one's
+                    Path(left).unlink(missing_ok=True)
+            os.link(fresh, self.path)
+            db = _connect(self.path, _uri(self.path, "rw"))
+        except FileExistsError:
+            self._abandon()
+            raise _replaced(self.path) from None
+        except sqlite3.OperationalError as error:
+            if fresh.exists():
+                raise _in_words(error, str(self.path)) from error
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(fresh)) from error
+        finally:
+            fresh.unlink(missing_ok=True)
+        self._abandon()
+        self._db, self._file = db, _identity(self.path)
+
+    def _abandon(self) -> None:
+        """Never closed, not even at the end of the program: to close the last connection removes
+        the log of this path, and that is another database's now."""
+        import ctypes  # noqa: PLC0415 - hardly ever needed
+
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
+        self._db = sqlite3.connect(":memory:")
 
     def wait_at_most(self, wait_s: float) -> None:
         """For another program that holds the database; then `database_busy`."""
@@ -181,6 +215,37 @@ class Store:
             return row
 
 
+def _connect(path: Path, uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+        migrate.migrate(db, str(path))
+    except BaseException:
+        db.close()
+        raise
+    db.row_factory = sqlite3.Row
+    return db
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _replaced(path: Path) -> UserError:
+    return UserError(
+        "memory_replaced",
+        _("the database was removed while the plan ran, and another one is in its place"),
+        file=str(path),
+        hint=_("start again: the marks in the plan say what is done"),
+    )
+
+
 @cache
 def _move_sql(entity: str, columns: tuple[str, ...], versioned: bool) -> str:
     sets = "".join(f", {column} = ?" for column in columns)
@@ -239,12 +304,19 @@ def _connect_readonly(path: Path) -> sqlite3.Connection:
     raise Bug("unreachable")
 
 
-def _uri(path: Path) -> str:
-    return path.absolute().as_uri() + "?mode=ro"
+def _uri(path: Path, mode: str = "ro") -> str:
+    return f"{path.absolute().as_uri()}?mode={mode}"
 
 
 def _check_readable(path: Path) -> None:
     """A database of a newer version, or no database at all, is told before it is touched."""
+    if path.is_dir():
+        raise UserError(
+            "memory_unusable",
+            _("this is a folder, and Segue keeps its database in a file of this name"),
+            file=str(path),
+            hint=_("move it away: the marks in the plan say what is done, Segue goes on from them"),
+        )
     if not path.exists() or path.stat().st_size == 0:
         return
     db = sqlite3.connect(_uri(path), uri=True, timeout=BUSY_TIMEOUT_S)

@@ -62,26 +62,40 @@ class Project:
     def worktrees(self) -> Path:
         return self.memory / "worktrees"
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """What a run writes into."""
+        return (self.logs, self.runs, self.evidence, self.mailbox)
+
+    def check_folder(self) -> None:
+        if self.memory.exists() and not self.memory.is_dir():
+            raise UserError(
+                "memory_unusable",
+                _("this is a file, and Segue keeps its memory in a folder of this name"),
+                file=str(self.memory),
+                hint=_(
+                    "move it away: the marks in the plan say what is done, Segue goes on from them"
+                ),
+            )
+
     def relative(self, path: Path) -> str:
         """A path as people of this project call it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def prepare(self) -> None:
-        """Make the memory, with its own .gitignore; told in words where that cannot be done."""
+        """Make the memory; told in words where that cannot be done."""
+        self.check_folder()
         try:
-            for folder in (
-                self.memory,
-                self.logs,
-                self.runs,
-                self.evidence,
-                self.locks,
-                self.mailbox,
-            ):
-                folder.mkdir(parents=True, exist_ok=True)
-            if not (self.memory / ".gitignore").exists():
-                files.replace(self.memory / ".gitignore", GITIGNORE)
+            self.make_folders()
         except OSError as error:
             raise files.in_words(error, self.memory) from error
+
+    def make_folders(self) -> None:
+        """Those of the memory that are not there, and its own .gitignore."""
+        for folder in (self.memory, *self.folders, self.locks):
+            folder.mkdir(parents=True, exist_ok=True)
+        if not (self.memory / ".gitignore").exists():
+            files.replace(self.memory / ".gitignore", GITIGNORE)
 
 
 def find_plan(given: Path) -> Path:
@@ -114,6 +128,7 @@ def find_plan(given: Path) -> Path:
 
 def check_writable(plan: Path, project: Project) -> None:
     """Before anything is begun: marks must be writable, and so must the memory."""
+    project.check_folder()
     memory = project.memory if project.memory.exists() else project.root
     for place in (plan, plan.parent, memory):
         if not os.access(place, os.W_OK):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +19,11 @@ IDENTITY = (
     "-c", "user.name=Segue", "-c", "user.email=segue@localhost", "-c", "commit.gpgsign=false",
 )  # fmt: skip
 GIT_TIMEOUT_S = 120
+LOCK_S = 5.0  # another git command is over after so long, or it was killed and left its lock
 
 
 class Conflict(AgentError):  # noqa: N818 - what git calls it
-    """A merge that git could not make; the files that two tasks changed differently."""
+    """A merge that could not be made; the files that two tasks changed differently, if any."""
 
     def __init__(self, files: list[str], why: str) -> None:
         super().__init__(why)
@@ -86,6 +89,8 @@ class Worktrees:
         path, branch = self.path(task), self.branch(task)
         if self.has(task):
             self.commit(task, f"{task}: left unfinished")
+            with suppress(Conflict):  # then each of the two is on a branch
+                self.take_back(task)
             self._git("worktree", "remove", "--force", str(path))
         elif path.exists():  # not a worktree: somebody's folder
             path.rename(_free(path))
@@ -118,19 +123,39 @@ class Worktrees:
 
     def _restore_plan(self, path: Path, plan: str) -> None:
         """The plan as it was where the branch began, whatever the agent made of it."""
-        began = self._git("merge-base", "HEAD", self._git("rev-parse", "HEAD").strip(), cwd=path)
-        base = began.strip()
+        project = self._git("rev-parse", "HEAD").strip()
+        base = self._try("merge-base", "HEAD", project, cwd=path).stdout.strip()
+        if not base:
+            return  # a history of its own, which is never merged
         if not self._try("cat-file", "-e", f"{base}:{plan}").returncode:
             self._git("checkout", "-q", base, "--", plan, cwd=path)
         elif (path / plan).exists():
             self._git("rm", "-q", "-f", "--cached", "--ignore-unmatch", "--", plan, cwd=path)
             (path / plan).unlink()
 
+    def take_back(self, task: str) -> None:
+        """Bring the branch to where the agent has committed: it may have left it for another, or
+        for none. Where both have gone on, neither is the whole work: no merge, nothing lost."""
+        path, branch = self.path(task), self.branch(task)
+        head = self._try("rev-parse", "-q", "--verify", "HEAD", cwd=path).stdout.strip()
+        if not head:
+            return  # a branch without a commit: there is nothing on it
+        if not self._has_branch(branch) or self._is_within(branch, head):
+            self._git("update-ref", f"refs/heads/{branch}", head)
+        elif not self._is_within(head, branch):
+            other = self._try("symbolic-ref", "-q", "--short", "HEAD", cwd=path).stdout.strip()
+            if not other:
+                other = self._free_branch(branch)
+                self._git("branch", other, head)
+            text = _("the agent has committed on its own branch and, apart from it, on {other}")
+            raise Conflict([], text.format(other=other))
+
     def merge(self, task: str, message: str) -> None:
         """Bring the branch into the project's own; done twice, it changes nothing."""
         branch = self.branch(task)
         if not self._has_branch(branch):
             return  # merged and removed before
+        self._wait_for_lock()
         self._abort_leftover(branch)
         merged = self._try(*IDENTITY, "merge", "-q", "--no-ff", "--no-edit", "-m", message, branch)
         if merged.returncode:
@@ -147,33 +172,62 @@ class Worktrees:
         if not under_way:
             return
         if under_way != self._git("rev-parse", branch).strip():
-            raise Conflict([], "another merge is under way in the project; end it first")
+            raise Conflict([], _("another merge is under way in the project; end it first"))
         self._git("merge", "--abort")
+
+    def _wait_for_lock(self) -> None:
+        """A merge beside another git command would stop half-way, and could not be undone."""
+        lock = self.root / self._git("rev-parse", "--git-path", "index.lock").strip()
+        until = time.monotonic() + LOCK_S
+        while lock.exists():
+            if time.monotonic() > until:
+                text = _("another git command holds {lock}; if none runs, remove that file")
+                raise Conflict([], text.format(lock=lock))
+            time.sleep(LOCK_S / 100)
+
+    def _is_within(self, commit: str, other: str) -> bool:
+        return not self._try("merge-base", "--is-ancestor", commit, other).returncode
 
     def _has_branch(self, branch: str) -> bool:
         return not self._try("rev-parse", "-q", "--verify", f"refs/heads/{branch}").returncode
 
     def _put_aside(self, branch: str) -> None:
         """Rename an unmerged branch; one that is merged has nothing to keep."""
-        if not self._try("merge-base", "--is-ancestor", branch, "HEAD").returncode:
+        if self._is_within(branch, "HEAD"):
             self._git("branch", "-q", "-D", branch)
-            return
+        else:
+            self._git("branch", "-m", branch, self._free_branch(branch))
+
+    def _free_branch(self, branch: str) -> str:
         n = 1
         while self._has_branch(f"{branch}-kept-{n}"):
             n += 1
-        self._git("branch", "-m", branch, f"{branch}-kept-{n}")
+        return f"{branch}-kept-{n}"
 
     def _try(self, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["git", *args],
-            cwd=cwd or self.root,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GIT_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        try:
+            return subprocess.run(
+                ["git", *args],
+                cwd=cwd or self.root,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=GIT_TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AgentError(str(error)) from error
+        except OSError as error:
+            if error.filename != "git":  # the folder is gone
+                raise AgentError(f"git {' '.join(args)}: {error}") from error
+            raise UserError(
+                "no_git",
+                _("--isolate worktree needs git, and it cannot be run: {why}").format(
+                    why=error.strerror
+                ),
+                hint="apt install git",
+            ) from error
 
     def _git(self, *args: str, cwd: Path | None = None) -> str:
         done = self._try(*args, cwd=cwd)

@@ -116,3 +116,56 @@ def test_a_reader_that_goes_away_fails_no_run(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert (tmp_path / "code").read_text() == "0\n"
     assert (tmp_path / "done.txt").exists()
+
+
+@pytest.mark.parametrize("encoding", ["cp949", "latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("words", ["run PLAN.md --agent shell", "status", "plan PLAN.md", ""])
+def test_signs_that_cannot_be_written_end_nothing(
+    tmp_path: Path, encoding: str, words: str
+) -> None:
+    """Whatever the encoding of standard output lacks, the work is done and told."""
+    (tmp_path / "PLAN.md").write_text(PLAN.replace("**: a", "**: \u2713 한글 \u00e9"), "utf-8")
+    done = segue(tmp_path, f"PYTHONIOENCODING={encoding} segue {words} >out; echo $? >code")
+    assert done.stderr == ""
+    assert (tmp_path / "code").read_text() == "0\n"
+    assert (tmp_path / "out").read_bytes()
+    if words.startswith("run"):
+        assert "[x] **T-1**" in (tmp_path / "PLAN.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["cp949", "latin-1", "ascii"])
+def test_json_loses_no_sign_to_an_encoding(tmp_path: Path, encoding: str) -> None:
+    """What cannot be written as it is, is escaped: a reader finds every sign."""
+    title = "\u2713 한글 \u00e9 \U0001f600"
+    (tmp_path / "PLAN.md").write_text(PLAN.replace("**: a", f"**: {title}"), "utf-8")
+    for words in ("plan PLAN.md --json", "run PLAN.md --agent shell --json"):
+        done = segue(tmp_path, f"PYTHONIOENCODING={encoding} segue {words} >out; echo $? >code")
+        assert (done.stderr, (tmp_path / "code").read_text()) == ("", "0\n")
+        data = (tmp_path / "out").read_bytes()
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:  # nobody means ASCII: then it is UTF-8
+            text = data.decode()
+        events = [json.loads(text)] if "plan" in words[:4] else map(json.loads, text.splitlines())
+        found = [event.get("title") or event.get("tasks", [{}])[0].get("title") for event in events]
+        assert title in found
+
+
+@pytest.mark.parametrize("words", ["status", "", "resume --json", "run PLAN.md --json"])
+def test_a_folder_that_is_gone_is_told_in_words(tmp_path: Path, words: str) -> None:
+    """Somebody removed the folder that the shell is in: exit 2, and what to do."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = segue(tmp_path, f"cd gone && rmdir ../gone && segue {words}")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    if "run" in words:
+        assert json.loads(done.stdout)["error"]["hint"]
+    else:
+        assert "does not exist any more" in done.stdout + done.stderr
+
+
+def test_help_needs_no_folder(tmp_path: Path) -> None:
+    """What does not look at the folder works without it."""
+    (tmp_path / "gone").mkdir()
+    assert segue(tmp_path, "cd gone && rmdir ../gone && segue --version").returncode == 0

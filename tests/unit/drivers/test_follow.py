@@ -148,3 +148,27 @@ def test_nothing_comes_after_stop(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"x" * (2 * CHUNK_BYTES))
     play(scene)
+
+
+def test_a_file_that_was_removed_is_read_on(tmp_path: Path) -> None:
+    """Its folder is gone, and comes back without it; what is still written to it is heard."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got = bytearray()
+        follower = Follower(watch, path, got.extend)
+        follower.start()
+        with path.open("ab", buffering=0) as file:
+            file.write(b"one")
+            await until(lambda: got == b"one")
+            path.unlink()
+            path.parent.rmdir()
+            path.parent.mkdir()
+            file.write(b"two")
+            await until(lambda: got == b"onetwo")
+            file.write(b"three")
+            await until(lambda: got == b"onetwothree")
+        follower.stop()
+
+    path = tmp_path / "logs" / "log"
+    path.parent.mkdir()
+    play(scene)

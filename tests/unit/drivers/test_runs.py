@@ -287,3 +287,38 @@ def test_send_is_all_or_nothing(steps: list[tuple[bool, int]]) -> None:
             got += data
         os.close(reader)
     assert got == sent
+
+
+def test_an_end_is_left_although_the_claim_was_removed(tmp_path: Path) -> None:
+    """The folder was taken away under the run, and its claim perhaps written anew: the record of
+    its end stands."""
+    for is_claimed_again in (False, True):
+        folder = tmp_path / str(is_claimed_again)
+        claim, end = folder / "r.claim", folder / "r.end"
+        folder.mkdir()
+        fd = records.claim(str(claim), {"pid": 1})
+        claim.unlink()
+        folder.rmdir()
+        if is_claimed_again:
+            folder.mkdir()
+            runs.claim_again(claim, end, Live("r", 1, 2))
+        records.leave(fd, str(claim), str(end), RECORD)
+        found = read_end(end)
+        assert found is not None
+        assert found.code == 3
+        assert not claim.exists()
+
+
+def test_a_run_whose_claim_was_removed_can_be_found_again(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """Its claim is written anew once, and not over what is there."""
+    claim, end = tmp_path / "r.claim", tmp_path / "r.end"
+    started = processes.start_time(sleeper.pid)
+    assert started is not None
+    for _round in range(2):
+        runs.claim_again(claim, end, Live("r", sleeper.pid, started))
+    assert recover(claim, end, "r") == Live("r", sleeper.pid, started)
+    claim.rename(end)
+    runs.claim_again(claim, end, Live("r", sleeper.pid, started))
+    assert not claim.exists()

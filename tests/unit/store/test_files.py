@@ -241,3 +241,12 @@ def test_what_the_file_system_says_is_said_in_words(number: int, code: str) -> N
     assert (problem.code, problem.file) == (code, "x/PLAN.md")
     assert os.strerror(number) in problem.message
     assert problem.hint
+
+
+def test_without_the_folder_of_the_spare_the_text_is_written_all_the_same(tmp_path: Path) -> None:
+    """Somebody removed it: that says nothing about the file itself."""
+    path = tmp_path / "PLAN.md"
+    path.write_bytes(b"one")
+    spare = tmp_path / "gone" / "spare"
+    assert files.exchange_if(path, b"two", b"one", spare=spare) is None
+    assert (path.read_bytes(), names(tmp_path)) == (b"two", ["PLAN.md"])

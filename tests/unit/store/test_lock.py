@@ -158,3 +158,22 @@ def test_it_can_be_taken_again_after_its_release(tmp_path: Path) -> None:
         lock.release()
         lock.release()
     assert ask_elsewhere(path) == "None"
+
+
+def test_a_lock_whose_file_was_removed_is_taken_again(tmp_path: Path) -> None:
+    """Others who ask at the path learn of the holder again; one who was quicker has it."""
+    path = tmp_path / "plan.lock"
+    lock = Lock(path)
+    assert lock.take(since="now", command="test") is None
+    assert lock.is_in_place
+    path.unlink()
+    assert not lock.is_in_place
+    assert lock.take_again() is None
+    assert (lock.is_in_place, ask_elsewhere(path)) == (True, str(os.getpid()))
+    lock.release()
+
+
+def test_where_no_folder_can_be_nobody_holds_anything(tmp_path: Path) -> None:
+    """A file stands where the folder of the locks should be."""
+    (tmp_path / "file").touch()
+    assert holder(tmp_path / "file" / "plan.lock") is None

@@ -274,3 +274,64 @@ def test_journal_data_is_json(store: Store) -> None:
     row = store.one("SELECT data FROM journal")
     assert row is not None
     assert json.loads(row["data"]) == data
+
+
+@pytest.mark.parametrize("what", ["segue.db", "segue.db*"])
+def test_a_database_that_was_removed_is_put_back_whole(path: Path, what: str) -> None:
+    """With its log or without it: what was recorded before, and after, is found by the next."""
+    with closing(Store.open(path)) as store:
+        assert store.move(a_plan(), a_task("one"), a_task("two"), at=NOW)
+        for file in path.parent.glob(what):
+            file.unlink()
+        assert not store.is_in_place
+        assert store.move(start("one"), at=NOW), "what is open goes on"
+        store.put_back()
+        assert store.is_in_place
+        assert store.move(start("two"), at=LATER)
+        with closing(Store.open(path)) as other:
+            assert [state(other, key) for key in ("one", "two")] == ["in_progress"] * 2
+    with closing(Store.open(path)) as store:
+        assert [state(store, key) for key in ("one", "two")] == ["in_progress"] * 2
+        (checked,) = store.all("PRAGMA integrity_check")
+        assert checked[0] == "ok"
+    assert [file.name for file in path.parent.iterdir()] == ["segue.db"]
+
+
+def test_another_database_in_its_place_is_not_touched(path: Path) -> None:
+    """It is told in words, and what the other records is kept when this one is closed."""
+    with closing(Store.open(path)) as store:
+        for file in path.parent.glob("segue.db*"):
+            file.unlink()
+        with closing(Store.open(path)) as other:
+            assert other.move(a_plan(), at=NOW)
+            with pytest.raises(UserError) as caught:
+                store.put_back()
+            assert caught.value.problem.code == "memory_replaced"
+            store.close()
+            assert other.move(a_task("one"), at=NOW)
+            assert Path(f"{path}-wal").exists(), "the log of the other one"
+
+
+def test_a_database_in_a_folder_that_is_gone_can_be_put_back_later(path: Path) -> None:
+    """While it is being removed there is no place for it; nothing is lost by the try."""
+    folder = path.parent / "memory"
+    folder.mkdir()
+    with closing(Store.open(folder / "segue.db")) as store:
+        assert store.move(a_plan(), a_task("one"), at=NOW)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+        with pytest.raises(FileNotFoundError):
+            store.put_back()
+        folder.mkdir()
+        store.put_back()
+        assert state(store, "one") == "pending"
+
+
+def test_a_folder_in_the_place_of_the_database_is_told(path: Path) -> None:
+    """It is named for what it is; to look finds no memory."""
+    path.mkdir()
+    with pytest.raises(UserError) as caught:
+        Store.open(path)
+    assert caught.value.problem.code == "memory_unusable"
+    assert Store.open_readonly(path) is None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from segue.errors import AgentError, UserError
+from segue.work import worktree
 from segue.work.worktree import Conflict, Worktrees
 
 PLAN = "- [ ] **T-1**: one\n"
@@ -63,6 +64,7 @@ def trees(repo: Path) -> Worktrees:
 
 def finish(trees: Worktrees, task: str) -> None:
     trees.commit(task, f"{task}: done")
+    trees.take_back(task)
     trees.merge(task, f"{task}: done")
 
 
@@ -127,6 +129,104 @@ def test_a_merge_that_was_cut_off_in_the_middle_is_made_anew(trees: Worktrees, r
     assert not (repo / ".git" / "MERGE_HEAD").exists()
     assert (repo / "new.txt").read_text() == "x\n"
     assert git(repo, "log", "-1", "--format=%s") == "T-1: done"
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+@pytest.mark.parametrize("way", [["-b", "other"], ["--detach"]])
+def test_work_is_merged_wherever_the_agent_went_with_it(
+    trees: Worktrees, repo: Path, way: list[str], is_committed: bool
+) -> None:
+    """An agent that left its branch, for another or for none: what its worktree holds is merged."""
+    folder = trees.make("T-1")
+    (folder / "first.txt").write_text("on the task's own branch\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "first")
+    git(folder, "checkout", "-q", *way)
+    (folder / "new.txt").write_text("x\n")
+    if is_committed:
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", "elsewhere")
+    finish(trees, "T-1")
+    assert (repo / "new.txt").exists()
+    assert (repo / "first.txt").exists()
+    assert git(repo, "status", "--porcelain") == ""
+    assert trees.branch("T-1") not in branches(repo)
+
+
+def test_a_branch_that_the_agent_renamed_is_merged(trees: Worktrees, repo: Path) -> None:
+    """The branch is gone under its name; the work is not."""
+    folder = trees.make("T-1")
+    git(folder, "branch", "-m", "feature")
+    (folder / "new.txt").write_text("x\n")
+    finish(trees, "T-1")
+    assert (repo / "new.txt").exists()
+
+
+def test_an_agent_that_only_looked_at_another_commit_loses_nothing(
+    trees: Worktrees, repo: Path
+) -> None:
+    """It committed, then checked out an older commit: what it committed is merged."""
+    folder = trees.make("T-1")
+    (folder / "new.txt").write_text("x\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "done")
+    git(folder, "checkout", "-q", "HEAD~1")
+    finish(trees, "T-1")
+    assert (repo / "new.txt").exists()
+
+
+@pytest.mark.parametrize("way", [["-b", "other", "HEAD~1"], ["HEAD~1"], ["--orphan", "other"]])
+def test_work_in_two_places_is_not_merged_and_not_lost(
+    trees: Worktrees, repo: Path, way: list[str]
+) -> None:
+    """Committed on its branch, then apart from it: neither alone is the work. Both are kept, also
+    when the task starts again."""
+    folder = trees.make("T-1")
+    (folder / "one.txt").write_text("1\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "checkout", "-q", *way)
+    (folder / "two.txt").write_text("2\n")
+    trees.commit("T-1", "T-1: done")
+    with pytest.raises(Conflict) as caught:
+        trees.take_back("T-1")
+    assert any(branch in str(caught.value) for branch in branches(repo))
+    trees.make("T-1")
+    found = {
+        name for b in branches(repo) for name in git(repo, "ls-tree", "--name-only", b).split()
+    }
+    assert {"one.txt", "two.txt"} <= found
+    assert not (repo / "two.txt").exists()
+
+
+def test_work_on_no_branch_that_was_cut_off_is_kept(trees: Worktrees, repo: Path) -> None:
+    """Set aside from a worktree on no branch, the commits have a branch that names them."""
+    folder = trees.make("T-1")
+    git(folder, "checkout", "-q", "--detach")
+    (folder / "half.txt").write_text("half\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "half")
+    trees.set_aside("T-1")
+    kept = [branch for branch in branches(repo) if branch != "main"]
+    assert [git(repo, "show", f"{branch}:half.txt") for branch in kept] == ["half"]
+
+
+def test_a_lock_of_another_git_command_is_told_as_such(
+    trees: Worktrees, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is half merged beside another git command; after it, the merge is made."""
+    monkeypatch.setattr(worktree, "LOCK_S", 0.1)
+    (trees.make("T-1") / "new.txt").write_text("x\n")
+    trees.commit("T-1", "T-1: done")
+    lock = repo / ".git" / "index.lock"
+    lock.touch()
+    with pytest.raises(Conflict, match=r"index\.lock") as caught:
+        trees.merge("T-1", "T-1: done")
+    assert caught.value.files == []
+    assert not (repo / ".git" / "MERGE_HEAD").exists()
+    lock.unlink()
+    trees.merge("T-1", "T-1: done")
+    assert (repo / "new.txt").exists()
 
 
 def test_two_tasks_are_merged_in_order(trees: Worktrees, repo: Path) -> None:
@@ -398,3 +498,14 @@ def test_what_git_refuses_is_an_agents_error(trees: Worktrees, repo: Path) -> No
     (repo / ".git" / "HEAD").write_text("garbage\n")
     with pytest.raises(AgentError, match="git"):
         trees.make("T-1")
+
+
+def test_without_git_it_is_told_in_words(
+    trees: Worktrees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No git on the PATH: what is missing, and how to get it."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(UserError, match="git") as caught:
+        trees.check()
+    assert caught.value.problem.code == "no_git"
+    assert caught.value.problem.hint

@@ -1,0 +1,175 @@
+"""Segue's memory removed: by an agent in the middle of a run, between two runs, or never a folder."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+from acceptance_kit import Box, until
+
+
+def rows(box: Box, sql: str) -> list[tuple[str, ...]]:
+    db = sqlite3.connect(box.root / ".segue" / "segue.db")
+    try:
+        return db.execute(sql).fetchall()
+    finally:
+        db.close()
+
+
+@pytest.mark.parametrize(
+    "removed", [".segue", ".segue/runs", ".segue/logs", ".segue/locks", ".segue/segue.db*"]
+)
+def test_memory_removed_in_the_middle_of_a_run_is_put_back(box: Box, removed: str) -> None:
+    """An agent removes it, or a part of it: the run goes on to its end, each task is done once,
+    and the next start knows it all."""
+    box.plan(
+        f"- [ ] T-1: a\n  - retries: 0\n  - run: echo hello; rm -rf {removed}; sleep 0.5; {box.note()}\n"
+        f"- [ ] T-2: b (deps: T-1)\n  - retries: 0\n  - run: {box.note()}\n"
+        f"- [ ] T-3: c (deps: T-2)\n  - retries: 0\n  - run: {box.note()}\n  - verify: true\n",
+    )
+    done = box.run()
+    assert done.code == 0, done.said
+    assert done.finished["completed"] == ["T-1", "T-2", "T-3"]
+    if removed != ".segue/runs":  # that may be there again before anybody looks
+        assert any("memory was removed" in event["text"] for event in done.of("notice"))
+    assert box.notes() == ["T-1", "T-2", "T-3"]
+    assert box.run().code == 0
+    assert box.notes() == ["T-1", "T-2", "T-3"]
+    assert rows(box, "SELECT state FROM tasks") == [("completed",)] * 3
+    assert len(rows(box, "SELECT id FROM runs")) == 3
+    assert (box.root / ".segue" / ".gitignore").exists()
+    assert not box.left_behind()
+
+
+def test_an_agent_that_cleans_the_repository_ends_its_run(box: Box) -> None:
+    """`git clean -fdx` of an agent takes the memory away; tasks side by side are not harmed."""
+    for words in (["init", "-q"], ["add", "-A"]):
+        box.plan(
+            f"- [ ] T-1: a\n  - run: git clean -fdxq; {box.note()}; {box.hold('go')}\n"
+            f"- [ ] T-2: b\n  - run: {box.hold('go')}; {box.note()}\n"
+        )
+        subprocess.run(["git", *words], cwd=box.root, env=box.env(), check=True)
+    going = box.start_run("--jobs", "2")
+    until(lambda: (box.root / ".segue/segue.db").exists() and box.notes(), "put back")
+    box.release("go")
+    done = going.end()
+    assert done.code == 0, done.said
+    assert sorted(box.notes()) == ["T-1", "T-2"]
+
+
+def test_a_run_that_lost_its_memory_is_still_locked_and_adopted(box: Box) -> None:
+    """With the memory put back, nobody else can run the plan; and after a kill -9 the agent that
+    still works is found again."""
+    box.plan(f"- [ ] T-1: a\n  - run: {box.note()}; rm -rf .segue; {box.hold('go')}\n")
+    going = box.start_run()
+    going.event("notice")
+    second = box.run()
+    assert (second.code, second.json["error"]["code"]) == (2, "plan_locked")
+    going.kill()
+    third = box.start_run()
+    third.event("run_adopted", "T-1")
+    box.release("go")
+    done = third.end()
+    assert done.code == 0, done.said
+    assert box.notes() == ["T-1"]
+
+
+def test_another_memory_in_its_place_ends_the_run_in_words(box: Box) -> None:
+    """What is there now is not ours to overwrite: the run ends with an error, and no agent is left."""
+    box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n- [ ] T-2: b\n  - run: true\n")
+    going = box.start_run("--jobs", "1")
+    going.event("task_started", "T-1")
+    other = box.tmp / "other.db"
+    sqlite3.connect(other).close()
+    going.send(signal.SIGSTOP)
+    shutil.rmtree(box.root / ".segue")
+    (box.root / ".segue").mkdir()
+    other.rename(box.root / ".segue" / "segue.db")
+    going.send(signal.SIGCONT)
+    done = going.end()
+    assert done.code == 2, done.said
+    assert '"memory_replaced"' in done.out
+    assert not box.left_behind()
+
+
+def test_a_worktree_removed_with_the_memory_is_not_a_success(box: Box) -> None:
+    """What was not committed in it is lost: the try has failed, and the next one does it."""
+    subprocess.run(["git", "init", "-q"], cwd=box.root, env=box.env(), check=True)
+    box.plan(
+        f"- [ ] T-1: a\n  - run: echo x > made; {box.note()};"
+        f' test $SEGUE_ATTEMPT = 2 || rm -rf "{box.root}/.segue"\n'
+    )
+    who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    for words in (["add", "PLAN.md"], [*who, "commit", "-qm", "begin"]):
+        subprocess.run(["git", *words], cwd=box.root, env=box.env(), check=True)
+    done = box.run("--isolate", "worktree")
+    assert done.code == 0, done.said
+    assert (box.root / "made").exists()
+    assert box.notes() == ["T-1", "T-1"]
+
+
+def test_a_start_without_memory_says_what_is_lost(box: Box) -> None:
+    """Deleted between two runs: the marks say what is done, and what they do not say is named."""
+    box.plan(
+        "- [ ] T-1: a\n  - run: echo done\n"
+        f"- [ ] T-2: b (deps: T-1)\n  - retries: 0\n  - run: test -e {box.out}/go\n"
+        "- [ ] T-3: c\n  - run: true\n"
+    )
+    assert not box.run().of("notice")
+    box.edit("[x] T-3", "[~] T-3")
+    box.release("go")
+    shutil.rmtree(box.root / ".segue")
+    done = box.run("--on-failed", "retry")
+    assert done.code == 0, done.said
+    (notice,) = done.of("notice")
+    assert [task in notice["text"] for task in ("T-1", "T-2", "T-3")] == [True] * 3
+    assert not box.run().of("notice"), "told once"
+
+
+def test_marks_that_nothing_hangs_on_are_no_loss(box: Box) -> None:
+    """A person ticked what was done before Segue came: there is nothing to be told."""
+    box.plan("- [x] T-1: a\n- [-] T-2: b\n- [ ] T-3: c\n  - run: true\n")
+    assert not box.run().of("notice")
+
+
+@pytest.mark.parametrize("args", [["status"], [], ["resume"], ["resume", "--json"]])
+def test_a_file_where_the_memory_should_be_harms_no_look(box: Box, args: list[str]) -> None:
+    """To look needs no memory: there is just none."""
+    box.plan("- [~] T-1: a\n  - run: true\n")
+    (box.root / ".segue").touch()
+    assert "PLAN.md" in box.segue(*args).said
+
+
+@pytest.mark.parametrize("where", [".segue", ".segue/segue.db"])
+def test_what_cannot_be_the_memory_is_told_in_words(box: Box, where: str) -> None:
+    """A file where the folder should be, a folder where the database should be: named, with a
+    cure that helps."""
+    box.plan("- [ ] T-1: a\n  - run: true\n")
+    if where == ".segue":
+        (box.root / where).touch()
+    else:
+        (box.root / where).mkdir(parents=True)
+    for args in (["run", "PLAN.md", "--json"], ["resume", "--reset", "--json"]):
+        if args[0] == "resume":
+            box.plan("- [~] T-1: a\n  - run: true\n")
+        error = box.segue(*args).json["error"]
+        assert error["code"] == "memory_unusable"
+        assert error["file"] == str(box.root / where)
+        assert "move it away" in error["hint"]
+    assert box.segue("status").code == 0
+
+
+def test_ctrl_c_still_ends_a_run_without_memory(box: Box) -> None:
+    """Removed, and stopped before anything else happened: the place is kept in the plan."""
+    box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n")
+    going = box.start_run()
+    going.event("task_started", "T-1")
+    shutil.rmtree(box.root / ".segue", ignore_errors=True)
+    going.send(signal.SIGINT)
+    assert going.end().code == 130
+    assert box.marks() == {"T-1": "~"}
+    box.release("go")
+    assert box.run().code == 0
