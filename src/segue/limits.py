@@ -17,12 +17,13 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from random import random
 from typing import Literal, Protocol
 
 from segue import i18n
+from segue.core.limits import is_far
 from segue.dialects.limits import Detection, detect, read_limit, reset_time
 from segue.dialects.limits.recovery import (
     RecoveryConfig,
@@ -147,14 +148,16 @@ def calculate_wait_seconds(reset_time: datetime, *, now: datetime | None = None)
 
 def detect_paused_type(output: str) -> PausedType:
     """Which family of limits stopped a worker whose output this is."""
-    at, zone = _now(), local_zone()
-    kind = detect(output, tool=None, now=at, tz=zone).kind
+    return _FAMILIES.get(family_of(_kind(output, _now(), local_zone())), "unknown")
+
+
+def _kind(output: str, now: datetime, tz: tzinfo) -> str:
+    """The kind of limit that stopped a worker of which it is known that it is stopped."""
+    kind = detect(output, tool=None, now=now, tz=tz).kind
     if kind is None:
-        told = read_limit(output, None, at, zone)
+        told = read_limit(output, None, now, tz)
         kind = told.kind if told else None
-    if kind is None:
-        return next((kind for kind, plain in _PLAIN if plain.search(output)), "unknown")
-    return _FAMILIES.get(family_of(kind), "unknown")
+    return kind or next((plain for plain, words in _PLAIN if words.search(output)), "unknown")
 
 
 async def handle_paused_worker(
@@ -190,14 +193,11 @@ class _Recovery:
                 text = _("⏳ Worker {id}: {kind}, goes on by itself: left alone")
                 self.log(text.format(id=self._worker.id, kind=self._name(found)))
                 return False
-            if family_of(found.kind) == "person":
-                self._worker.state = "blocked"
-                text = _("⏸ Worker {id}: {kind}, somebody must see to it")
-                self.log(text.format(id=self._worker.id, kind=found.kind))
+            if self._is_for_a_person(found):
                 return False
             await self._wait(found)
             again = await self._look()
-            if not is_same_stop(found, again):
+            if not is_same_stop(found, again) or self._is_another(again, found):
                 found, is_sent = again, False
                 continue
             if not await self._resume(again):
@@ -212,7 +212,33 @@ class _Recovery:
     async def _look(self) -> Detection:
         screen = await self._worker.read_screen()
         now, tz = self._around.now(), self._around.tz
-        return detect(screen, tool=self._around.tool, now=now, tz=tz)
+        found = detect(screen, tool=self._around.tool, now=now, tz=tz)
+        if found.state != "unknown" or self._worker.state != "paused" or not screen.strip():
+            return found
+        # Whoever calls says that it is stopped; the screen neither tells why nor contradicts.
+        kind = _kind(screen, now, tz)
+        at = None if kind == "unknown" else reset_time(screen, now, tz)
+        return replace(found, state="paused", kind=kind, resets_at=at, evidence=screen.strip())
+
+    def _is_for_a_person(self, found: Detection) -> bool:
+        """Whether waiting does not help, or nobody would want to wait so long unasked."""
+        if family_of(found.kind) == "person":
+            text = _("⏸ Worker {id}: {kind}, somebody must see to it")
+        elif is_far(found.resets_at, self._around.now()):
+            text = _("⏸ Worker {id}: {kind}, somebody must see to it: {why}")
+        else:
+            return False
+        self._worker.state = "blocked"
+        self.log(text.format(id=self._worker.id, kind=found.kind, why=found.evidence))
+        return True
+
+    def _is_another(self, found: Detection, before: Detection) -> bool:
+        """Whether the stop that was waited for has given way to one of the same kind."""
+        if found.evidence == before.evidence:
+            return False
+        if found.kind == "unknown":  # all there is to compare: something moves
+            return True
+        return found.resets_at is not None and found.resets_at > self._around.now()
 
     def _is_new(self, found: Detection, before: Detection) -> bool:
         """Whether this is another limit: its time is to come. "In 5 minutes" always is to come."""

@@ -108,6 +108,60 @@ def test_an_account_is_parked_and_woken_by_hand(box: Box) -> None:
     assert going.end().code == 0
 
 
+def test_to_wake_an_account_wakes_what_is_parked_of_it(box: Box) -> None:
+    """One goes first, the others follow; nothing waits for the instant that the limit named."""
+    box.scripted("append log one\nlimit session_limit 1h\nsay on\nappend log two\n")
+    box.plan("- [ ] T-1: a\n- [ ] T-2: b\n")
+    going = box.start_run("--jobs", "2")
+    going.event("task_parked", "T-1")
+    going.event("task_parked", "T-2")
+    told = box.segue("wake", "actor", "--json")
+    assert (told.code, told.json["account"], told.json["by_run"]) == (0, "actor", True)
+    going.event("task_resumed", "T-1")
+    going.event("task_resumed", "T-2")
+    assert going.end().code == 0
+
+
+def test_an_account_is_woken_also_where_nobody_runs_its_plans(box: Box) -> None:
+    """The next run goes on with what was parked."""
+    box.scripted("append log one\nlimit weekly_limit 1h\nappend log two\n")
+    box.plan("- [ ] T-1: a\n")
+    assert box.run("--no-wait").code == 4
+    told = box.segue("wake", "actor", "--json")
+    assert (told.code, told.json["by_run"]) == (0, False)
+    assert box.run("--no-wait").code == 0
+    assert (box.root / "log").read_text() == "one\ntwo\n"
+
+
+def test_an_account_does_not_wake_what_a_person_parked(box: Box) -> None:
+    """That task waits for its own instant, not for a limit."""
+    box.scripted("wait 1h\n")
+    box.plan("- [ ] T-1: a\n")
+    going = box.start_run("--no-wait")
+    going.event("task_started", "T-1")
+    assert box.segue("park", "T-1", "--for", "1h").code == 0
+    assert going.end().code == 4
+    assert box.segue("wake", "actor").code == 0
+    assert box.run("--no-wait").code == 4
+
+
+@pytest.mark.parametrize("more", [(), ("--plan", "PLAN.md")])
+def test_an_account_of_the_settings_can_be_parked_before_any_run(
+    box: Box, more: tuple[str, ...]
+) -> None:
+    """Nothing of it starts then; `--plan` does not keep an account from being found."""
+    box.config('agent = "work"\n[agents.work]\nkind = "shell"\naccount = "purse"\n')
+    box.plan("- [ ] T-1: a\n  - run: true\n")
+    assert box.segue("wake", "purse", "--json").json["account"] == "purse"
+    assert not (box.root / ".segue").exists()
+    told = box.segue("park", "purse", "--for", "1h", *more, "--json")
+    assert (told.code, told.json["account"]) == (0, "purse")
+    assert box.run("--no-wait").code == 4
+    assert box.segue("wake", "purse").code == 0
+    assert box.segue("status", "--json").json["plans"][0]["parks"] == []
+    assert box.run("--no-wait").code == 0
+
+
 @pytest.mark.parametrize(
     "args",
     [

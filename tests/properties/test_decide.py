@@ -37,6 +37,7 @@ accounts = st.dictionaries(
         probing=st.booleans(),
         used=st.none() | st.floats(0, 1),
         used_until=st.none() | instants,
+        follows_at=st.none() | instants,
     ),
 )
 leashes = st.builds(
@@ -176,6 +177,8 @@ def is_true(reason: Reason, id: str, snapshot: Snapshot, decision: Decisions) ->
             view.parked_until is not None
             and any(park.account == candidate.account for park in snapshot.parks)
         ),
+        Reason.SPACING: view.follows_at is not None
+        and (view.follows_at > NOW or candidate.account in decision.follow),
         Reason.DRAIN: (view.used or 0) >= leash.drain_at,
         Reason.FILES: any(overlaps(candidate.files, f) for f in taken.values()),
         Reason.UNTIL: leash.until is not None and parked_until > NOW,
@@ -184,6 +187,19 @@ def is_true(reason: Reason, id: str, snapshot: Snapshot, decision: Decisions) ->
         and view.parked_until is not None,
     }
     return checks[reason]
+
+
+@given(snapshots())
+def test_those_that_follow_a_canary_start_one_at_a_time(snapshot: Snapshot) -> None:
+    """At most one new task of an account in one decision, and none before its turn."""
+    decision = decide(snapshot, NOW)
+    started = [c.account for c in snapshot.ready if c.id in decision.start]
+    for name in {*started}:
+        follows_at = account(snapshot, name).follows_at
+        if follows_at is not None:
+            assert started.count(name) == 1
+            assert follows_at <= NOW
+            assert name in decision.follow
 
 
 @given(snapshots())

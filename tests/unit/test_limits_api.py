@@ -286,6 +286,85 @@ def test_another_limit_after_the_first_is_waited_for_as_well() -> None:
     assert not [line for line in pane.said if line.startswith("⚠")]
 
 
+def test_another_stop_of_the_same_kind_is_waited_for_anew() -> None:
+    """Somebody went on and ran into the next limit: nothing is sent before that one is over."""
+    first, later = (f"5-hour limit reached ∙ resets {hour}pm" for hour in (4, 9))
+    nine = datetime(2025, 12, 28, 21, 0, tzinfo=SEOUL)
+
+    def screen(pane: Pane) -> str:
+        if pane.sent:
+            return BUSY
+        return stopped(first if pane.now.hour < 16 else later)
+
+    pane = Pane(screen)
+    assert pane.handle() is True
+    assert sum(pane.slept[:2]) >= (nine - START).total_seconds()
+    assert pane.sent == ["계속", "<Enter>"]
+
+
+def test_the_same_words_a_day_later_are_the_same_stop() -> None:
+    """The machine slept long past the instant: the time is not taken for tomorrow's."""
+    message = "5-hour limit reached ∙ resets 4pm"
+
+    def screen(pane: Pane) -> str:
+        pane.now += timedelta(hours=8) * (len(pane.slept) == 1)
+        return BUSY if pane.sent else stopped(message)
+
+    pane = Pane(screen)
+    assert pane.handle() is True
+    assert [slept for slept in pane.slept if slept > 10][1:] == []
+
+
+def test_a_reset_in_the_far_future_is_for_a_person() -> None:
+    """Over eight days: misread, or nobody would want to wait for it unasked."""
+    message = "You've hit your weekly limit · resets Jan 29 at 10:30am"
+    pane = Pane(lambda _pane: stopped(message))
+    assert pane.handle() is False
+    assert (pane.state, pane.sent, pane.slept) == ("blocked", [], [])
+    assert message in pane.said[0]
+
+
+def test_a_stop_without_known_words_is_waited_for_half_a_minute() -> None:
+    """Whoever calls says that it is stopped, and the screen does not contradict."""
+    pane = Pane(lambda pane: BUSY if pane.sent else "Something strange happened\nStopped.")
+    assert pane.handle() is True
+    assert pane.slept == [30, 0.5, 3]
+    assert pane.said[0] == "⏳ Worker 1: Unknown limit, waits 30 s"
+    assert pane.sent == ["계속", "<Enter>"]
+
+
+@pytest.mark.parametrize(("message", "wait_s"), [
+    ("for now it is the rate limit again", 60),
+    ("somehow a weekly limit", 3600),
+])  # fmt: skip
+def test_plain_words_of_a_stopped_worker_say_how_long(message: str, wait_s: float) -> None:
+    """As they do for `detect_paused_type`."""
+    pane = Pane(lambda pane: BUSY if pane.sent else message)
+    assert pane.handle() is True
+    assert pane.slept[0] == wait_s
+
+
+@pytest.mark.parametrize(("screen", "state"), [
+    (BUSY, "busy"),
+    ("Do you want to proceed?\n❯ 1. Yes\n  2. No", "blocked"),
+    (DONE, "idle"),
+    ("", "idle"),
+])  # fmt: skip
+def test_nothing_is_sent_where_the_screen_tells_otherwise(screen: str, state: str) -> None:
+    """It works, asks, waits for words, or nothing at all can be seen."""
+    pane = Pane(lambda _pane: screen)
+    pane.handle()
+    assert (pane.state, pane.sent, pane.slept) == (state, [], [])
+
+
+def test_a_screen_that_moves_is_waited_for_on() -> None:
+    """Nobody knows what it shows, but it is not the stop from before."""
+    pane = Pane(lambda pane: f"something strange\n{len(pane.slept)} of 3" if len(pane.slept) < 3
+                else BUSY)  # fmt: skip
+    assert pane.handle() is True
+    assert (pane.sent, pane.slept) == ([], [30, 30, 30])
+
+
 @pytest.mark.parametrize("message", [
     WEEKLY,
     "API Error: Rate limit reached",

@@ -6,14 +6,15 @@ queue is not touched, so `held` names only what was looked at.
 
 The order of the rules: what holds everything (a person's hold, `until`, quiet hours), then
 parks that are due, oldest first, then candidates by rank. An account whose limit should be
-over is tried by one run alone, the canary; all else of that account waits for its outcome.
+over is tried by one run alone, the canary; all else of that account waits for its outcome, and
+then starts one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from segue.core.globs import overlaps
@@ -39,6 +40,9 @@ __all__ = [
 # in seconds where an earlier run of the plan tells how long its tasks last.
 AGEING_S = 600.0
 EQUAL_S = 60.0
+# The canary may be another plan's: nobody tells this one how it fared.
+CANARY_LOOK = timedelta(seconds=2)
+SPACING = timedelta(seconds=2)  # between those that follow a canary
 
 
 class Reason(StrEnum):
@@ -47,6 +51,7 @@ class Reason(StrEnum):
     SLOTS = "slots"
     ACCOUNT = "account"
     PROBING = "probing"
+    SPACING = "spacing"
     DRAIN = "drain"
     FILES = "files"
     QUIET = "quiet"
@@ -84,12 +89,17 @@ class ParkView:
 
 @dataclass(frozen=True, slots=True)
 class AccountView:
-    """`used` is the share of the limit's window that is used up, as known until `used_until`."""
+    """`used` is the share of the limit's window that is used up, as known until `used_until`.
+
+    `follows_at`: its limit is just over, what starts on it follows the canary one by one, the next
+    one not before then.
+    """
 
     parked_until: datetime | None = None
     probing: bool = False
     used: float | None = None
     used_until: datetime | None = None
+    follows_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +123,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """`held` goes by task, parked or not. `probe` are the accounts a canary is sent to.
+    """`held` goes by task, parked or not. `probe` are the accounts a canary is sent to, `follow`
+    those of which a task starts as a follower.
 
     `next_at` is the nearest instant at which deciding again could change something by
     itself; None: only an event can. `stopped` is the rule that holds everything.
+    `held_until` has the instant of candidates that wait for one.
     """
 
     start: tuple[str, ...] = ()
@@ -125,6 +137,8 @@ class Decisions:
     next_at: datetime | None = None
     stopped: Reason | None = None
     probe: tuple[str, ...] = ()
+    follow: tuple[str, ...] = ()
+    held_until: Mapping[str, datetime] = field(default_factory=dict)
 
 
 def decide(snapshot: Snapshot, now: datetime) -> Decisions:
@@ -158,13 +172,15 @@ class _Draft:
         self._start: list[str] = []
         self._wake: list[str] = []
         self._held: dict[str, Reason] = {}
+        self._held_until: dict[str, datetime] = {}
         self._probe: list[str] = []
+        self._follow: list[str] = []
         self._instants: list[datetime] = []
         self._busy: dict[str, tuple[str, ...]] = {
             id: running.files for id, running in snapshot.running.items() if running.files
         }
         self._files_held: set[tuple[str, ...]] = set()
-        self._account_rules: dict[str, Reason | None] = {}
+        self._account_rules: dict[str, tuple[Reason | None, datetime | None]] = {}
         self._awaited = {park.account for park in snapshot.parks if self._may_wake(park)}
 
     def _stopped(self) -> Reason | None:
@@ -184,6 +200,8 @@ class _Draft:
             next_at=min(self._instants, default=None),
             stopped=self.stopped,
             probe=tuple(self._probe),
+            follow=tuple(self._follow),
+            held_until=self._held_until,
         )
 
     # Instants
@@ -234,7 +252,10 @@ class _Draft:
     def _due_park_held_by(self, park: ParkView) -> Reason | None:
         if self._wakes_at(park) > self.now:
             return Reason.ACCOUNT
-        if self._account(park.account).probing or park.account in self._probe:
+        if self._account(park.account).probing:
+            self.look_again(self.now + CANARY_LOOK)
+            return Reason.PROBING
+        if park.account in self._probe:
             return Reason.PROBING
         if self._is_busy(park.task, self.snapshot.claims.get(park.task, ())):
             return Reason.FILES
@@ -243,25 +264,31 @@ class _Draft:
     # Candidates
 
     def consider(self, candidate: Candidate) -> None:
-        reason = self._held_by(candidate)
+        reason, at = self._held_by(candidate)
         if reason is not None:
             self._held[candidate.id] = reason
+            if at is not None:
+                self._held_until[candidate.id] = at
         else:
             self._start.append(candidate.id)
             self._take(candidate.id, candidate.account, candidate.files)
+            if self._account(candidate.account).follows_at is not None:
+                self._follow.append(candidate.account)
+                self._account_rules.pop(candidate.account, None)
 
-    def _held_by(self, candidate: Candidate) -> Reason | None:
+    def _held_by(self, candidate: Candidate) -> tuple[Reason | None, datetime | None]:
         if self.slots_left <= 0:
-            return Reason.SLOTS
+            return Reason.SLOTS, None
         if candidate.account not in self._account_rules:
             reason, again_at = self._account_rule(candidate.account)
-            self._account_rules[candidate.account] = reason
             if again_at is not None:
                 self.look_again(again_at)
-        reason = self._account_rules[candidate.account]
-        if reason is None and self._has_claimed_files(candidate):
-            return Reason.FILES
-        return reason
+                again_at = self._possible_at(again_at)
+            self._account_rules[candidate.account] = reason, again_at
+        rule = self._account_rules[candidate.account]
+        if rule[0] is None and self._has_claimed_files(candidate):
+            return Reason.FILES, None
+        return rule
 
     def _account_rule(self, name: str) -> tuple[Reason | None, datetime | None]:
         """What keeps this account from starting anything new, and until when if known."""
@@ -271,10 +298,15 @@ class _Draft:
         if account.parked_until is not None and account.parked_until > self.now:
             is_too_late = self._is_too_late(account.parked_until)
             return Reason.UNTIL if is_too_late else Reason.ACCOUNT, account.parked_until
-        if account.probing or name in self._probe:
+        if account.probing:
+            return Reason.PROBING, self.now + CANARY_LOOK
+        if name in self._probe:
             return Reason.PROBING, None
         if account.parked_until is not None and name in self._awaited:
             return Reason.PROBING, None  # one of its parks will be the canary
+        follows_at = self.now + SPACING if name in self._follow else account.follows_at
+        if follows_at is not None and follows_at > self.now:
+            return Reason.SPACING, follows_at
         return self._drain_rule(account)
 
     def _drain_rule(self, account: AccountView) -> tuple[Reason | None, datetime | None]:

@@ -12,6 +12,7 @@ from segue.store.changes import Add, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
 
 BELIEVED = timedelta(hours=1)
+CANARY_MAX = timedelta(minutes=10)  # a run at work says something long before
 
 
 class Accounts:
@@ -24,14 +25,19 @@ class Accounts:
         found = {}
         for row in self._store.all("SELECT * FROM accounts WHERE state != 'open' OR used > 0"):
             until = instant(row["parked_until"]) if row["parked_until"] else None
-            is_parked = row["state"] == AccountState.PARKED
+            is_probing = row["state"] == AccountState.PROBING and not self._is_lost(row)
+            is_open = row["state"] == AccountState.OPEN
             found[row["id"]] = AccountView(
-                parked_until=until if is_parked else None,
-                probing=row["state"] == AccountState.PROBING,
+                parked_until=None if is_open or is_probing else until,
+                probing=is_probing,
                 used=row["used"],
                 used_until=instant(row["used_until"]) if row["used_until"] else None,
             )
         return found
+
+    def _is_lost(self, row: sqlite3.Row) -> bool:
+        """Whether its canary can be given up: whoever sent it may have died."""
+        return self._clock.now() - instant(row["updated_at"]) > CANARY_MAX
 
     def park(self, name: str, kind: str, until: datetime) -> None:
         """Nothing of this account starts before then. A longer park stays."""
@@ -62,6 +68,11 @@ class Accounts:
             return None
         until = instant(row["parked_until"])
         return until if until > self._clock.now() else None
+
+    def kind(self, name: str) -> str:
+        """Of the limit that parked it."""
+        row = self._store.one("SELECT kind FROM accounts WHERE id = ?", name)
+        return str(row["kind"] or "unknown") if row is not None else "unknown"
 
     def is_parked(self, name: str) -> bool:
         return self.parked_until(name) is not None

@@ -10,6 +10,7 @@ import pytest
 
 from segue.core import decide as decide_module
 from segue.core.decide import (
+    SPACING,
     AccountView,
     Candidate,
     Decisions,
@@ -132,6 +133,18 @@ def test_a_due_account_without_parks_is_tried_by_a_new_task() -> None:
     assert decision.start == ("A",)
     assert decision.probe == ("work",)
     assert decision.held == {"B": Reason.PROBING}
+
+
+def test_new_tasks_follow_a_canary_one_by_one() -> None:
+    """The limit was just over: one starts in its turn, the next one a moment later."""
+    ready = [task("A"), task("B"), task("C", "home")]
+    first = decided(ready=ready, accounts={"work": AccountView(follows_at=soon(1))})
+    assert (first.start, first.next_at) == (("C",), soon(1))
+    assert first.held == {"A": Reason.SPACING, "B": Reason.SPACING}
+    then = decided(ready=ready, accounts={"work": AccountView(follows_at=NOW)})
+    assert (then.start, then.follow) == (("A", "C"), ("work",))
+    assert then.held == {"B": Reason.SPACING}
+    assert then.next_at == NOW + SPACING
 
 
 def test_an_account_close_to_its_limit_drains() -> None:
@@ -333,3 +346,24 @@ def test_no_more_is_looked_at_than_needed(rest: dict[str, Any]) -> None:
     ready = Counted(100_000)
     decided(ready=ready, slots=2, **rest)
     assert ready.looked_at <= 3
+
+
+def test_a_candidate_that_waits_for_its_account_has_an_instant() -> None:
+    """When the limit is over, or the quiet hours into which that falls."""
+    accounts = {"work": AccountView(parked_until=soon(10))}
+    assert decided(ready=[task("A")], accounts=accounts).held_until == {"A": soon(10)}
+    later = decided(
+        ready=[task("A"), task("B", "other")],
+        accounts=accounts,
+        leash=Leash(quiet=(time(12, 35), time(13))),
+    )
+    assert later.held_until == {"A": soon(30)}
+    assert later.start == ("B",)
+
+
+@pytest.mark.parametrize("waiting", [{"ready": [task("A")]}, {"parks": [park("P", -1)]}])
+def test_a_canary_of_another_plan_is_looked_after(waiting: dict[str, Any]) -> None:
+    """Nobody tells this plan how it fared, so it looks again soon instead of ending."""
+    decision = decided(accounts={"work": AccountView(probing=True)}, **waiting)
+    assert decision.start == decision.wake == ()
+    assert decision.next_at == NOW + decide_module.CANARY_LOOK
