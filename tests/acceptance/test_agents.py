@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import UTC, datetime
 
 import pytest
-from acceptance_kit import Box
+from acceptance_kit import Box, until
 from acceptance_terminal import Terminal
 
 AGENT = r"""
@@ -290,3 +291,43 @@ def test_an_interactive_agent_reads_json_lines(box: Box) -> None:
     assert "Bake the cake" in prompt["text"]
     assert (answer["type"], answer["answer"]) == ("question_answer", "B")
     assert answer["questionId"]
+
+
+OPTIONAL = """\
+#!/bin/sh
+prompt=$(cat)
+if [ -n "$SEGUE_RESUME" ]; then echo "$prompt" > OUT/answer; exit 0; fi
+echo "[USER_QUESTION $SEGUE_NONCE]"
+printf 'question: Which?\\nrequired: false\\ndefault: yes please\\ndeadline: 2s\\n'
+echo "[/USER_QUESTION]"
+sleep 60
+"""
+
+
+def asks_optionally(box: Box) -> None:
+    (box.root / "agent.sh").write_text(OPTIONAL.replace("OUT", str(box.out)))
+    box.config('agent = "c"\n[agents.c]\nkind = "command"\ncommand = ["sh", "agent.sh"]\n')
+    box.plan("- [ ] T-1: a\n")
+
+
+def test_an_optional_question_takes_its_default_in_a_later_run(box: Box) -> None:
+    """On a pipe nobody waits for the deadline; once it is over the work goes on by itself."""
+    asks_optionally(box)
+    first = box.run()
+    assert (first.code, first.finished["waiting"]) == (3, ["T-1"])
+    (gate,) = box.segue("status", "--json").json["plans"][0]["gates"]
+    until(lambda: datetime.now(UTC) > datetime.fromisoformat(gate["deadline"]), "the deadline")
+    second = box.run()
+    assert second.code == 0
+    assert [e["by"] for e in second.of("gate_answered")] == ["deadline"]
+    assert "yes please" in (box.out / "answer").read_text()
+
+
+def test_an_optional_question_takes_its_default_on_a_terminal(box: Box) -> None:
+    """While it is asked; nobody has to press a key."""
+    asks_optionally(box)
+    terminal = Terminal(box, "run", "PLAN.md")
+    terminal.expect("Which?")
+    terminal.expect("its default is taken: yes please")
+    assert terminal.end().code == 0
+    assert "yes please" in (box.out / "answer").read_text()

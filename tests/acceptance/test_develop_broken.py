@@ -38,6 +38,7 @@ BROKEN = {
     "checkpoints as a list": (GOOD.replace("  cp-", "- cp-"), None),
     "no feature": (GOOD.replace('feature: "real-time chat"\n', ""), None),
     "a key twice": ("phase: DONE\n" + GOOD, 2),
+    "zeros": ("\0" * 200, 1),
     "bytes": ("\udcff\udcfe phase", None),
 }
 

@@ -41,17 +41,20 @@ def test_retry_from_one(feature: Feature) -> None:
 
 @pytest.mark.parametrize("is_git", [False, True])
 def test_edit_by_hand(feature: Feature, is_git: bool) -> None:
-    """A person mends it in the project and says `edit`: validated, passed, no agent is started."""
+    """A person says `edit`, mends it in the project and says when it is done: validated, passed, no
+    agent is started."""
     if is_git:
         (feature.root / ".gitignore").write_text(".develop-workflow/\n")
         feature.repository()
     terminal = asked(feature)
-    (feature.root / "cp-1.txt").write_text("by hand\n")
     terminal.type("edit\r")
+    terminal.expect("press Enter when it is done")
+    (feature.root / "cp-1.txt").write_text("by hand\n")
+    terminal.type("\r")
     done = terminal.end()
     assert done.code == 0, done.out
     assert len(feature.starts("cp-1")) == 3
-    assert feature.checkpoints["cp-1"][0] == "passed"
+    assert feature.checkpoints["cp-1"] == ("passed", 3)
     assert (feature.root / "cp-1.txt").read_text() == "by hand\n"
 
 

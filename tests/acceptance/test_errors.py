@@ -30,6 +30,7 @@ BAD_PLANS = {
     ),
     "bad priority": ("- [ ] T-1: a\n  - priority: hihg\n", 2, ["hihg", "high"]),
     "bad timeout": ("- [ ] T-1: a\n  - timeout: soon\n", 2, ["soon", "5m"]),
+    "field given twice": ("- [ ] T-1: a\n  - run: echo a\n  - run: echo b\n", 3, ["run", "2"]),
     "bad retries": ("- [ ] T-1: a\n  - retries: many\n", 2, ["many"]),
     "negative retries": ("- [ ] T-1: a\n  - retries: -1\n", 2, ["-1"]),
     "blocker in a later wave": (
@@ -192,3 +193,21 @@ def test_several_errors_are_told_at_once_in_words(box: Box) -> None:
     said = box.segue("run", "PLAN.md").err
     assert "PLAN.md:2" in said
     assert "PLAN.md:3" in said
+
+
+AGENT = 'agent = "x"\n\n[agents.x]\nkind = "command"\n'
+BAD_AGENTS = {
+    "program": (AGENT + 'command = ["no-such-program"]\n', 5, "no-such-program"),
+    "variable": (AGENT + 'command = ["true"]\nenv = { A = "$NOPE" }\n', 6, "NOPE"),
+    "default": ('# ours\nagent = "claude"\n', 2, "claude"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_AGENTS)
+def test_an_agent_that_is_not_there_is_named_with_its_line(box: Box, name: str) -> None:
+    """In the settings, where it is to be mended."""
+    settings, line, word = BAD_AGENTS[name]
+    box.config(settings)
+    box.plan("- [ ] T-1: a\n")
+    only_sh = {"PATH": "/nowhere"} if name == "default" else None
+    assert_error(box.segue("run", "PLAN.md", "--json", env=only_sh), "segue.toml", line, [word])

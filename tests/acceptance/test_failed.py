@@ -254,3 +254,15 @@ def test_an_error_of_a_failed_task_is_read_in_full_by_status(box: Box) -> None:
     said = box.segue("status").out
     assert "T-003" in said
     assert "npm test 실패" in said
+
+
+def test_what_a_failed_task_holds_is_told_though_nobody_can_be_asked(box: Box) -> None:
+    """Exit 3, and the dependency problem all the same; status waits for a person."""
+    box.plan("- [!] T-1: a\n  - run: true\n- [-] T-2: b (blocked by: T-1)\n  - run: true\n")
+    done = box.run()
+    assert done.code == 3
+    (problem,) = done.of("dependency_problem")
+    assert (problem["task"], problem["holds"]) == ("T-1", ["T-2"])
+    (plan,) = box.segue("status", "--json").json["plans"]
+    assert (plan["state"], plan["failed"][0]["task"]) == ("waiting", "T-1")
+    assert box.segue("resume", "--json").json["found"][0]["resumable"] is True

@@ -160,6 +160,7 @@ def test_a_budget_that_is_used_up_opens_a_gate(box: Box) -> None:
     done = box.run("--jobs", "1")
     assert done.code == 3
     assert done.of("gate_opened")
+    assert done.finished["waiting"] == ["T-2"]
     assert box.marks() == {"T-1": "x", "T-2": " "}
 
 
@@ -417,6 +418,7 @@ def test_a_number_out_of_bounds_is_told_once(box: Box, command: str) -> None:
     for text in ("max_retries = 99 is outside 1 to 10: 10", "default_wait_time = 0"):
         assert done.err.count(text) == 1
         assert text not in done.out
+        assert text in (box.root / ".segue/logs/run.log").read_text()
     if command == "run":
         box.plan("- [ ] T-1: a\n  - run: true\n")
     done = box.segue(*words, "--json")
@@ -426,3 +428,58 @@ def test_a_number_out_of_bounds_is_told_once(box: Box, command: str) -> None:
         "max_retries",
     ]
     assert done.err == ""
+
+
+TWO_PLANS = (
+    'agent = "c"\n[agents.c]\nkind = "command"\ncommand = ["sh", "agent.sh"]\naccount = "work"\n'
+)
+
+
+def another_plan_hit_the_limit(box: Box) -> str:
+    """The account that both plans use is parked for hours; the instant at which it is not."""
+    box.config(TWO_PLANS)
+    (box.root / "agent.sh").write_text(
+        "cat > /dev/null\necho Claude usage limit reached. Try again in 4 hours\nexit 1\n"
+    )
+    box.plan("- [ ] T-1: a\n")
+    box.plan("- [ ] T-7: b\n- [ ] T-8: c\n  - blocked by: T-7\n", "OTHER.md")
+    wakes_at: str = box.run("--no-wait").of("task_parked")[0]["wakes_at"]
+    return wakes_at
+
+
+def test_a_plan_whose_account_another_plan_parked_says_so(box: Box) -> None:
+    """Who could start is told once as parked, with the instant; the mark stays; status shows it."""
+    wakes_at = another_plan_hit_the_limit(box)
+    done = box.segue("run", "OTHER.md", "--no-wait", "--json")
+    (parked,) = done.of("task_parked")
+    assert (parked["task"], parked["kind"]) == ("T-7", "session_limit")
+    assert at(parked["wakes_at"]) == at(wakes_at)
+    assert (done.code, done.finished["parked"]) == (4, ["T-7"])
+    assert box.marks("OTHER.md") == {"T-7": " ", "T-8": " "}
+    (plan,) = box.segue("status", "OTHER.md", "--json").json["plans"]
+    assert (plan["state"], [park["task"] for park in plan["parks"]]) == ("parked", ["T-7"])
+    assert "T-7 parked: 5-hour limit" in box.segue("run", "OTHER.md", "--no-wait").out
+
+
+def test_a_plan_that_waits_for_another_is_parked_while_it_waits(box: Box) -> None:
+    """Not silent, and not shown as running."""
+    another_plan_hit_the_limit(box)
+    going = box.start("run", "OTHER.md", "--json")
+    going.event("task_parked", "T-7")
+    (plan,) = box.segue("status", "OTHER.md", "--json").json["plans"]
+    assert (plan["state"], plan["holder"], plan["running"]) == ("parked", going.pid, [])
+
+
+def test_quiet_hours_are_told_as_a_park(box: Box) -> None:
+    """Nothing starts in them; who could is told until when."""
+    now = datetime.now().astimezone()
+    end = now + timedelta(hours=2)
+    box.extra_env["TZ"] = "UTC"
+    hours = f"{(now - timedelta(hours=2)).astimezone(UTC):%H:%M}-{end.astimezone(UTC):%H:%M}"
+    box.config(f'agent = "shell"\n[leash]\nquiet_hours = "{hours}"\n')
+    box.plan("- [ ] T-1: a\n  - run: true\n")
+    done = box.run("--no-wait")
+    (parked,) = done.of("task_parked")
+    assert (parked["task"], parked["kind"]) == ("T-1", "quiet_hours")
+    assert timedelta(hours=1) < at(parked["wakes_at"]) - at(parked["at"]) <= timedelta(hours=2)
+    assert (done.code, done.finished["parked"]) == (4, ["T-1"])

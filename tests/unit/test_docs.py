@@ -22,13 +22,15 @@ KEYS = {
     "": tuple(
         f.name
         for f in fields(config.Config)
-        if f.name not in ("agents", "leash", "recovery", "limit_patterns", "reviews", "types")
+        if f.compare
+        and f.name not in ("agents", "leash", "recovery", "limit_patterns", "reviews", "types")
     ),
     "[agents.NAME]": tuple(config.AGENT_KEYS),
     "[leash]": tuple(config.LEASH_KEYS),
     "[recovery]": tuple(config.RECOVERY_KEYS),
     "[[limits.patterns]]": extra.KEYS,
     "[reviews]": tuple(config.REVIEW_KEYS),
+    "[types.NAME]": config.TYPE_KEYS,
     "[[types.NAME.phases]]": tuple(config.PHASE_KEYS),
 }
 

@@ -9,13 +9,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 
 import click
 
 from segue.i18n import _
 
 LINE_BYTES_MAX = 64 * 1024
-MEND = "3"  # of the question about a failed task
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Question:
     preset: str | None
     on_answer: Callable[[str | None], None]
     is_menu: bool = False  # its text shows the numbers to choose from
+    by_hand: str | None = None  # the option that a person carries out first
 
 
 class TerminalAsker:
@@ -46,11 +47,20 @@ class TerminalAsker:
         on_answer: Callable[[str | None], None],
         *,
         is_menu: bool = False,
+        by_hand: str | None = None,
     ) -> None:
-        self._waiting.append(Question(text, options, preset, on_answer, is_menu))
+        self._waiting.append(Question(text, options, preset, on_answer, is_menu, by_hand))
         if self._is_gone:
             self._nobody()
         elif self._current is None:
+            self._next()
+
+    def withdraw(self, on_answer: Callable[[str | None], None]) -> None:
+        """A question waits no longer; the next one is shown, if it was this one's turn."""
+        self._waiting = deque(q for q in self._waiting if q.on_answer is not on_answer)
+        if self._current is not None and self._current.on_answer is on_answer:
+            self._typed = b""
+            click.echo("", err=True)
             self._next()
 
     def _nobody(self) -> None:
@@ -102,13 +112,19 @@ class TerminalAsker:
             hint = _("did you mean `{name}`?").format(name=close[0]) if close else ""
             click.echo(_("please choose one of them.") + f" {hint}\n> ", err=True, nl=False)
             return
-        if question.is_menu and answer == MEND:
+        if answer == question.by_hand:
             text = _("Mend it now; press Enter when it is done.")
-            self._waiting.appendleft(Question(text, (), "1", question.on_answer))
+            done = partial(_done, question, answer)
+            self._waiting.appendleft(Question(text, (), "Enter", done))
             self._next()
             return
         question.on_answer(answer)
         self._next()
+
+
+def _done(question: Question, answer: str, typed: str | None) -> None:
+    """Whatever was typed: it is done. None: the person is gone, and nobody knows."""
+    question.on_answer(None if typed is None else answer)
 
 
 def chosen(typed: str, options: tuple[str, ...], preset: str | None) -> str | None:

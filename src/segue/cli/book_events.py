@@ -62,8 +62,11 @@ def score_in_words(score: float | None) -> str:
 def judged(f: Facts) -> str | None:
     if f["score"] >= f["threshold"]:
         return None  # that it is completed is told next, with the score
+    score, threshold = score_in_words(f["score"]), score_in_words(f["threshold"])
+    if score == threshold:  # rounded, it would seem to be enough
+        score, threshold = str(f["score"]), str(f["threshold"])
     text = _("⚖ chapter {n}: {score} points, {threshold} are needed").format(
-        n=f["chapter"], score=score_in_words(f["score"]), threshold=score_in_words(f["threshold"])
+        n=f["chapter"], score=score, threshold=threshold
     )
     return f"{text}: {f['reasons'][0]}" if f["reasons"] else text
 

@@ -11,9 +11,9 @@ import click
 
 from segue.cli import output
 from segue.cli.choosing import choose
-from segue.cli.run import conduct
+from segue.cli.run import conduct, not_begun
 from segue.core.cells import visible
-from segue.core.develop import Feature, Phase, Strategy, report
+from segue.core.develop import Feature, Phase, Status, Strategy, report
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.config import JOBS_MAX
@@ -40,14 +40,14 @@ from segue.work.project import Project
 )
 @click.option(
     "--on-escalated",
-    type=click.Choice(["ask", "retry", "skip", "stop"]),
+    type=click.Choice(["ask", "retry", "edit", "skip", "stop"]),
     default="ask",
     show_default=True,
     help=_("what to do with checkpoints that could not be done"),
 )
 @click.option("--agent", metavar="NAME", help=_("who works on it"))
 @click.option(
-    "--jobs", "-j", type=click.IntRange(1, JOBS_MAX), help=_("how many checkpoints side by side")
+    "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many checkpoints side by side")
 )
 @click.option(
     "--merge-command", metavar="CMD", help=_("what merges (else the agent), as a PR does")
@@ -81,7 +81,10 @@ def command(
     if is_repair:
         repaired = _repair(folder, as_json=as_json)
         if feature is None and repaired.phase is Phase.DONE:
-            return 0
+            if not as_json:
+                tell(repaired)
+            why = _("The last feature is complete.")
+            return _nothing_done(0, why, folder, repaired, as_json=as_json)
     there = None if fresh and feature else found(folder)
     wishes = Wishes(
         folder.root,
@@ -98,7 +101,9 @@ def command(
     resume = resume or approve  # there is nothing left to ask
     settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
     if settled is None:
-        return WAITS
+        assert there is not None
+        why = _("Choose: --resume (go on with it) or --fresh (from the start)")
+        return _nothing_done(WAITS, why, folder, there[1], as_json=as_json)
     ignore(folder, as_json=as_json)
     return go(settled, ctx.obj["environ"], as_json=as_json)
 
@@ -106,6 +111,26 @@ def command(
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
     """Develop, showing what happens; the exit code."""
     return conduct(lambda around: develop(wishes, around), environ, as_json=as_json)
+
+
+def _nothing_done(
+    code: int, why: str, folder: FeatureFolder, there: Feature, *, as_json: bool
+) -> int:
+    """The end of a command that leaves the feature as it is, as a run's would be."""
+    marks = there.checkpoints.items()
+    return not_begun(
+        code,
+        why,
+        folder.state_file,
+        Project(folder.root),
+        as_json=as_json,
+        feature=there.feature,
+        phase=there.phase,
+        strategy=there.strategy,
+        completed=[id for id, one in marks if one.status is Status.PASSED],
+        failed=[id for id, one in marks if one.status is Status.ESCALATED],
+        waiting=[str(folder.state_file)] if code == WAITS else [],
+    )
 
 
 def settle(
@@ -117,14 +142,14 @@ def settle(
     if fresh:
         return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
     if there.phase is Phase.DONE:
-        click.echo(_("The last feature is complete. A new one begins."), err=as_json)
-        if resume and wishes.feature is None:
+        if not (wishes.feature or "").strip():
             raise UserError(
-                "nothing_to_resume",
-                _("there is nothing to go on with"),
+                "nothing_to_resume" if resume else "usage",
+                _("the last feature is complete; there is nothing to go on with"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )
-        return _new(replace(wishes, is_fresh=True), resume=False)
+        click.echo(_("The last feature is complete. A new one begins."), err=as_json)
+        return _new(wishes, resume=False)
     is_other = wishes.feature is not None and wishes.feature != there.feature
     if not as_json:
         tell(there)
@@ -159,7 +184,6 @@ def tell(there: Feature) -> None:
 
 def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wishes | None:
     if as_json or not sys.stdin.isatty():
-        click.echo(_("Choose: --resume (go on with it) or --fresh (from the start)"), err=as_json)
         return None
     go_on = _("go on with '{feature}'").format(feature=there.feature) if is_other else _("go on")
     click.echo(f"  1. {go_on}\n  2. " + _("from the start"))
@@ -175,8 +199,6 @@ def _repair(folder: FeatureFolder, *, as_json: bool) -> Feature:
         click.echo(_("The state is sound: there is nothing to repair."), err=as_json)
     else:
         click.echo(_("The state was written again from the journal."), err=as_json)
-    if not as_json:
-        tell(feature)
     return feature
 
 

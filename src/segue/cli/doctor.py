@@ -95,6 +95,8 @@ def _tools() -> list[Finding]:
     wanted = {
         "git": (_("--isolate worktree"), "apt install git"),
         "sh": (_("the shell agent and verify"), None),
+        "tmux": (_("segue watch, for agents in its panes"), "apt install tmux"),
+        "wezterm": (_("segue watch, for agents in its panes"), "https://wezterm.org/install"),
     }
     return [
         Finding(name, path := shutil.which(name), _version(path), what, install)
@@ -129,9 +131,10 @@ def _version(path: str | None) -> str | None:
     """The first line of `--version`; None where it says nothing."""
     if path is None or path.endswith("/sh"):
         return None
+    flag = "-V" if path.endswith("/tmux") else "--version"
     try:
         told = subprocess.run(
-            [path, "--version"],
+            [path, flag],
             capture_output=True,
             text=True,
             errors="replace",

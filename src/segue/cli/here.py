@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def show(environ: Mapping[str, str]) -> None:
 
 def _command(standing: Standing) -> str:
     """What begins a plan of its kind."""
-    shown = standing.path.relative_to(Path.cwd())
+    shown = shlex.quote(str(standing.path.relative_to(Path.cwd())))
     if standing.kind == "book":
         return f"segue write-all {shown}" if standing.path != Path.cwd() else "segue write-all"
     return f"segue run {shown}"

@@ -43,7 +43,7 @@ LOOKS = {
 # What is worth a line that stays; the tree shows the rest.
 TOLD = frozenset(
     {"task_failed", "task_parked", "task_retrying", "task_restarted", "run_adopted", "plan_broken",
-     "gate_opened", "mark_edited", "chapter_judged", "chapter_completed",
+     "gate_opened", "gate_answered", "mark_edited", "chapter_judged", "chapter_completed",
      "chapter_failed", "breaker_tripped", "book_paused", "phase_entered", "dependency_problem",
      "stopping", "notice", "plan_edited"}
 )  # fmt: skip
@@ -176,15 +176,15 @@ class LiveReporter:
     def _note(self, run: PlanRun, id: str, state: TaskState) -> str:
         if state is TaskState.COMPLETED:
             return format_duration(self._spent[id]) if id in self._spent else ""
+        now = datetime.now(UTC)
+        if held := run.held_back.get(id):
+            at = held.wakes_at and datetime.fromisoformat(held.wakes_at)
+            return _waits(held.kind, at or None, now)
         if state is not TaskState.IN_PROGRESS:
             return ""
-        now = datetime.now(UTC)
         for park in run.ledger.parks.values():
             if park.task == id:
-                left = format_duration(max(0, int((park.wakes_at - now).total_seconds())))
-                return _("⏳ {kind}, goes on in {time}").format(
-                    kind=limit_name(park.kind), time=left
-                )
+                return _waits(park.kind, park.wakes_at, now)
         for attempt in run.jobs.values():
             if attempt.task.id == id:
                 spent = format_duration(int((now - attempt.run.created_at).total_seconds()))
@@ -193,3 +193,10 @@ class LiveReporter:
         if any(gate.task == id for gate in run.ledger.gates.values()):
             return "❓ " + _("waits for you")
         return ""
+
+
+def _waits(kind: str, at: datetime | None, now: datetime) -> str:
+    if at is None:
+        return f"⏳ {limit_name(kind)}"
+    left = format_duration(max(0, int((at - now).total_seconds())))
+    return _("⏳ {kind}, goes on in {time}").format(kind=limit_name(kind), time=left)

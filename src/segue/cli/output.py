@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -16,6 +17,14 @@ from segue.i18n import _
 PROBLEMS_SHOWN_MAX = 20
 
 C = TypeVar("C", bound=Callable[..., Any])
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds, called so in the language in use."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        self.name = _("integer")
+        return super().convert(value, param, ctx)
 
 
 def lang_option() -> Callable[[C], C]:
@@ -74,7 +83,7 @@ def usage_error(error_: click.UsageError, *, as_json: bool) -> int:
 def unknown_command(name: str, known: tuple[str, ...]) -> UserError:
     close = get_close_matches(name, known, 1)
     if name.endswith(".md"):
-        hint = _("to run a plan: segue run {name}").format(name=name)
+        hint = _("to run a plan: segue run {name}").format(name=shlex.quote(name))
     elif close:
         hint = _("did you mean `{name}`?").format(name=f"segue {close[0]}")
     else:

@@ -13,12 +13,12 @@ from segue.cli import streams
 from segue.cli.summary import summary
 from segue.cli.words import in_words
 from segue.work.questions import Asker
+from segue.work.run_log import line_of
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
 NOT_FOR_PROGRAMS = frozenset({"task_said"})
-LOG_MARKS = ("[WARN]", "[ERROR]")  # how a line of the log begins, in every language
 
 
 class Reporter(Protocol):
@@ -55,8 +55,8 @@ def say(line: str) -> None:
 
 def log(event: str, facts: Mapping[str, object]) -> None:
     """A warning is a line of the log, too: it is on standard error, whoever reads the output."""
-    text = str(facts.get("text", ""))
-    if event != "notice" or not (text.startswith(LOG_MARKS) or facts.get("is_log")):
+    text = line_of(event, facts)
+    if text is None:
         return
     try:
         sys.stderr.write(f"[{time.strftime('%Y-%m-%d %H:%M:%S')}] {text}\n")

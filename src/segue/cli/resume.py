@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -13,10 +14,18 @@ from segue.cli import output, resume_words
 from segue.cli.choosing import choose
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.resume import Found, find
+from segue.work.locks import check_held
+from segue.work.overview import is_book, part_of
+from segue.work.resume import Found, find, nothing_here
 
+C = TypeVar("C", bound=Callable[..., Any])
 WAITS = 3  # the exit code: a person must choose
 CHOICES = ("continue", "restart", "status", "reset")
+
+
+def _choice(name: str, does: str) -> Callable[[C], C]:
+    """An option that says what to do; all that were given are seen, not only the last."""
+    return click.option(f"--{name}", "chosen", multiple=True, flag_value=name, help=does)
 
 
 @click.command(
@@ -28,25 +37,23 @@ CHOICES = ("continue", "restart", "status", "reset")
     epilog=output.example("segue resume --continue"),
 )
 @click.argument("words", nargs=-1, metavar="[PATH] [WORDS]…")
-@click.option("--continue", "choice", flag_value="continue", help=_("go on where it stopped"))
-@click.option(
-    "--restart", "choice", flag_value="restart", help=_("begin what is in progress again")
-)
-@click.option("--status", "choice", flag_value="status", help=_("show the state and end"))
-@click.option("--reset", "choice", flag_value="reset", help=_("begin anew (a backup is kept)"))
-@click.option(
-    "--rebuild",
-    "choice",
-    flag_value="rebuild",
-    help=_("a book whose state is lost: count its chapters again, then go on"),
-)
+@_choice("continue", _("go on where it stopped"))
+@_choice("restart", _("begin what is in progress again"))
+@_choice("status", _("show the state and end"))
+@_choice("reset", _("begin anew (a backup is kept)"))
+@_choice("rebuild", _("a book whose state is lost: count its chapters again, then go on"))
 @click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
 @output.json_option()
 @output.lang_option()
 @click.pass_context
 def command(
-    ctx: click.Context, words: tuple[str, ...], choice: str | None, explain: bool, as_json: bool
+    ctx: click.Context,
+    words: tuple[str, ...],
+    chosen: tuple[str, ...],
+    explain: bool,
+    as_json: bool,
 ) -> int:
+    choice = _one(chosen)
     path, said = resume_words.split(words)
     if choice is not None and said is not None and said != choice:
         raise UserError(
@@ -55,6 +62,8 @@ def command(
             hint=_("use one of them"),
         )
     choice = choice or said
+    if choice == "reset" and explain:
+        raise _contradictory("explain", "reset")
     found = find(path)
     if as_json and choice in (None, "status"):
         output.print_json({"found": [_json(one, choice) for one in found]})
@@ -62,13 +71,31 @@ def command(
     return _offer(_of_interest(found, choice), found, path, choice, ctx, explain, as_json)
 
 
+def _one(chosen: tuple[str, ...]) -> str | None:
+    """The one thing that is to be done."""
+    if len(set(chosen)) > 1:
+        raise _contradictory(*dict.fromkeys(chosen))
+    return chosen[0] if chosen else None
+
+
+def _contradictory(*flags: str) -> UserError:
+    text = _("{flags} contradict each other").format(flags=", ".join(f"--{flag}" for flag in flags))
+    return UserError("usage", text, hint=_("use one of them"))
+
+
 def _json(one: Found, choice: str | None) -> dict[str, object]:
     return {**one.to_json(), "state": one.state} if choice == "status" else one.to_json()
 
 
 def _of_interest(found: list[Found], choice: str | None) -> list[Found]:
-    """What can be gone on with; what is damaged and only a person can decide about."""
-    of_interest = [one for one in found if one.resumable or _is_damaged(one)]
+    """What can be gone on with; what is damaged and only a person can decide about. Who is told to
+    go on with a broken plan says what is wrong with it."""
+    is_to_go_on = choice in ("continue", "restart")
+    of_interest = [
+        one
+        for one in found
+        if one.resumable or _is_damaged(one) or (is_to_go_on and _is_broken(one))
+    ]
     if not of_interest and choice in ("status", "reset", "rebuild"):
         return [one for one in found if one.state["holder"] is None or choice == "status"]
     return of_interest
@@ -76,6 +103,12 @@ def _of_interest(found: list[Found], choice: str | None) -> list[Found]:
 
 def _is_damaged(one: Found) -> bool:
     return one.kind != "tasklist" and bool(one.state["problem"])
+
+
+def _is_broken(one: Found) -> bool:
+    """A task list that was begun and cannot be read now."""
+    is_over = one.state["state"] == "finished" or one.state["holder"] is not None
+    return one.kind == "tasklist" and bool(one.state["problem"]) and not is_over
 
 
 def _offer(
@@ -88,11 +121,7 @@ def _offer(
     as_json: bool,
 ) -> int:
     if not offered:
-        if not as_json:
-            click.echo(nothing(found, path))
-        else:
-            output.print_json({"found": [one.to_json() for one in found]})
-        return 0
+        return _tell_nothing(found, path, choice, as_json=as_json)
     if not as_json and choice != "status":
         for number, one in enumerate(offered, 1):
             click.echo(describe(one, number, len(offered), explain=explain))
@@ -109,7 +138,34 @@ def _offer(
     if choice == "reset":
         return _reset(offered, as_json=as_json)
     environ = ctx.obj["environ"]
-    return max(int(_kind(one).do(one, choice, environ, as_json=as_json)) for one in offered)
+    if len(offered) == 1:
+        return int(_kind(offered[0]).do(offered[0], choice, environ, as_json=as_json))
+    return max(_do(one, choice, environ, as_json=as_json) for one in offered)
+
+
+def _do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+    """One of several: what is wrong with it is told, and keeps no other from going on."""
+    try:
+        return int(_kind(one).do(one, choice, environ, as_json=as_json))
+    except UserError as error:
+        return output.error(error, as_json=as_json)
+
+
+def _tell_nothing(found: list[Found], path: Path, choice: str | None, *, as_json: bool) -> int:
+    if choice not in (None, "status"):
+        _check_held(found)
+    if as_json:
+        output.print_json({"found": [one.to_json() for one in found]})
+    else:
+        click.echo(nothing(found, path))
+    return 0
+
+
+def _check_held(found: list[Found]) -> None:
+    """Nothing can be done about it here while somebody else runs it: said as `segue run` does."""
+    for one in found:
+        if one.kind in ("tasklist", "book", "develop"):
+            check_held(one.holder, str(one.path))
 
 
 def _reset(offered: list[Found], *, as_json: bool) -> int:
@@ -133,17 +189,19 @@ def _kind(one: Found) -> Any:
 def nothing(found: list[Found], path: Path) -> str:
     """Why there is nothing to do here."""
     for one in found:
-        if one.state["state"] == "running" or one.state["problem"]:
+        if one.state["holder"] is not None or one.state["problem"]:
             return f"{one.path}: {one.why}"
     if found:
         said: str = _kind(found[0]).nothing(found[0])
         return said
-    if (path / "book.toml").exists():
+    part = part_of(path.resolve())
+    folder = part[0] if part else path
+    if is_book(folder):
         from segue.work.book.resuming import nothing_begun, nothing_to_resume  # noqa: PLC0415
 
-        is_reset = (path / "meta" / "ralph-state.json").exists()
+        is_reset = (folder / "meta" / "ralph-state.json").exists()
         return nothing_to_resume() if is_reset else nothing_begun()
-    return _("There is no interrupted work here. Begin: segue run PLAN.md, or segue write-all")
+    return nothing_here()
 
 
 def describe(one: Found, number: int, total: int, *, explain: bool) -> str:

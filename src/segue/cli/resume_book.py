@@ -111,7 +111,8 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
-    from segue.cli.write_all import go  # noqa: PLC0415 - only those who go on need the engine
+    # only those who go on need the engine
+    from segue.cli.write_all import go, nothing_written  # noqa: PLC0415
 
     seen = look(one.path)
     wishes = Wishes(seen.folder.root)
@@ -129,7 +130,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
     if seen.damage is not None:
         if seen.backup is None:
             if as_json:  # else it was said what is left
-                click.echo(damaged(seen), err=True)
+                return nothing_written(WAITS, damaged(seen), seen, as_json=True)
             return WAITS
         seen = replace(seen, state=restored(seen, as_json=as_json), damage=None)
         wishes = replace(wishes, state=seen.state)

@@ -66,9 +66,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
             click.echo(in_words([s for s in look(folder.root) if s.kind == "develop"]))
             return 0
         case "rebuild":
-            repaired = repair(folder, datetime.now(UTC))
-            if not as_json:
-                tell(repaired)
+            repair(folder, datetime.now(UTC))
         case _:
             pass
     there = found(folder)

@@ -9,7 +9,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.work.overview import look
 from segue.work.reset import reset_plan
-from segue.work.resume import Found
+from segue.work.resume import Found, nothing_here
 
 
 def describe(one: Found) -> str:
@@ -19,7 +19,7 @@ def describe(one: Found) -> str:
 
 
 def nothing(one: Found) -> str:
-    return _("There is no interrupted work here. Begin: segue run PLAN.md, or segue write-all")
+    return nothing_here()
 
 
 def choices(one: Found) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from segue.work.config import JOBS_MAX
 if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does not wait for them
     from segue.cli.reporters import Reporter
     from segue.work.finish import Result
+    from segue.work.project import Project
     from segue.work.runner import Surroundings, Wishes
 
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.md")
 @click.option("--agent", metavar="NAME", help=_("who does the tasks that name nobody"))
 @click.option(
-    "--jobs", "-j", type=click.IntRange(1, JOBS_MAX), help=_("how many tasks run side by side")
+    "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many tasks run side by side")
 )
 @click.option(
     "--on-failed",
@@ -90,6 +91,25 @@ def conduct(
     from segue.cli.reporters import choose_reporter  # noqa: PLC0415 - see above
 
     return asyncio.run(_conduct(work, environ, choose_reporter(as_json=as_json)))
+
+
+def not_begun(
+    code: int, why: str, plan: Path, project: Project, *, as_json: bool, **facts: object
+) -> int:
+    """The end of a command that ran nothing: in words, and for programs as a run's last line."""
+    click.echo(why, err=as_json)
+    if as_json:
+        from segue.cli.reporters import JsonReporter  # noqa: PLC0415
+        from segue.work.overview import Known  # noqa: PLC0415
+
+        known = Known.of(project)
+        used = known.usage(plan)
+        known.close()
+        lists: dict[str, object] = {
+            name: [] for name in ("completed", "failed", "skipped", "parked", "waiting")
+        }
+        JsonReporter().emit("finished", **{**lists, **facts}, usage=used, why=why, exit=code)
+    return code
 
 
 async def _conduct(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from segue.cli.words import limit_name, local_time, state_name, usage_in_words
 from segue.i18n import _
 from segue.work import overview
 from segue.work.overview import Standing
+from segue.work.project import Project
 
 WATCH_S = 1.0
 SIGNS = {
@@ -70,18 +72,7 @@ def one(standing: Standing) -> str:
         since = standing.holder.since and local_time(standing.holder.since)
         text = _("process {pid}, since {since}")
         lines.append("  " + text.format(pid=standing.holder.pid, since=since))
-    for park in standing.parks:
-        left = datetime.fromisoformat(park["wakes_at"]) - datetime.now().astimezone()
-        text = _("⏳ {task}: {kind}, goes on at {time} (in {left})")
-        lines.append(
-            "  "
-            + text.format(
-                task=park["task"],
-                kind=limit_name(park["kind"]),
-                time=local_time(park["wakes_at"]),
-                left=_span(left.total_seconds()),
-            )
-        )
+    lines += [f"  {_park(park)}" for park in standing.parks]
     for gate in standing.gates:
         who = f"{gate['task']}: " if gate["task"] else ""
         lines.append(f"  ❓ {who}{gate['text']}".replace("\n", "\n     "))
@@ -94,9 +85,36 @@ def one(standing: Standing) -> str:
     if standing.problem:
         lines.append(f"  ✋ {standing.problem}")
     if standing.is_interrupted:
-        go_on = standing.go_on or f"segue run {shown}"
-        lines.append("  " + _("go on: {command}").format(command=go_on))
+        lines.append("  " + _("go on: {command}").format(command=_go_on(standing, shown)))
     return "\n".join(lines)
+
+
+def _go_on(standing: Standing, shown: str) -> str:
+    """The command that goes on with it from here; a book and a feature have one of their own where
+    they are at home."""
+    here = Path.cwd()
+    match standing.kind:
+        case "book":
+            is_at_home = here == standing.path
+        case "develop":
+            is_at_home = Project.around(here).root == standing.path.parent.parent
+        case "tasklist":
+            return f"segue run {shlex.quote(shown)}"
+        case _:
+            is_at_home = True
+    return standing.go_on if is_at_home else f"segue resume {shlex.quote(shown)} --continue"
+
+
+def _park(park: dict[str, Any]) -> str:
+    if park["wakes_at"] is None:
+        return f"⏳ {park['task']}: {limit_name(park['kind'])}"
+    left = datetime.fromisoformat(park["wakes_at"]) - datetime.now().astimezone()
+    return _("⏳ {task}: {kind}, goes on at {time} (in {left})").format(
+        task=park["task"],
+        kind=limit_name(park["kind"]),
+        time=local_time(park["wakes_at"]),
+        left=_span(left.total_seconds()),
+    )
 
 
 def accounts_in_words(found: list[dict[str, Any]]) -> list[str]:

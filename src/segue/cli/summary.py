@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from segue.cli.words import headline, local_time, usage_in_words
+from segue.cli.words import headline, limit_name, local_time, usage_in_words
 from segue.core.durations import format_duration
 from segue.i18n import _, ngettext
 
@@ -77,13 +78,20 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         text = _("{task} goes on at {time}")
         time = local_time(park.wakes_at.isoformat())
         lines.append("  ⏳ " + text.format(task=park.task, time=time))
+    for held in run.held_back.values():
+        kind = limit_name(held.kind)
+        if held.wakes_at is None:
+            lines.append(f"  ⏳ {held.task}: {kind}")
+        else:
+            text, time = _("{task} goes on at {time}"), local_time(held.wakes_at)
+            lines.append(f"  ⏳ {text.format(task=held.task, time=time)} ({kind})")
     for gate in run.ledger.gates.values():
         lines.append(f"  ❓ {gate.task}: {gate.text}")
     return lines
 
 
 def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
-    plan = run.file.shown
+    plan = shlex.quote(run.file.shown)
     to_be_asked = [task for task in facts["failed"] if task in facts["waiting"]]
     if to_be_asked:
         text = _("Nobody could be asked about {tasks}. Choose: segue run {plan} --on-failed {how}")

@@ -42,6 +42,10 @@ def _parked(f: Facts) -> str:
         return _("⏳ {task} waits: its conversation is in use by {other} of {plan}").format(
             task=f["task"], other=f["held_by"]["task"], plan=f["held_by"]["plan"]
         )
+    if f["wakes_at"] is None:
+        return _("⏳ {task} is not begun: {kind}").format(
+            task=f["task"], kind=limit_name(f["kind"])
+        )
     return _("⏳ {task} parked: {kind}, goes on at {time}").format(
         task=f["task"], kind=limit_name(f["kind"]), time=local_time(f["wakes_at"])
     )
@@ -65,6 +69,15 @@ def _gate(f: Facts) -> str:
     if f["task"] is None:
         return f"❓ {f['text']}"
     return _("❓ {task} asks: {text}").format(task=f["task"], text=f["text"])
+
+
+def _answered(f: Facts) -> str:
+    if f["by"] == "deadline":
+        text = _("⏰ {task}: nobody answered in time; its default is taken: {answer}")
+        return text.format(task=f["task"], answer=_one_line(f["answer"]))
+    if f["task"] is None:
+        return _("✉ answered by {by}").format(by=f["by"])
+    return _("✉ {task} was answered by {by}").format(task=f["task"], by=f["by"])
 
 
 def _broken(f: Facts) -> str:
@@ -135,11 +148,7 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
     ),
     "step_done": lambda f: _("  · {task} step {step}: {text}").format(**f),
     "gate_opened": _gate,
-    "gate_answered": lambda f: (
-        _("✉ answered by {by}").format(by=f["by"])
-        if f["task"] is None
-        else _("✉ {task} was answered by {by}").format(task=f["task"], by=f["by"])
-    ),
+    "gate_answered": _answered,
     "permission_asked": _permission,
     "agent_retrying": _agent_retrying,
     "task_silent": _silent,
@@ -233,6 +242,9 @@ def limit_name(kind: str) -> str:
         "network": _("network"),
         "conversation": _("conversation in use"),
         "manual": _("by hand"),
+        "quiet_hours": _("quiet hours"),
+        "drain": _("close to its limit"),
+        "until": _("past the hour until which it may work"),
     }.get(kind, _("limit"))
 
 

@@ -9,7 +9,7 @@ import click
 
 from segue.cli import output
 from segue.cli.resume_book import damaged, restored
-from segue.cli.run import conduct
+from segue.cli.run import conduct, not_begun
 from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
@@ -18,6 +18,7 @@ from segue.work.book.resuming import Look, look, nothing_begun, nothing_to_resum
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How, Wishes, anew, complete, fitted, is_begun, write_book
 from segue.work.finish import WAITS
+from segue.work.project import Project
 
 
 @click.command(
@@ -62,14 +63,12 @@ def command(
         if seen.backup is None and not seen.chapters and not resume:
             return _begin_anew(seen, wishes, ctx.obj["environ"], as_json=as_json)
         if not resume:
-            click.echo(damaged(seen), err=as_json)
-            return WAITS
+            return nothing_written(WAITS, damaged(seen), seen, as_json=as_json)
         state = restored(seen, as_json=as_json)
         wishes = replace(wishes, state=state)
     said = _nothing_to_do(state, book, only_resume=resume)
     if said is not None:
-        click.echo(said, err=as_json)
-        return 0
+        return nothing_written(0, said, seen, as_json=as_json)
     return go(wishes, ctx.obj["environ"], as_json=as_json)
 
 
@@ -82,6 +81,24 @@ def _nothing_to_do(
         return nothing_to_resume() if only_resume else None
     now = fitted(state, book)
     return f"{complete()}\n{anew()}" if now.is_over and not now.failed_chapters else None
+
+
+def nothing_written(code: int, why: str, seen: Look, *, as_json: bool) -> int:
+    """The end of a command that has nothing to write, as a run's would be."""
+    root, state = seen.folder.root, seen.state or BookState("", 0)
+    scores = {str(n): score for n, score in sorted(state.quality_scores.items())}
+    return not_begun(
+        code,
+        why,
+        root,
+        Project.around(root),
+        as_json=as_json,
+        completed=list(state.completed_chapters),
+        failed=list(state.failed_chapters),
+        waiting=[str(root)] if code == WAITS else [],
+        scores=scores,
+        pause_reason=state.pause_reason,
+    )
 
 
 def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:

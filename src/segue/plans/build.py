@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from segue.core.plan import RETRIES_DEFAULT, Priority, Step, Task
+from segue.i18n import _
 from segue.plans import grammar
-from segue.plans.fields import BadValue, Fields
+from segue.plans.fields import LIST_FIELDS, STEPS, BadValue, Fields
 from segue.plans.found import Entry, Fault, Script, StepAt
 from segue.plans.head import slug
 from segue.plans.lines import Lines
@@ -16,6 +17,7 @@ from segue.plans.scan import Scanner
 _T = TypeVar("_T")
 
 _SAYS_NOTHING = Fields()
+SEVERAL = LIST_FIELDS | {STEPS}  # may be given more than once: they grow
 
 
 def build_tasks(scan: Scanner, lines: Lines, defaults: Fields, faults: list[Fault]) -> list[Task]:
@@ -116,7 +118,13 @@ def _fields_of(entry: Entry, faults: list[Fault]) -> Fields:
     if not entry.fields:
         return _SAYS_NOTHING
     fields = Fields()
+    seen: dict[str, int] = {}
     for name, value, index in entry.fields:
+        if name not in SEVERAL and seen.setdefault(name, index) != index:
+            text = _("the field `{name}` is given twice: the first one is in line {line}")
+            message = text.format(name=name, line=seen[name] + 1)
+            faults.append(Fault(index, "bad_field", message, _("keep one of the two lines")))
+            continue
         try:
             fields.put(name, value)
         except BadValue as bad:

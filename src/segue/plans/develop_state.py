@@ -86,11 +86,12 @@ def _wrong(key: str, value: Any, wanted: str, data: bytes) -> BrokenError:
         text = _("`{key}` cannot be {value}; it must be: {wanted}").format(
             key=key, value=shown, wanted=wanted
         )
-    line, column = _where(key, data)
+    line, column = where(key, data)
     return BrokenError(text, line, column)
 
 
-def _where(key: str, data: bytes) -> tuple[int | None, int | None]:
+def where(key: str, data: bytes) -> tuple[int, int]:
+    """The line of a key and the column of its value, counted from 1."""
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         match = re.match(rf"(\s*[\"']?{re.escape(key)}[\"']?\s*:\s*)", line)
         if match:

@@ -39,6 +39,7 @@ ITEM = re.compile(
     rb"(?:([ \t]+)(?:\[([ xX~!-])\](?=\s|\xc2\xa0|\xe3\x80\x80|$))?|(?=[\r\n]|$))"
 )
 RULE = re.compile(rb"([-*_])(?:[ \t]*\1){2,}[ \t]*[\r\n]*$")
+UNDERLINE = re.compile(rb"(?:=+|-+)[ \t]*[\r\n]*$")  # below a text: that is a heading
 HEADING = re.compile(rb"#{1,6}(?=[ \t\r\n]|$)")
 FENCE = re.compile(rb"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
 CONFLICT = re.compile(rb"(<{7}|>{7})(?=[ \r\n]|$)")

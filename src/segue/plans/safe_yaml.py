@@ -16,6 +16,7 @@ class UnreadableError(Exception):
 
 def load(text: str) -> Any:
     from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415 - only features need it
+    from ruamel.yaml.reader import ReaderError  # noqa: PLC0415
 
     try:
         return _yaml().load(text)
@@ -23,6 +24,10 @@ def load(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         raise UnreadableError(str(error.problem or error.context), line, column) from error
+    except ReaderError as error:  # a character that no YAML has, such as a power cut leaves
+        before = text[: error.position].split("\n")
+        why = str(error).splitlines()[0]
+        raise UnreadableError(why, len(before), len(before[-1]) + 1) from error
     except Exception as error:  # of odd input the library lets out whatever happens to it
         lines = str(error).splitlines()
         raise UnreadableError(lines[0] if lines else type(error).__name__) from error

@@ -39,6 +39,7 @@ class Scanner:
         self._task: Entry | None = None
         self._block: Block | None = None
         self._gap = False  # is the line above blank?
+        self._above: bytes | None = None  # the paragraph above, outside of every list
         self._listing: tuple[str, int] | None = None  # a list field whose values are items below
         self._wave = 0
         self._headings = 0
@@ -66,6 +67,14 @@ class Scanner:
             return
         if self._listing is not None and column <= self._listing[1]:
             self._listing = None
+        above, self._above = self._above, None
+        if above is not None and column < grammar.CODE_COLUMNS_MIN:
+            if first in b"=-" and grammar.UNDERLINE.match(text):
+                self._headed(above)
+                return
+            if first not in self._READ:
+                self._above = above  # its first line is what a heading begins with
+                return
         read = self._READ.get(first)
         if read is None:
             self._text(index, text, column, gap)
@@ -74,6 +83,7 @@ class Scanner:
 
     def _blank(self, index: int) -> None:
         self._gap = True
+        self._above = None
         block = self._block
         if block is not None and block.script is not None:
             block.script.indexes.append(index)
@@ -149,9 +159,12 @@ class Scanner:
     # Everything that is not an item
 
     def _text(self, index: int, text: bytes, column: int, gap: bool) -> None:
+        if self._stack:
+            self._settle(column, gap)
         if not self._stack:
+            if column < grammar.CODE_COLUMNS_MIN:
+                self._above = text
             return
-        self._settle(column, gap)
         task = self._task
         if task is None or column <= task.indent:
             return
@@ -172,8 +185,11 @@ class Scanner:
             self._text(index, text, column, gap)
             return
         self._break(index, column)
-        if self._stack:
-            return
+        if not self._stack:
+            self._headed(text)
+
+    def _headed(self, text: bytes) -> None:
+        """A heading outside of every list."""
         self._headings += 1
         wave = grammar.wave_of(text, self._wave)
         if wave is not None:

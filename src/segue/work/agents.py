@@ -197,11 +197,14 @@ def _resolve(settings: AgentSettings, name: str, value: str, environ: Mapping[st
         return value
     wanted = taken[1] or taken[2]
     if wanted not in environ:
+        file, line = settings.place("env")
         raise UserError(
             "bad_value",
             _("agent `{agent}` wants {name} from ${wanted}, which is not set").format(
                 agent=settings.name, name=name, wanted=wanted
             ),
+            file=file,
+            line=line,
             hint=_("export {wanted}=… before you start Segue").format(wanted=wanted),
         )
     return environ[wanted]
@@ -238,11 +241,14 @@ def _installed(
     search = environ.get("PATH") if own is None else _resolve(settings, "PATH", own, environ)
     found = find_program(program, root, search)
     if found is None:
+        file, line = settings.place("command")
         raise UserError(
             "agent_missing",
             _("agent `{name}` needs the program `{program}`, which is not here").format(
                 name=settings.name, program=program
             ),
+            file=file,
+            line=line,
             hint=_("install it: {command}").format(command=install)
             if install
             else _("install it, or mend `command` in segue.toml"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from segue.dialects.events import Asked, PermissionAsked
@@ -10,13 +11,14 @@ from segue.i18n import _
 from segue.store import mailbox
 from segue.work import orders, prompts
 from segue.work.attempts import Attempt
+from segue.work.own_questions import PERMISSION, text_of
 from segue.work.permissions import Grant, Verdict, judge
 from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
-PERMISSION = "permission"
+DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
 ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
 
 
@@ -38,7 +40,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
         if attempt.asked is not None:
             return  # one question at a time: it asks again for this one
         attempt.about = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
-        text = _("may it use {tool}: {what}").format(tool=asked.tool, what=asked.what)
+        text = text_of(PERMISSION, attempt.about)
         question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
         run.stop_to_ask(attempt, question)
         return
@@ -84,6 +86,29 @@ def take_in(run: PlanRun) -> None:
             run.questions.withdraw(gate.id)
             run.tell("gate_answered", gate=gate.id, task=gate.task, by=letter.by)
             run.go_on_with(gate, letter.answer)
+
+
+def deadline(asked: Asked, now: datetime) -> datetime | None:
+    """When the answer that an optional question brings along is taken."""
+    if asked.is_required or asked.preset is None or asked.deadline_s is None:
+        return None
+    return now + timedelta(seconds=asked.deadline_s)
+
+
+def take_defaults(run: PlanRun) -> None:
+    """Optional questions that nobody answered in time take their default."""
+    if run.stopping:
+        return
+    now = run.clock.now()
+    for gate in list(run.ledger.gates.values()):
+        if gate.preset is not None and gate.deadline is not None and gate.deadline <= now:
+            run.questions.withdraw(gate.id)
+            run.tell("gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset)
+            run.go_on_with(gate, gate.preset)
+
+
+def next_deadline(run: PlanRun) -> datetime | None:
+    return min((g.deadline for g in run.ledger.gates.values() if g.deadline), default=None)
 
 
 def committed(run: PlanRun) -> None:

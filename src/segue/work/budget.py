@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
-from segue.i18n import _
+from segue.work.own_questions import BUDGET, text_of
 from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
-CATEGORY = "budget"
 YES, NO = "yes", "no"
 
 
@@ -28,9 +27,9 @@ def is_used_up(run: PlanRun) -> bool:
             run.ledger.close_gate(gate, None)
         return False
     if gate is None and not run.is_budget_refused:
-        text = _("the budget of ${budget:.2f} is used up (${cost:.2f}); go on with as much again?")
-        asked = text.format(budget=budget, cost=run.ledger.cost_usd)
-        run.open_gate(run.ledger.add_question(None, asked, CATEGORY, (YES, NO), NO))
+        about = {"budget": budget, "cost": run.ledger.cost_usd}
+        text = text_of(BUDGET, about)
+        run.open_gate(run.ledger.add_question(None, text, BUDGET, (YES, NO), NO, about))
     return True
 
 
@@ -43,4 +42,4 @@ def answered(run: PlanRun, gate: GateRow, answer: str) -> None:
 
 
 def _open_gate(run: PlanRun) -> GateRow | None:
-    return next((g for g in run.ledger.gates.values() if g.category == CATEGORY), None)
+    return next((g for g in run.ledger.gates.values() if g.category == BUDGET), None)

@@ -19,7 +19,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.work import settings_values as read
 from segue.work.server.types import Phase, TaskType
-from segue.work.settings_file import Reader, line_of_pattern
+from segue.work.settings_file import Place, Reader, line_of_pattern
 
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
@@ -53,6 +53,11 @@ class AgentSettings:
     silence_after_s: float | None = None
     silence_max_s: float | None = None
     is_interactive: bool = False  # of kind command: its input stays open, a JSON object per line
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)  # where keys stand
+
+    def place(self, key: str) -> tuple[str | None, int | None]:
+        """The file and line of a key, else of its table; nothing for what is built in."""
+        return self.places.get(key) or self.places.get("") or (None, None)
 
     @property
     def charged_to(self) -> str:
@@ -93,6 +98,7 @@ class ReviewSettings:
     escalate_after: float = 72 * 3600
     notify: tuple[str, ...] = ()
     webhook_secret: str | None = None  # as written: "$NAME" is a variable of Segue's own
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)  # where keys stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class Config:
     limit_patterns: tuple[Extra, ...] = ()
     reviews: ReviewSettings = ReviewSettings()
     types: Mapping[str, TaskType] = field(default_factory=dict)
+    agent_place: Place | None = field(default=None, compare=False)  # where the default is named
 
 
 def _inside(value: Any) -> str | None:
@@ -170,6 +177,7 @@ REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "webhook_secret": (read.text, "webhook_secret", '"$NAME"'),
 }
 TABLES = ("agent", "jobs", "place", "agents", "leash", "recovery", "limits", "reviews", "types")
+TYPE_KEYS = ("phases", "reviewer", "about")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "name": (read.text, "name", '"draft"'),
     "deliverables": (read.inside, "deliverables", '["docs/draft.md"]'),
@@ -190,7 +198,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
             "bad_toml",
             _("this is not valid TOML: {why}").format(why=error),
             file=str(path),
-            line=int(at[1]) if at else None,
+            line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
             hint=_("mend the line; strings need quotes"),
         ) from error
     reader = Reader(path, text)
@@ -201,6 +209,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
     config = replace(
         base,
         agent=agent or base.agent,
+        agent_place=reader.place("", "agent") if agent else base.agent_place,
         jobs=jobs or base.jobs,
         place=place or base.place,
         agents={**base.agents, **_agents(reader, values.get("agents", {}), base.agents)},
@@ -209,7 +218,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
         ),
         limit_patterns=_limit_patterns(reader, values.get("limits", {}), base.limit_patterns),
-        reviews=_section(reader, values.get("reviews", {}), "reviews", REVIEW_KEYS, base.reviews),
+        reviews=_reviews(reader, values.get("reviews", {}), base.reviews),
         types={**base.types, **_types(reader, values.get("types", {}))},
     )
     _known_agents(reader, config, values)
@@ -222,11 +231,13 @@ def _known_agents(reader: Reader, config: Config, values: Mapping[str, Any]) -> 
     """Agents that are named must exist."""
     named = [("", "agent", config.agent if "agent" in values else None)]
     named += [(f"agents.{a.name}", "fallback", a.fallback) for a in config.agents.values()]
-    named += [
-        (f"types.{kind.name}.phases", "reviewer", phase.reviewer)
-        for kind in config.types.values()
-        for phase in kind.phases
-    ]
+    for kind in config.types.values():
+        named.append((f"types.{kind.name}", "reviewer", kind.reviewer))
+        named += [
+            (f"types.{kind.name}.phases", "reviewer", phase.reviewer)
+            for phase in kind.phases
+            if phase.reviewer != kind.reviewer
+        ]
     for table, key, name in named:
         if name is not None and name not in config.agents:
             message = _("there is no agent `{name}`").format(name=name)
@@ -261,6 +272,13 @@ def _section(
     return replace(base, **taken)
 
 
+def _reviews(reader: Reader, found: Any, base: ReviewSettings) -> ReviewSettings:
+    """With the places of its keys: what is wrong with a way to tell people is seen later."""
+    reviews: ReviewSettings = _section(reader, found, "reviews", REVIEW_KEYS, base)
+    here = {key: reader.place("reviews", key) for key in found} if isinstance(found, dict) else {}
+    return replace(reviews, places={**base.places, **here})
+
+
 def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
     """The user's own types of tasks: `[[types.NAME.phases]]`."""
     types: dict[str, TaskType] = {}
@@ -275,12 +293,14 @@ def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
             message = _("type `{name}` has no phases").format(name=name)
             reader.problem("bad_value", message, f"[[{where}.phases]]", where, None)
             continue
-        reader.known(table, ("phases", "about"), where)
-        made = [_section(reader, one, f"{where}.phases", PHASE_KEYS, Phase("")) for one in phases]
+        reader.known(table, TYPE_KEYS, where)
+        reviewer = reader.take(table, where, "reviewer", read.text, '"the name of an agent"')
+        below = Phase("", reviewer=reviewer)
+        made = [_section(reader, one, f"{where}.phases", PHASE_KEYS, below) for one in phases]
         if not all(phase.name for phase in made):
             message = _("a phase of type `{name}` has no name").format(name=name)
             reader.problem("bad_value", message, 'name = "draft"', f"{where}.phases", None)
-        types[name] = TaskType(name, tuple(made), str(table.get("about", "")))
+        types[name] = TaskType(name, tuple(made), str(table.get("about", "")), reviewer)
     return types
 
 
@@ -330,7 +350,10 @@ def _agents(
             reader.problem("bad_value", message, hint, f"agents.{name}", None)
             continue
         below = base.get(name) or AgentSettings(name, str(kind))
-        agents[name] = _section(reader, table, f"agents.{name}", AGENT_KEYS, below)
+        whole = f"agents.{name}"
+        places = {key: reader.place(whole, key) for key in table} | {"": reader.place(whole, None)}
+        below = replace(below, places={**below.places, **places})
+        agents[name] = _section(reader, table, whole, AGENT_KEYS, below)
         if agents[name].kind == "command" and not agents[name].command:
             message = _("agent `{name}` has no command").format(name=name)
             hint = _('add command = ["program", "argument"]')
@@ -357,10 +380,15 @@ def load(root: Path, user_file: Path | None) -> Config:
                 "bad_toml",
                 _("the settings cannot be read: {why}").format(why=error),
                 file=str(path),
+                line=_line_of(error) if isinstance(error, UnicodeDecodeError) else None,
                 hint=_("they must be a UTF-8 text file that you may read"),
             ) from error
         config = parse(text, path, config)
     return config
+
+
+def _line_of(error: UnicodeDecodeError) -> int:
+    return error.object[: error.start].count(b"\n") + 1
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from segue.core.machines import PlanState, Trigger
 from segue.core.plan import TaskState
 from segue.core.rules import dependency_report, is_stuck
+from segue.work.own_questions import BUDGET
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -36,8 +37,10 @@ class Result:
 def finish(run: PlanRun) -> Result:
     """Judge the whole, write it down, tell it."""
     states = run.frontier.states
-    parked = [park.task for park in run.ledger.parks.values()]
+    parked = run.parked
     waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
+    if any(gate.category == BUDGET for gate in run.ledger.gates.values()):
+        waiting += [task.id for task in run.frontier.ready]
     waiting += [task for task in _to_be_asked(run) if task not in waiting]
     by_state = {state: [id for id, s in states.items() if s is state] for state in TaskState}
     code = _exit_code(run, parked, by_state)
@@ -54,7 +57,7 @@ def finish(run: PlanRun) -> Result:
     run.file.sync()
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()
-    if code == SOMETHING_FAILED and is_stuck(states):
+    if code in (SOMETHING_FAILED, WAITS) and is_stuck(states):
         for holder, held in dependency_report(run.graph, states):
             run.emit("dependency_problem", task=holder, holds=held)
     run.emit(

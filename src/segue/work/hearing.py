@@ -30,7 +30,7 @@ from segue.dialects.events import (
     WindowUsed,
 )
 from segue.i18n import _
-from segue.work import answers, conversations
+from segue.work import answers, conversations, following
 from segue.work.attempts import Attempt
 from segue.work.ledger import DEPENDENCY
 
@@ -69,8 +69,8 @@ def _at_work(run: PlanRun, attempt: Attempt, event: Said | ToolUsed | StepDone |
     match event:
         case Said(text):
             attempt.lines.append(text)
-            if attempt.run.account in run.probing and not _is_refusal(run, attempt, text):
-                run.seen_at_work(attempt.run.account)
+            if attempt.run.account in run.probing:
+                following.spoke(run, attempt, is_refusal=_is_refusal(run, attempt, text))
             run.emit("task_said", task=attempt.task.id, text=text)
         case ToolUsed(tool, what):
             attempt.limit = None  # it got over it by itself

@@ -57,6 +57,7 @@ class Ledger:
             self.plan = secrets.token_hex(4)
             self.state = PlanState.PENDING
             self.windows = 0
+            self._held: str | None = None
             self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
             self.stage(Add("plan", self.plan, PlanState.PENDING, row))
@@ -64,6 +65,7 @@ class Ledger:
         self.plan = found["id"]
         self.state = PlanState(found["state"])
         self.windows = found["windows"]
+        self._held = found["held"]
         self.cost_usd = float(self.usage()["cost_usd"] or 0)
         with no_collection():
             self._load_rows()
@@ -314,6 +316,19 @@ class Ledger:
         self.stage(Note("run", run.id, used))
         self.cost_usd += cost or 0.0
 
+    @property
+    def held(self) -> list[dict[str, Any]]:
+        """Who waited for an instant without a run when that was last noted."""
+        found: list[dict[str, Any]] = json.loads(self._held or "[]")
+        return found
+
+    def note_held(self, held: list[dict[str, Any]]) -> None:
+        """Who waits for an instant without a run, for whoever looks from outside."""
+        text = json.dumps(held, ensure_ascii=False) if held else None
+        if text != self._held:
+            self._held = text
+            self.stage(Note("plan", self.plan, {"held": text}))
+
     def count_window(self) -> None:
         """One more limit window that this plan waits through."""
         self.windows += 1
@@ -367,12 +382,15 @@ class Ledger:
         options: tuple[str, ...] = (),
         preset: str | None = None,
         about: Mapping[str, Any] | None = None,
+        deadline: datetime | None = None,
     ) -> GateRow:
         """A gate for a run, or (None) for the plan as a whole."""
         task, run_id = (run.task, run.id) if run else (None, None)
         id = secrets.token_hex(6)
         kind = category if category == DEPENDENCY else "question"
-        gate = GateRow(id, task, run_id, kind, text, options, preset, category, about or {})
+        gate = GateRow(
+            id, task, run_id, kind, text, options, preset, category, about or {}, deadline
+        )
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
             "plan": self.plan,
@@ -384,6 +402,7 @@ class Ledger:
             "options": json.dumps(options, ensure_ascii=False),
             "preset": preset,
             "about": json.dumps(about, ensure_ascii=False) if about else None,
+            "deadline": stamp(deadline) if deadline else None,
         }
         self.stage(Add("gate", gate.id, GateState.OPEN, values))
         return gate

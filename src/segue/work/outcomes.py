@@ -17,7 +17,7 @@ from segue.dialects.events import Asked, LimitHit, Used
 from segue.engine.port import Ended
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import beginning, conversations, parking, prompts
+from segue.work import answers, beginning, conversations, parking, prompts
 from segue.work.attempts import Attempt, in_full, one_line, why
 from segue.work.usage import Usage
 from segue.work.worktree import Conflict
@@ -166,18 +166,26 @@ def merge_or_complete(run: PlanRun, attempt: Attempt) -> None:
     if worktrees is None:
         complete(run, attempt)
         return
+    task, has_worktree = attempt.task, worktrees.has(attempt.task.id)
     if attempt.run.state is not RunState.MERGING:
+        if not has_worktree:
+            reason = _("its worktree was removed, with what was not committed in it")
+            attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
+            return
         run.ledger.move_run(attempt.run, RunState.MERGING, Trigger.MERGE)
     run.ledger.commit()  # from here on a next start finishes the merge
-    task = attempt.task
     try:
-        if worktrees.has(task.id):
+        if has_worktree:
             worktrees.commit(task.id, f"{task.id}: {task.title}")
+            worktrees.take_back(task.id)
         worktrees.merge(task.id, f"{task.id}: {task.title}")
     except Conflict as conflict:
         worktrees.close(task.id)
-        reason = _("merge conflict in {files}; the work is on branch {branch}").format(
-            files=", ".join(conflict.files) or str(conflict), branch=worktrees.branch(task.id)
+        text = _("merge conflict in {files}; the work is on branch {branch}")
+        if not conflict.files:
+            text = _("it could not be merged: {why}; the work is on branch {branch}")
+        reason = text.format(
+            files=", ".join(conflict.files), why=conflict, branch=worktrees.branch(task.id)
         )
         if run.file.mends_conflicts:
             attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
@@ -317,6 +325,12 @@ def ask(run: PlanRun, attempt: Attempt, asked: Asked) -> None:
     run.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)
     gate = run.ledger.add_question(
-        attempt.run, asked.question, asked.category, asked.options, asked.preset, attempt.about
+        attempt.run,
+        asked.question,
+        asked.category,
+        asked.options,
+        asked.preset,
+        attempt.about,
+        answers.deadline(asked, run.clock.now()),
     )
     run.open_gate(gate)

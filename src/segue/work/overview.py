@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from segue.core.machines import AccountState, GateState, ParkState, PlanState
-from segue.core.plan import TaskState
+from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
+from segue.core.plan import Task, TaskState
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
 from segue.store.sqlite import Store
 from segue.work import usage
 from segue.work.locks import lock_path
+from segue.work.own_questions import in_words
 from segue.work.project import MEMORY, Project
+from segue.work.rows import OPEN_RUNS
 from segue.work.usage import Usage
 
 FOLDERS_MAX = 2_000
 NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})
 BOOK = ("book.toml", "meta/ralph-state.json")  # either makes a folder a book
 OF_A_BOOK = frozenset({"chapters", "meta"})  # in it: text, no plans
+UNDER_WAY = frozenset({TaskState.PENDING, TaskState.IN_PROGRESS})
 PLAN_BYTES_MAX = 16 * 1024 * 1024
 
 
@@ -40,7 +43,8 @@ class Standing:
     usage: Usage = field(default_factory=usage.nothing)
     usage_by_task: dict[str, Usage] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
-    running: list[str] = field(default_factory=list)
+    in_progress: list[str] = field(default_factory=list)  # by its marks: at work, or half done
+    goes_on: list[str] = field(default_factory=list)  # of these: in its conversation, if cut off
     holder: lock.Holder | None = None
     problem: str | None = None
     is_known: bool = False  # Segue has run it before
@@ -55,6 +59,12 @@ class Standing:
             PlanState.WAITING,
             PlanState.FAILED,
         }
+
+    @property
+    def running(self) -> list[str]:
+        """What somebody is at work on now."""
+        waiting = {wait["task"] for wait in (*self.parks, *self.gates)}
+        return [id for id in self.in_progress if self.holder is not None and id not in waiting]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -100,7 +110,23 @@ class Known:
     def waits(self, path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Its parks and its open gates."""
         row = self.rows.get(str(path))
-        return _waits(self.store, row["id"]) if self.store and row else ([], [])
+        if self.store is None or row is None:
+            return [], []
+        parks, gates = _waits(self.store, row["id"])
+        return [*parks, *json.loads(row["held"] or "[]")], gates
+
+    def goes_on(self, path: Path, tasks: Iterable[Task]) -> list[str]:
+        """Those that would go on in the conversation in which they were cut off."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return []
+        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        found = []
+        for task in tasks:
+            last = self.store.one(sql, f"{row['id']}/{task.id}")
+            if last and last["resume_id"] and last["state"] in (*OPEN_RUNS, RunState.CUT_OFF):
+                found.append(task.id)
+        return found
 
     def usage(self, path: Path) -> Usage:
         row = self.rows.get(str(path))
@@ -149,10 +175,13 @@ IN_FOLDERS: tuple[tuple[tuple[str, ...], Looker], ...] = (
 def look(path: Path) -> list[Standing]:
     """Every plan of the project around this path (or the plan itself)."""
     path = path.resolve()
-    project = Project.around(path)
+    part = part_of(path)
+    project = Project.around(part[0] if part else path)
     known = {project.root: Known.of(project)}
     try:
         here = known[project.root]
+        if part:
+            return [part[1](part[0], here)]
         if path.is_file():
             return [_standing(path, here)]
         found = [_standing(plan, here) for plan in _plans(path, project, here.rows)]
@@ -169,6 +198,20 @@ def look(path: Path) -> list[Standing]:
             one.close()
 
 
+def part_of(path: Path) -> tuple[Path, Looker] | None:
+    """The folder of the book or the feature that a path in it stands for: `book.toml`, `meta`,
+    `.develop-workflow/state.yaml`; and who looks at it."""
+    for marks, looker in IN_FOLDERS:
+        for part in (part for mark in marks for part in (Path(mark), *Path(mark).parents)):
+            size = len(part.parts)
+            if not size or path.parts[-size:] != part.parts:
+                continue
+            folder = path.parents[size - 1]
+            if any((folder / mark).exists() for mark in marks):
+                return folder, looker
+    return None
+
+
 def to_json(path: Path) -> dict[str, Any]:
     """The whole answer of `segue status --json`, and of the MCP tool of that name."""
     answer: dict[str, Any] = {"plans": [standing.to_json() for standing in look(path)]}
@@ -179,7 +222,9 @@ def to_json(path: Path) -> dict[str, Any]:
 
 def accounts(path: Path) -> list[dict[str, Any]]:
     """What the accounts of the project around this path have used, and which are parked."""
-    store = Store.open_readonly(Project.around(path.resolve()).database)
+    path = path.resolve()
+    part = part_of(path)
+    store = Store.open_readonly(Project.around(part[0] if part else path).database)
     if store is None:
         return []
     try:
@@ -234,13 +279,13 @@ def _folders_below(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
             entries = [entry for entry in sorted(current.iterdir()) if not entry.is_symlink()]
         except OSError:
             continue
-        not_plans = OF_A_BOOK if _is_book(current) else frozenset()
+        not_plans = OF_A_BOOK if is_book(current) else frozenset()
         skipped = NOT_LOOKED_INTO | not_plans
         todo += [e for e in entries if e.name not in skipped and e.is_dir()]
         yield current, entries
 
 
-def _is_book(folder: Path) -> bool:
+def is_book(folder: Path) -> bool:
     return any((folder / mark).exists() for mark in BOOK)
 
 
@@ -266,10 +311,13 @@ def _standing(path: Path, known: Known) -> Standing:
     counts = Counter(str(task.state) for task in document.tasks)
     held_by = known.holder(path)
     parks, gates = known.waits(path)
+    done = {task.id for task in document.tasks if task.state not in UNDER_WAY}
+    parks = [park for park in parks if park["task"] not in done]  # a person may have seen to it
+    in_progress = [task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS]
     return Standing(
         path=path,
         kind="tasklist",
-        state=_state(known.rows.get(str(path)), counts, held_by, parks, gates),
+        state=_state(known.rows.get(str(path)), counts, in_progress, held_by, parks, gates),
         counts={str(state): counts[state] for state in TaskState},
         parks=parks,
         gates=gates,
@@ -280,7 +328,11 @@ def _standing(path: Path, known: Known) -> Standing:
             for task in document.tasks
             if task.state is TaskState.FAILED
         ],
-        running=[task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS],
+        in_progress=in_progress,
+        goes_on=known.goes_on(
+            path,
+            (t for t in document.tasks if t.id in in_progress and t.resumes_conversation),
+        ),
         holder=held_by,
         problem=f"{problems[0].where}: {problems[0].message}" if problems else None,
         is_known=known.has(path),
@@ -290,12 +342,15 @@ def _standing(path: Path, known: Known) -> Standing:
 def _state(
     row: dict[str, Any] | None,
     counts: Counter[str],
+    in_progress: list[str],
     held_by: lock.Holder | None,
     parks: list[dict[str, Any]],
     gates: list[dict[str, Any]],
 ) -> PlanState:
     """The marks are the truth; the tables add what the file has no place for."""
-    if held_by is not None:
+    waiting = {wait["task"] for wait in (*parks, *gates)}
+    is_at_work = not waiting or any(id not in waiting for id in in_progress)
+    if held_by is not None and is_at_work:
         return PlanState.RUNNING
     if gates:
         return PlanState.WAITING
@@ -308,6 +363,8 @@ def _state(
         return PlanState.INTERRUPTED
     if left:
         return PlanState.PENDING
+    if counts[TaskState.FAILED] and row is not None and row["state"] == PlanState.WAITING:
+        return PlanState.WAITING  # nobody could be asked about what failed
     if counts[TaskState.FAILED] or counts[TaskState.SKIPPED]:
         return PlanState.FAILED
     return PlanState.FINISHED if counts.total() else PlanState.PENDING
@@ -333,9 +390,10 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
         {
             "id": row["id"],
             "kind": row["kind"],
-            "task": (row["task"] or "").removeprefix(prefix) or _about(row),
-            "text": row["text"],
+            "task": (row["task"] or "").removeprefix(prefix) or _about(row).get("checkpoint"),
+            "text": in_words(row["category"], _about(row), row["text"]),
             "options": json.loads(row["options"]),
+            "deadline": row["deadline"],
         }
         for row in store.all(
             "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at",
@@ -346,8 +404,7 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
     return parks, gates
 
 
-def _about(row: Any) -> str | None:
-    """The checkpoint that a feature's own question is about."""
-    about = json.loads(row["about"]) if row["about"] else {}
-    found = about.get("checkpoint") if isinstance(about, dict) else None
-    return found if isinstance(found, str) else None
+def _about(row: Any) -> dict[str, Any]:
+    """What a question is about: with the checkpoint of a feature's own."""
+    about: dict[str, Any] = json.loads(row["about"]) if row["about"] else {}
+    return about

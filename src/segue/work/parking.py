@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 CONTEXT = "context_limit"
 COMPACT, AFRESH = "compact", "afresh"  # what a run is for, when it is not simply to go on
 TEXT_CHARS_MAX = 500
-SPACING = timedelta(seconds=2)  # between those that follow a canary
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
@@ -244,15 +243,6 @@ def compacted(run: PlanRun, attempt: Attempt, *, is_well: bool) -> None:
         before=summary,
         purpose="" if is_well else AFRESH,
     )
-
-
-def follow_the_canary(run: PlanRun, account: str) -> None:
-    """The limit is over: the others of the account follow one by one, not all at once."""
-    at = run.clock.now()
-    for park in list(run.ledger.parks.values()):
-        if park.account == account and park.wakes_at <= run.clock.now():
-            at += SPACING
-            run.ledger.delay_park(park, at)
 
 
 def _text(at: datetime | None) -> str | None:

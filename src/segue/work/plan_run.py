@@ -7,11 +7,11 @@ and the next start goes on from there (`recovery.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from segue.core.decide import Candidate, Decisions, Leash, ParkView, Snapshot, decide
+from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
 from segue.core.frontier import Frontier
 from segue.core.graph import Graph
 from segue.core.limits import Waits
@@ -40,7 +40,9 @@ from segue.work import (
     beginning,
     budget,
     edits,
+    following,
     hearing,
+    held_back,
     outcomes,
     parking,
     place,
@@ -49,7 +51,10 @@ from segue.work import (
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
+from segue.work.following import Followers
+from segue.work.held_back import HeldBack
 from segue.work.ledger import LATER, Ledger
+from segue.work.own_questions import BUDGET
 from segue.work.questions import Questions
 from segue.work.rows import GateRow, ParkRow, RunRow
 from segue.work.source import Source
@@ -89,6 +94,7 @@ class PlanRun:
     held_conversations: Conversations
     emit: Callable[..., None]
     has_fallbacks: bool = False
+    keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
 
     graph: Graph = field(init=False)
     frontier: Frontier = field(init=False)
@@ -102,6 +108,9 @@ class PlanRun:
     budgets_granted: int = 0
     is_budget_refused: bool = False
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
+    followers: Followers = field(default_factory=Followers)
+    held_back: dict[str, HeldBack] = field(default_factory=dict)  # they wait without a run
+    held_told: dict[str, str | None] = field(default_factory=dict)
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
     _letters: list[Letter] = field(default_factory=list)  # answers that are about to be committed
@@ -123,6 +132,8 @@ class PlanRun:
                 continue
             timeout_s = LATER.total_seconds() if self.ledger.has_later else None
             happened = await self.engine.next(timeout_s)
+            if told := self.keep_memory():
+                self.tell("notice", text=told)
             for happening in happened:
                 self.handle(happening)
 
@@ -135,8 +146,9 @@ class PlanRun:
         return True
 
     def decide(self) -> None:
-        now = self.clock.now()
-        self.decisions = decide(self.snapshot(), now)
+        answers.take_defaults(self)
+        accounts = following.look(self)
+        self.decisions = decide(self.snapshot(accounts), self.clock.now())
         for account in self.decisions.probe:
             self.accounts.probe(account)
             self.probing.add(account)
@@ -144,12 +156,17 @@ class PlanRun:
             parking.wake(self, self.ledger.parks[park])
         for task in self.decisions.start:
             beginning.start(self, task)
+        following.started(self)
+        held_back.look(self)
         silence.look(self)
         wake = self.decisions.next_at if self.options.wait else None
-        at = [at for at in (wake, silence.next_at(self)) if at is not None]
+        instants = (
+            wake, silence.next_at(self), answers.next_deadline(self), following.next_at(self)
+        )  # fmt: skip
+        at = [at for at in instants if at is not None]
         self.engine.wake_at(min(at, default=None))
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, accounts: Mapping[str, AccountView]) -> Snapshot:
         # A check or a next try that is about to begin has its slot and its files as well.
         under_way = (*self.jobs.values(), *(attempt for attempt, _make in self._begin))
         running = {a.task.id: self._candidate(a) for a in under_way}
@@ -157,7 +174,7 @@ class PlanRun:
             ready=self.frontier.ready,
             running=running,
             parks=[_park_view(park) for park in self._parks()],
-            accounts=self.accounts.view(),
+            accounts=accounts,
             slots=self.options.jobs,
             leash=self.leash,
             windows_used=self.ledger.windows,
@@ -241,6 +258,11 @@ class PlanRun:
     def forget_after_commit(self, job: str) -> None:
         """What the job left for a next supervisor goes only when its end is in the tables."""
         self._settled.append(job)
+
+    @property
+    def parked(self) -> list[str]:
+        """Who waits for an instant, with a run that hit a limit or without one."""
+        return [*(park.task for park in self.ledger.parks.values()), *self.held_back]
 
     @property
     def about_to_begin(self) -> set[str]:
@@ -388,7 +410,6 @@ class PlanRun:
         if account in self.probing:
             self.probing.discard(account)
             self.accounts.open(account)
-            parking.follow_the_canary(self, account)
             if self.has_fallbacks:
                 self.rebuild()
 
@@ -444,7 +465,7 @@ class PlanRun:
 
     def go_on_with(self, gate: GateRow, answer: str) -> None:
         """A person answered: on, in the same conversation."""
-        if gate.category == budget.CATEGORY:
+        if gate.category == BUDGET:
             budget.answered(self, gate, answer)
             return
         if self.file.answered(self, gate, answer):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
 RETRY, SKIP, MEND = "1", "2", "3"
+EDIT = "edit"  # of the questions about a checkpoint and a chapter
 
 
 class Asker(Protocol):
@@ -32,11 +33,17 @@ class Asker(Protocol):
         on_answer: Callable[[str | None], None],
         *,
         is_menu: bool = False,
+        by_hand: str | None = None,
     ) -> None:
         """Show a question; call back with the answer, or None when nobody is there.
 
-        `is_menu`: the text shows the numbers that can be chosen.
+        `is_menu`: the text shows the numbers that can be chosen. `by_hand`: the option that a
+        person carries out first; it is told when that is done.
         """
+        ...
+
+    def withdraw(self, on_answer: Callable[[str | None], None]) -> None:
+        """The question that would call this back waits no longer."""
         ...
 
 
@@ -46,6 +53,7 @@ class Questions:
         self._tell = tell
         self._open: dict[str, bool] = {}  # what it is about → nothing starts before it
         self._gates: dict[str, GateRow] = {}
+        self._callbacks: dict[str, Callable[[str | None], None]] = {}
 
     @property
     def is_asking(self) -> bool:
@@ -65,6 +73,7 @@ class Questions:
             gate.options,
             gate.preset,
             first=False,
+            by_hand=EDIT if gate.run is None and EDIT in gate.options else None,
         )
 
     def ask_failed(self, run: PlanRun, tasks: list[str], *, first: bool) -> bool:
@@ -73,7 +82,9 @@ class Questions:
             return False
         for key in tasks:
             text = failed_question(run.file.task(key), run.ledger.tasks[key].error)
-            self._ask(f"failed:{key}", text, (RETRY, SKIP, MEND), None, first=first, is_menu=True)
+            options = (RETRY, SKIP, MEND)
+            about = f"failed:{key}"
+            self._ask(about, text, options, None, first=first, is_menu=True, by_hand=MEND)
         return True
 
     def ask_about_failed_here(self, run: PlanRun) -> bool:
@@ -94,25 +105,33 @@ class Questions:
         *,
         first: bool,
         is_menu: bool = False,
+        by_hand: str | None = None,
     ) -> None:
         assert self._asker is not None
         self._open[about] = first
         tell = self._tell
-        ask = partial(
-            self._asker.ask,
-            text,
-            options,
-            preset,
-            lambda answer: tell(Answered(about, answer)),
-            is_menu=is_menu,
-        )
+
+        def on_answer(answer: str | None) -> None:
+            self._callbacks.pop(about, None)
+            tell(Answered(about, answer))
+
+        self._callbacks[about] = on_answer
+        show = partial(self._asker.ask, text, options, preset, on_answer)
+
+        def ask() -> None:
+            if about in self._callbacks:  # else it was withdrawn meanwhile
+                show(is_menu=is_menu, by_hand=by_hand)
+
         # Behind everything that is told now: a question is the last thing on the screen.
         asyncio.get_running_loop().call_soon(ask)
 
     def withdraw(self, gate: str) -> None:
-        """It was answered elsewhere; what is typed for it now is for nothing."""
+        """It was answered elsewhere, or its time is over: it is shown no more."""
         self._open.pop(gate, None)
         self._gates.pop(gate, None)
+        on_answer = self._callbacks.pop(gate, None)
+        if self._asker is not None and on_answer is not None:
+            self._asker.withdraw(on_answer)
 
     def answered(self, run: PlanRun, answered: Answered) -> None:
         self._open.pop(answered.about, None)
@@ -154,9 +173,9 @@ def failed_question(task: Task, error: str | None) -> str:
     )
 
 
-def retry_failed(run: PlanRun, key: str) -> None:
-    """Run it again: the count starts anew, the error stays as a comment."""
-    run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=0)
+def retry_failed(run: PlanRun, key: str, *, used: int = 0) -> None:
+    """Run it again: the count starts anew (or with `used`), the error stays as a comment."""
+    run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=used)
     run.mark(key, TaskState.PENDING)
     retries = run.graph.task(key).retries
     run.file.edit(lambda document: document.set_retries(key, None, retries, "en"), key)

@@ -15,7 +15,7 @@ from segue.core.plan import TaskState
 from segue.engine.port import Alive, Finished, NeverStarted
 from segue.i18n import _, language, ngettext
 from segue.store.changes import stamp
-from segue.work import answers, beginning, conversations, edits, outcomes
+from segue.work import answers, beginning, conversations, edits, memory, outcomes
 from segue.work.attempts import Attempt
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
@@ -35,6 +35,9 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
     is_after_death = run.ledger.state is PlanState.RUNNING
     cause = Trigger.RECOVER if is_after_death else Trigger.START
     run.ledger.move_plan(PlanState.RUNNING, cause)
+    run.ledger.note_held([])  # who waits is decided anew
+    if lost := memory.what_is_lost(run):
+        run.tell("notice", text=lost)
     edits.compare(run, is_running=False)
     run.rebuild()
     run.ledger.commit()
@@ -47,6 +50,7 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
         run.ledger.end_waits()
     edits.drop_what_is_out_of_our_hands(run)
     answers.take_in(run)
+    answers.take_defaults(run)
     for gate in list(run.ledger.gates.values()):
         if needs_person(gate.category):  # being started again is the answer: it was seen to
             run.go_on_with(gate, run.workshop.resume_text)

@@ -13,6 +13,7 @@ from segue.core.machines import PlanState
 from segue.core.plan import TaskState
 from segue.i18n import _, ngettext
 from segue.plans.tasklist import Document
+from segue.store.lock import Holder
 from segue.work.overview import Standing, look
 
 
@@ -29,6 +30,7 @@ class Found:
     lost: str
     cost: str
     state: dict[str, Any]
+    holder: Holder | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +51,12 @@ def find(path: Path) -> list[Found]:
     return [KINDS[one.kind](one) for one in begun]
 
 
+def nothing_here() -> str:
+    """The sentence of the original, and below it what a task list takes."""
+    begin = _("There is no interrupted work here. Begin: segue write-all")
+    return f"{begin}\n" + _("A task list begins with: segue run PLAN.md")
+
+
 def _book(standing: Standing) -> Found:
     from segue.work.book import resuming  # noqa: PLC0415 - most folders have none
     from segue.work.book.standing import facts, in_figures  # noqa: PLC0415
@@ -59,6 +67,7 @@ def _book(standing: Standing) -> Found:
         kind="book",
         cost=_cost(standing),
         state={**standing.to_json(), **in_figures(seen.state)},
+        holder=standing.holder,
         **facts(seen, standing),
     )
 
@@ -67,42 +76,43 @@ def _tasklist(standing: Standing) -> Found:
     tasks = Document.parse(standing.path.read_bytes(), file=str(standing.path)).tasks
     parked = {park["task"] for park in standing.parks}
     asked = {gate["task"] for gate in standing.gates}
-    again = [id for id in standing.running if id not in parked and id not in asked]
+    cut_off = [id for id in standing.in_progress if id not in parked and id not in asked]
+    again = [id for id in cut_off if id not in standing.goes_on]
     left = [task for task in tasks if task.state is TaskState.PENDING]
     return Found(
         path=standing.path,
         kind="tasklist",
         resumable=standing.is_interrupted and standing.problem is None,
-        why=_why(standing, again),
+        why=_why(standing, cut_off),
         next=_next(standing, again, len(left)),
         redone=", ".join(again) if again else _("nothing"),
         lost=_lost(standing),
         cost=_cost(standing),
         state=standing.to_json(),
+        holder=standing.holder,
     )
 
 
-def _why(standing: Standing, again: list[str]) -> str:
+def _why(standing: Standing, cut_off: list[str]) -> str:
     if standing.problem:
         return _("the plan has an error: {problem}").format(problem=standing.problem)
+    if standing.holder is not None:
+        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
     match standing.state:
-        case PlanState.RUNNING:
-            pid = standing.holder.pid if standing.holder else 0
-            return _("it is being run by process {pid}").format(pid=pid)
         case PlanState.FINISHED:
             return _("everything is done")
         case PlanState.PARKED:
             return _("a limit stopped it: {tasks}").format(
                 tasks=", ".join(park["task"] for park in standing.parks)
             )
-        case PlanState.WAITING:
+        case PlanState.WAITING if standing.gates:
             return _("it waits for an answer: {text}").format(text=standing.gates[0]["text"])
-        case PlanState.FAILED:
+        case PlanState.FAILED | PlanState.WAITING:
             names = ", ".join(failed["task"] for failed in standing.failed) or _("skipped tasks")
             return _("it ended with failed tasks: {tasks}").format(tasks=names)
         case _:
-            if again:
-                return _("it was cut off during {tasks}").format(tasks=", ".join(again))
+            if cut_off:
+                return _("it was cut off during {tasks}").format(tasks=", ".join(cut_off))
             return _("it was stopped before its end")
 
 
@@ -111,8 +121,9 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
     if again:
         text = _("start {tasks} again from the beginning (or follow what still runs)")
         parts.append(text.format(tasks=", ".join(again)))
-    if standing.parks:
-        tasks = ", ".join(park["task"] for park in standing.parks)
+    parked = [park["task"] for park in standing.parks if park["task"] in standing.in_progress]
+    if going_on := [*standing.goes_on, *parked]:
+        tasks = ", ".join(going_on)
         parts.append(_("go on with {tasks} in the same conversation").format(tasks=tasks))
     if standing.gates:
         parts.append(_("ask again what was asked"))
@@ -160,7 +171,10 @@ def _panes(standing: Standing) -> Found:
 
 def _of(standing: Standing, facts: dict[str, Any]) -> Found:
     state = standing.to_json()
-    return Found(standing.path, standing.kind, cost=_cost(standing), state=state, **facts)
+    holder = standing.holder
+    return Found(
+        standing.path, standing.kind, cost=_cost(standing), state=state, holder=holder, **facts
+    )
 
 
 KINDS: dict[str, Callable[[Standing], Found]] = {

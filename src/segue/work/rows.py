@@ -12,6 +12,7 @@ from typing import Any
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
 from segue.store.changes import instant
+from segue.work.own_questions import in_words
 
 OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
 
@@ -67,6 +68,7 @@ class GateRow:
     preset: str | None
     category: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)  # what it is about beyond its words
+    deadline: datetime | None = None  # then its preset is taken
 
 
 # There may be very many tasks and parks: their rows are read by place, not by name.
@@ -96,8 +98,10 @@ def park_row(row: sqlite3.Row, prefix: int) -> ParkRow:
 
 
 def gate_row(row: sqlite3.Row, task: str) -> GateRow:
+    about = json.loads(row["about"]) if row["about"] else {}
+    text = in_words(row["category"], about, row["text"])
     return GateRow(
-        row["id"], task or None, row["run"], row["kind"], row["text"],
-        tuple(json.loads(row["options"])), row["preset"], row["category"],
-        json.loads(row["about"]) if row["about"] else {},
+        row["id"], task or None, row["run"], row["kind"], text,
+        tuple(json.loads(row["options"])), row["preset"], row["category"], about,
+        instant(row["deadline"]) if row["deadline"] else None,
     )  # fmt: skip

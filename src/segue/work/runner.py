@@ -29,13 +29,14 @@ from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
-from segue.work import agents, config, recovery
+from segue.work import agents, config, recovery, run_log
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Workshop
 from segue.work.finish import Result, finish
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
+from segue.work.memory import Memory, in_words
 from segue.work.plan_run import Options, PlanRun
 from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
@@ -93,6 +94,13 @@ class Cast:
         except UserError:
             return None
 
+    def _placed(self, problem: Problem) -> Problem:
+        """Where an agent that no task names is named, if nothing says where it stands."""
+        named = self._settings.agent_place
+        if problem.file is not None or self._default is not None or named is None:
+            return problem
+        return Problem(problem.code, problem.message, *named, problem.hint)
+
     def check(self, document: Document) -> list[Problem]:
         """Every task that is to run needs an agent that is there, and its command."""
         problems = []
@@ -104,7 +112,7 @@ class Cast:
             except UserError as error:
                 problem = error.problem
                 if task.agent is None:  # not this line's fault
-                    return [problem]
+                    return [self._placed(problem)]
                 line = document.field_line(task.id, "agent")
                 problems.append(
                     Problem(problem.code, problem.message, document.file, line, problem.hint)
@@ -280,7 +288,8 @@ async def conduct(
                 conversations_folder(environ, project.memory / "conversations"), is_under_way
             ),
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
-            emit=around.emit,
+            emit=run_log.logged(project.logs, clock, around.emit),
+            keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
         for text in clamped:
             run.tell("notice", text=text, is_log=True)
@@ -317,8 +326,11 @@ async def _run(
         result = how.finish(run)
         run.ledger.flush()
         return result
-    except BaseException:
+    except BaseException as error:
         await engine.end_all()
+        told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
+        if told is not None:
+            raise told from error
         raise
     finally:
         await engine.close()

@@ -11,6 +11,8 @@ from typing import Any
 from segue.errors import Problem
 from segue.i18n import _
 
+Place = tuple[str, int | None]  # a file, and the line in it
+
 
 class Reader:
     """Checks one file's values; every problem found is kept, with its line."""
@@ -20,9 +22,12 @@ class Reader:
         self.text = text
         self.problems: list[Problem] = []
 
+    def place(self, table: str, key: str | None) -> Place:
+        return self.path, line_of(self.text, table, key)
+
     def problem(self, code: str, message: str, hint: str, table: str, key: str | None) -> None:
-        line = line_of(self.text, table, key)
-        self.problems.append(Problem(code, message, self.path, line, hint))
+        file, line = self.place(table, key)
+        self.problems.append(Problem(code, message, file, line, hint))
 
     def known(self, values: Mapping[str, Any], names: tuple[str, ...], table: str) -> None:
         for key in values:

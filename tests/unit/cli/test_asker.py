@@ -94,8 +94,10 @@ class Talk:
         preset: str | None = None,
         *,
         is_menu: bool = False,
+        by_hand: str | None = None,
     ) -> None:
-        self.asker.ask(text, options, preset, self.answers.put_nowait, is_menu=is_menu)
+        answer = self.answers.put_nowait
+        self.asker.ask(text, options, preset, answer, is_menu=is_menu, by_hand=by_hand)
 
     async def answer(self) -> str | None:
         return await self.answers.get()
@@ -163,20 +165,46 @@ def test_what_is_no_option_is_asked_again(
     assert "did you mean `PostgreSQL`?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "by_hand", "typed"),
+    [
+        (("1", "2", "3"), "3", b"3\n"),
+        (("retry", "edit", "skip", "stop"), "edit", b"2\n"),
+        (("retry", "edit", "skip", "stop"), "edit", b"edit\n"),
+    ],
+)
+@pytest.mark.parametrize("done", [b"\n", b"yes, it is\n"])
 def test_mending_by_hand_waits_for_the_person(
-    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+    terminal: Terminal,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    by_hand: str,
+    typed: bytes,
+    done: bytes,
 ) -> None:
-    """The third choice about a failed task waits for Enter, and then it is a retry."""
+    """What a person does himself is told when he says that it is done, by whatever he types."""
 
     async def go(talk: Talk) -> None:
-        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"), is_menu=True)
-        terminal.type(b"3\n")
-        while "Enter" not in (seen := capsys.readouterr().err):
+        talk.ask("It failed.", options, by_hand=by_hand)
+        terminal.type(typed)
+        while "press Enter" not in (seen := capsys.readouterr().err):
             assert "choose" not in seen
             await asyncio.sleep(0)
         assert talk.answers.empty()
-        terminal.type(b"\n")
-        assert await talk.answer() in ("1", "3")
+        terminal.type(done)
+        assert await talk.answer() == by_hand
+
+    talk(go)
+
+
+def test_whoever_goes_while_mending_has_not_said_that_it_is_done(terminal: Terminal) -> None:
+    """Nothing is taken for mended then."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("It failed.", ("retry", "edit"), by_hand="edit")
+        terminal.type(b"edit\n")
+        terminal.hang_up()
+        assert await talk.answer() is None
 
     talk(go)
 
@@ -186,7 +214,7 @@ def test_the_other_choices_are_passed_on_as_they_are(terminal: Terminal, answer:
     """Retry and skip need no more words."""
 
     async def go(talk: Talk) -> None:
-        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"), is_menu=True)
+        talk.ask("[1] retry [2] skip [3] mend", ("1", "2", "3"), is_menu=True, by_hand="3")
         terminal.type(answer.encode() + b"\n")
         assert await talk.answer() == answer
 
@@ -237,5 +265,39 @@ def test_an_endless_line_is_bounded(terminal: Terminal) -> None:
         assert len(talk.asker._typed) <= 64 * 1024
         terminal.type(b"\nlast\n")
         assert set(await talk.answer()) == {"x"}
+
+    talk(go)
+
+
+def test_a_question_that_is_withdrawn_makes_room_for_the_next(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether it is shown or still waits; what was half typed for it is for nothing."""
+
+    async def go(talk: Talk) -> None:
+        first, second = talk.answers.put_nowait, lambda answer: None
+        talk.asker.ask("First?", (), None, first)
+        talk.asker.ask("Second?", (), None, second)
+        talk.ask("Third?")
+        talk.asker.withdraw(second)
+        talk.asker.withdraw(first)
+        assert talk.happened == ["pause"]
+        terminal.type(b"yes\n")
+        assert await talk.answer() == "yes"
+        assert talk.happened == ["pause", "go on"]
+
+    talk(go)
+    told = capsys.readouterr().err
+    assert ("First?" in told, "Second?" in told, "Third?" in told) == (True, False, True)
+
+
+def test_the_last_question_withdrawn_brings_the_display_back(terminal: Terminal) -> None:
+    """Nothing is asked any more."""
+
+    async def go(talk: Talk) -> None:
+        answer = talk.answers.put_nowait
+        talk.asker.ask("Only one?", (), None, answer)
+        talk.asker.withdraw(answer)
+        assert talk.happened == ["pause", "go on"]
 
     talk(go)

@@ -53,6 +53,8 @@ def test_a_verdict_is_told_once() -> None:
     told = book_events.judged(facts)
     assert told == "⚖ chapter 2: 61.5 points, 80 are needed: too short"
     assert book_events.judged({**facts, "score": 80}) is None
+    close = book_events.judged({**facts, "score": 79.99, "reasons": []})
+    assert close == "⚖ chapter 2: 79.99 points, 80 are needed"
 
 
 def test_reasons_are_counted() -> None:

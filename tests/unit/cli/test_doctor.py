@@ -183,3 +183,15 @@ def test_a_missing_program_is_told_with_how_to_get_it(
     for name in brands.BRANDS:
         assert brands.brand(name).install in words
     assert "not found" in words
+
+
+def test_the_hosts_of_panes_are_looked_for(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`segue watch` needs one of them: with its version, or how to get it."""
+    machine.program("tmux", 'test "$1" = -V && echo tmux 3.4')
+    tools = {tool["name"]: tool for tool in json.loads(told(capsys, "--json"))["tools"]}
+    assert tools["tmux"]["version"] == "tmux 3.4"
+    assert tools["wezterm"]["found"] is None
+    assert "wezterm" in tools["wezterm"]["install"]
+    assert "segue watch" in told(capsys)

@@ -71,6 +71,15 @@ def test_help_of_each_command_is_one_screen_with_an_example(
     assert len(told.splitlines()) <= 40
 
 
+@pytest.mark.parametrize("name", ["task", "hooks", "service"])
+def test_a_group_alone_shows_what_it_can_do(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """As `segue` itself does: its help, and no error."""
+    assert called(name) == 0
+    alone = capsys.readouterr()
+    assert called(name, "--help") == 0
+    assert (alone.out, alone.err) == (capsys.readouterr().out, "")
+
+
 def test_commands_are_loaded_only_when_they_are_called() -> None:
     """Asking for help or the version imports neither the engine nor the display."""
     code = (

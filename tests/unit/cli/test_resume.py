@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from segue.cli.main import main
+from segue.store.lock import Lock
+from segue.work.locks import lock_path
+from segue.work.project import Project
 
 BOOK = 'title = "Night"\nchapters = 3\nwriter = "pen"\n'
 BEGUN = {
@@ -137,7 +142,8 @@ def test_damage_without_a_backup_is_told_once(capsys: pytest.CaptureFixture[str]
     assert (out.count("It cannot be restored"), err) == (1, "")
     assert out.count(str(path)) == 1
     code, out, err = resume(capsys, "--continue", "--json")
-    assert (code, out) == (3, "")
+    last = json.loads(out)
+    assert (code, last["event"], last["exit"]) == (3, "finished", 3)
     assert err.count("It cannot be restored") == 1
 
 
@@ -190,3 +196,165 @@ def test_a_complete_book_names_the_command_that_writes_it_again(
     sentence, command = capsys.readouterr().out.splitlines()
     assert sentence == "The book is complete. Begin a new one with: segue write-all"
     assert command.endswith(": segue write-all --restart")
+
+
+@pytest.mark.parametrize("more", [{}, {"project_id": "Night", "total_chapters": 3}])
+def test_a_state_without_a_book_that_cannot_be_resumed(
+    capsys: pytest.CaptureFixture[str], more: dict[str, object]
+) -> None:
+    """The original knows nothing but the state file: with it there, another sentence is said."""
+    path = book(json.dumps({**more, "ralph_active": False, "can_resume": False}))
+    Path("book.toml").unlink()
+    assert resume(capsys) == (0, "There is nothing here that can be resumed.\n", "")
+    assert resume(capsys, str(path))[1] == "There is nothing here that can be resumed.\n"
+    assert resume(capsys, "--reset")[0] == 0
+    assert resume(capsys) == (0, "There is nothing here that can be resumed.\n", "")
+
+
+def test_an_empty_place_is_told_in_the_words_of_the_original(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """On a line of its own; what else can be begun is on the next."""
+    first, second = resume(capsys)[1].splitlines()
+    assert first.endswith("Begin: segue write-all")
+    assert second.endswith("segue run PLAN.md")
+
+
+def status(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, object]]:
+    with pytest.raises(SystemExit) as caught:
+        main(["status", *args, "--json"])
+    assert caught.value.code == 0
+    plans: list[dict[str, object]] = json.loads(capsys.readouterr().out)["plans"]
+    return plans
+
+
+@pytest.mark.parametrize("name", [".develop-workflow", ".develop-workflow/state.yaml"])
+def test_a_feature_is_found_by_what_is_its_own(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """The path that was given for it names it, and nothing else of the project."""
+    path = feature()
+    plan()
+    [one] = status(capsys, name)
+    assert (one["kind"], one["path"]) == ("develop", str(path))
+    [found] = json.loads(resume(capsys, name, "--json")[1])["found"]
+    assert (found["kind"], found["path"], found["resumable"]) == ("develop", str(path), True)
+    told = json.loads(resume(capsys, name, "--reset", "--json")[1])
+    assert (told["kind"], path.exists()) == ("develop", False)
+
+
+@pytest.mark.parametrize(
+    ("make", "at_home", "from_above"),
+    [
+        (feature, "segue develop --resume", "segue resume work/.develop-workflow/state.yaml"),
+        (lambda: book(json.dumps(BEGUN)), "segue resume --continue", "segue resume work"),
+    ],
+)
+def test_status_names_a_command_that_works_from_here(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[], Path],
+    at_home: str,
+    from_above: str,
+) -> None:
+    """In its own folder the short one, elsewhere the one with its path."""
+    make()
+    for folder, command in ((".", at_home), ("..", f"{from_above} --continue")):
+        monkeypatch.chdir(folder)
+        with pytest.raises(SystemExit):
+            main(["status"])
+        assert capsys.readouterr().out.rstrip().endswith(f"go on: {command}")
+
+
+@pytest.mark.parametrize("name", ["book.toml", "meta", "meta/ralph-state.json"])
+def test_a_book_is_found_by_what_is_its_own(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """From whatever folder it is named."""
+    book(json.dumps({**BEGUN, "total_chapters": 3}))
+    plan()
+    [one] = status(capsys, name)
+    assert (one["kind"], one["path"]) == ("book", str(Path.cwd()))
+    [found] = json.loads(resume(capsys, name, "--json")[1])["found"]
+    assert (found["kind"], found["resumable"]) == ("book", True)
+    assert "reset" in resume(capsys, name, "--reset")[1]
+    assert "nothing here that can be resumed" in resume(capsys, name)[1]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--status", "--reset"),
+        ("--continue", "--reset"),
+        ("--restart", "--reset"),
+        ("--explain", "--reset"),
+        ("--continue", "--restart"),
+    ],
+)
+def test_options_that_contradict_each_other_do_nothing(
+    capsys: pytest.CaptureFixture[str], flags: tuple[str, str]
+) -> None:
+    """Bad usage: nobody wins, least of all the one that removes something."""
+    path = plan()
+    before = path.read_bytes()
+    code, _out, err = resume(capsys, *flags)
+    assert (code, path.read_bytes()) == (2, before)
+    for flag in flags:
+        assert flag in err
+
+
+def test_one_option_given_twice_contradicts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the same wish."""
+    plan()
+    assert resume(capsys, "--status", "--status")[0] == 0
+
+
+@pytest.mark.parametrize("choice", ["--continue", "--restart", "--reset"])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_plan_that_somebody_else_runs_is_left_alone(
+    capsys: pytest.CaptureFixture[str], choice: str, form: tuple[str, ...]
+) -> None:
+    """As `segue run` does: it says who holds it, and the exit code is 2."""
+    path = plan()
+    before = path.read_bytes()
+    project = Project.around(path)
+    project.prepare()
+    lock = Lock(lock_path(project, path))
+    assert lock.take(since="2026-01-01T00:00:00Z", command="segue run PLAN.md") is None
+    try:
+        code, out, err = resume(capsys, choice, *form)
+    finally:
+        lock.release()
+    assert (code, path.read_bytes()) == (2, before)
+    assert str(os.getpid()) in (json.loads(out)["error"]["message"] if form else err)
+
+
+def shell_plans() -> None:
+    Path("segue.toml").write_text('agent = "shell"\n')
+    Path("B.md").write_text("- [~] T-1: a\n  - run: echo B > b\n")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "- [~] T-1: a\n- [ ] T-1: b\n",  # a duplicate id
+        "- [~] T-1: a\n",  # no command
+    ],
+)
+def test_a_plan_that_cannot_go_on_keeps_no_other_from_it(
+    capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    """It is told with its line; the others go on; the exit code says that something is wrong."""
+    shell_plans()
+    Path("A.md").write_text(broken)
+    code, _out, err = resume(capsys, "--continue")
+    assert code == 2
+    assert "A.md:" in err
+    assert Path("b").read_text() == "B\n"
+    assert Path("A.md").read_text() == broken
+
+
+def test_a_broken_plan_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """To be told to go on with it and not to is no success."""
+    Path("A.md").write_text("- [~] T-1: a\n- [ ] T-1: b\n")
+    code, out, err = resume(capsys, "--continue", "--json")
+    assert (code, err) == (2, "")
+    assert json.loads(out.splitlines()[0])["error"]["line"] == 2

@@ -11,6 +11,7 @@ import pytest
 
 from segue.cli.summary import BAR_CELLS, ERROR_CHARS_MAX, bar, summary
 from segue.core.plan import Task
+from segue.work.held_back import HeldBack
 from segue.work.project import Project
 
 TOOK_S = 300.0
@@ -33,6 +34,7 @@ def a_run(**more: Any) -> Any:
     return SimpleNamespace(
         graph=Graph({task.id: task for task in tasks}),
         ledger=SimpleNamespace(**ledger),
+        held_back={},
         file=SimpleNamespace(shown="docs/PLAN.md", kind="tasklist"),
         workshop=SimpleNamespace(project=Project(root)),
     )
@@ -111,6 +113,19 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
     assert "T-3: Which database?" in text
 
 
+def test_what_waits_without_a_run_is_shown_with_why() -> None:
+    """Held back by another plan's limit, by quiet hours, or for good."""
+    run = a_run()
+    run.held_back = {
+        "T-1": HeldBack("T-1", "work", "session_limit", "2026-03-01T12:00:00Z"),
+        "T-2": HeldBack("T-2", "work", "until", None),
+    }
+    text = summary(run, facts(4, parked=["T-1", "T-2"]), TOOK_S)
+    assert "T-1 goes on at" in text
+    assert "(5-hour limit)" in text
+    assert "T-2: past the hour" in text
+
+
 def test_retries_limits_and_usage_are_counted() -> None:
     """One and several in good English; no cost where none is known."""
     run = a_run(windows=1)
@@ -142,3 +157,10 @@ def test_the_bar_shows_the_share() -> None:
     assert set(bar(3, 3)) == {"━"}
     assert bar(1, 2, 4) == "━━┄┄"
     assert "┄" in bar(999, 1000), "not full before all is done"
+
+
+def test_a_suggested_command_can_be_pasted() -> None:
+    """A name with a blank in it is one word for the shell."""
+    run = a_run()
+    run.file.shown = "a b/한글.md"
+    assert summary(run, facts(4), TOOK_S).endswith("Go on: segue run 'a b/한글.md'")

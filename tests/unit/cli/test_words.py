@@ -205,8 +205,18 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
             {"task": "T-1", "purpose": "afresh"},
             "▶ T-1 goes on in a new conversation with a summary",
         ),
+        (
+            "task_parked",
+            {"task": "T-1", "kind": "until", "wakes_at": None},
+            "⏳ T-1 is not begun: past the hour until which it may work",
+        ),
         ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 was answered by web"),
         ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
+        (
+            "gate_answered",
+            {"task": "T-1", "by": "deadline", "answer": "{yes}"},
+            "⏰ T-1: nobody answered in time; its default is taken: {yes}",
+        ),
     ],
 )
 def test_lines_say_what_happened(name: str, facts: dict[str, Any], line: str | None) -> None:

@@ -178,3 +178,34 @@ def test_a_sentence_that_begins_like_a_field_stays_text(line: str) -> None:
     task = only(f"- [ ] T-1: a\n  - {line}\n")
     assert not task.resumes_conversation
     assert line in task.body
+
+
+@pytest.mark.parametrize(
+    ("text", "waves"),
+    [
+        ("Wave 1\n------\n- [ ] T-1: a\n\nWave 2\n======\n- [ ] T-2: b\n", [1, 2]),
+        ("웨이브 1\r\n===\r\n- [ ] T-1: a\r\n\r\n웨이브 2\r\n-\r\n- [ ] T-2: b\r\n", [1, 2]),
+        ("   Wave 1  \n  ---\n- [ ] T-1: a\n\nWave 2\nof 2\n- - -\n---\n- [ ] T-2: b\n", [1, 1]),
+        ("Wave 1\n\n---\n- [ ] T-1: a\n\nWave 2\n\n- [ ] T-2: b\n", [None, None]),
+        ("of\nWave 1\n---\n- [ ] T-1: a\n\nso\nWave 2\n---\n- [ ] T-2: b\n", [None, None]),
+        ("- [ ] T-1: a\n  Wave 1\n  ---\n- [ ] T-2: b\n", [None, None]),
+        ("- [ ] T-1: a\nWave 1\n---\n- [ ] T-2: b\n", [None, None]),
+        ("    Wave 1\n---\n- [ ] T-1: a\n- [ ] T-2: b\n", [None, None]),
+        ("```\nWave 1\n---\n```\n- [ ] T-1: a\n- [ ] T-2: b\n", [None, None]),
+        ("Wave 1\n- [ ] T-1: a\n- [ ] T-2: b\n", [None, None]),
+    ],
+)
+def test_a_heading_may_be_underlined(text: str, waves: list[int | None]) -> None:
+    """Right below a paragraph outside of every list; a rule or an item is none."""
+    assert [task.wave for task in tasks(text)] == waves
+
+
+def test_a_field_with_one_value_is_given_once() -> None:
+    """Which of two was meant nobody knows; lists may grow over several lines."""
+    document = Document.parse(
+        b"- [ ] T-1: a\n  - verify: x\n  - blocked by: T-2\n  - blocked by: T-3\n  - verify: y\n"
+    )
+    (problem,) = document.problems
+    assert (problem.code, problem.line) == ("bad_field", 5)
+    assert "line 2" in problem.message
+    assert document.tasks[0].blocked_by == ("T-2", "T-3")

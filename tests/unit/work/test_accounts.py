@@ -117,3 +117,16 @@ def test_the_fullest_of_several_windows_counts(bench: Bench) -> None:
     )
     bench.ends(0)
     assert len(bench.engine.begun) == 1
+
+
+def test_a_canary_whose_sender_died_is_given_up(accounts: Accounts, clock: HandClock) -> None:
+    """After a while somebody else may try: the account counts as parked until just now."""
+    until = clock.now() + timedelta(minutes=1)
+    accounts.park("work", "rate_limit", until)
+    clock.pass_s(60)
+    accounts.probe("work")
+    clock.pass_s(300)
+    assert accounts.view()["work"].probing
+    clock.pass_s(301)
+    view = accounts.view()["work"]
+    assert (view.probing, view.parked_until) == (False, until)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -234,3 +235,62 @@ def test_a_letter_for_somebody_else_stays(bench: Bench) -> None:
     letter = mailbox.post(folder, "0123456789ab", "yes", "web", bench.clock.now())
     bench.happens(Posted())
     assert letter.path.exists()
+
+
+# --- in time ----------------------------------------------------------------------------------
+
+
+def optional(**more: Any) -> Asked:
+    wanted: dict[str, Any] = {"is_required": False, "deadline_s": 60.0, **more}
+    return Asked("Which?", ("a", "b"), "a", **wanted)
+
+
+def asks(bench: Bench, asked: Asked) -> None:
+    begun(bench)
+    bench.says(asked)
+    bench.ends(None, is_ours=True)
+
+
+def test_an_optional_question_takes_its_default_after_its_deadline(bench: Bench) -> None:
+    """Told as such; the agent goes on with the answer, once."""
+    asks(bench, optional())
+    assert bench.engine.wakes_at == bench.clock.now() + timedelta(seconds=60)
+    bench.pass_s(59)
+    assert bench.told("task_resumed") == []
+    bench.pass_s(1)
+    (told,) = bench.told("gate_answered")
+    assert (told["task"], told["by"], told["answer"]) == ("T-1", "deadline", "a")
+    assert len(bench.told("task_resumed")) == 1
+    assert bench.attempt.answer == "a"
+    assert bench.run.ledger.gates == {}
+    bench.pass_s(60)
+    assert len(bench.told("gate_answered")) == 1
+
+
+def test_a_deadline_that_passed_while_nobody_was_there(bench: Bench) -> None:
+    """The next start takes the default at once, and asks nobody."""
+    asks(bench, optional())
+    bench.run.ledger.flush()
+    bench.clock.pass_s(3600)
+    bench.start()
+    bench.recover()
+    assert bench.told("gate_opened") == []
+    assert bench.told("gate_answered")[0]["answer"] == "a"
+    assert bench.attempt.answer == "a"
+
+
+@pytest.mark.parametrize("kept", [{"is_required": True}, {"deadline_s": None}])
+def test_other_questions_stay_open(bench: Bench, kept: dict[str, Any]) -> None:
+    """Required ones, and those without a deadline."""
+    asks(bench, optional(**kept))
+    bench.pass_s(3600)
+    assert bench.told("gate_answered") == []
+    assert len(bench.run.ledger.gates) == 1
+
+
+def test_nothing_takes_its_default_while_the_plan_is_stopped(bench: Bench) -> None:
+    """That would start an agent; the next start does it."""
+    asks(bench, optional())
+    bench.stop()
+    bench.pass_s(61)
+    assert bench.told("gate_answered") == []

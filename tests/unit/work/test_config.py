@@ -450,10 +450,34 @@ def test_types_of_tasks_are_read() -> None:
     assert (second.name, second.deliverables, second.verify) == ("final", (), None)
 
 
+OF_THE_TYPE = """
+[types.report]
+reviewer = "codex"
+[[types.report.phases]]
+name = "draft"
+[[types.report.phases]]
+name = "final"
+reviewer = "claude"
+"""
+
+
+def test_a_type_may_name_the_reviewer_of_its_phases() -> None:
+    """A phase that names one of its own has that one."""
+    found = config.parse(OF_THE_TYPE, Path("segue.toml"), config.built_in()).types["report"]
+    assert [phase.reviewer for phase in found.phases] == ["codex", "claude"]
+
+
+def test_a_reviewer_of_a_type_that_is_no_agent_is_told_once() -> None:
+    """With the line of the type, however many phases it has."""
+    problem = only(OF_THE_TYPE.replace("codex", "codx"))
+    assert (problem.code, problem.line) == ("unknown_agent", 3)
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
         ("types = 3\n", "bad_value"),
+        ('[types.report]\nreviewer = 3\n[[types.report.phases]]\nname = "a"\n', "bad_value"),
         ("[types.report]\n", "bad_value"),
         ("[types]\nreport = 3\n", "bad_value"),
         ("[[types.report.phases]]\nmin_chars = 3\n", "bad_value"),
@@ -467,3 +491,25 @@ def test_types_that_cannot_be_are_told(text: str, code: str) -> None:
     problem = only(text)
     assert problem.code == code
     assert problem.line is not None
+
+
+def test_where_an_agent_stands_is_known(tmp_path: Path) -> None:
+    """Its table, its keys, and the line that names the default; what is built in stands nowhere."""
+    path = tmp_path / "segue.toml"
+    path.write_text(
+        'agent = "x"\n\n[agents.x]\nkind = "command"\ncommand = ["no"]\nenv = { A = "$NOPE" }\n'
+    )
+    found = config.load(tmp_path, None)
+    assert found.agent_place == (str(path), 1)
+    assert found.agents["x"].place("command") == (str(path), 5)
+    assert found.agents["x"].place("env") == (str(path), 6)
+    assert found.agents["x"].place("scenario") == (str(path), 3)
+    assert found.agents["claude"].place("command") == (None, None)
+
+
+def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path: Path) -> None:
+    """The line in which they stand."""
+    (tmp_path / "segue.toml").write_bytes(b"jobs = 2\n# caf\xe9\n")
+    with pytest.raises(UserError) as told:
+        config.load(tmp_path, None)
+    assert told.value.problem.line == 2

@@ -432,7 +432,48 @@ def test_the_refusal_of_a_canary_is_not_its_work(bench: Bench) -> None:
     bench.says(Said("You've hit your 5-hour limit · resets 8pm (UTC)"))
     assert bench.run.probing == {"mine"}
     bench.says(Said("Reading the plan"))
+    bench.pass_s(3)
     assert bench.run.probing == set()
+
+
+def test_the_greeting_of_a_canary_is_not_its_work(bench: Bench) -> None:
+    """A command's first words may come before it is refused; what outlives them is at work."""
+    bench.settings("jobs = 2\n" + MINE)
+    bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n")
+    for job in list(bench.engine.begun):
+        bench.starts(job)
+        bench.run.workshop.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
+        bench.ends(1, job=job)
+    bench.pass_s(3 * 3600 + 65)
+    bench.starts()
+    bench.says(Said("starting up"))
+    assert bench.run.probing == {"mine"}
+    assert bench.engine.wakes_at is not None
+    assert bench.engine.wakes_at <= bench.clock.now() + timedelta(seconds=3)
+    bench.says(Said("still starting"))
+    bench.pass_s(3)
+    assert bench.run.probing == set()
+    bench.pass_s(2)
+    assert len(bench.engine.begun) == 4
+
+
+def test_a_canary_that_is_refused_after_its_greeting_opens_nothing(bench: Bench) -> None:
+    """The others were not sent into the same wall."""
+    bench.settings("jobs = 3\n" + MINE)
+    bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n  - files: a\n- [ ] T-3: c\n  - files: a\n")
+    for job in list(bench.engine.begun):
+        bench.starts(job)
+        bench.run.workshop.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
+        bench.ends(1, job=job)
+    bench.pass_s(3 * 3600 + 65)
+    begun_before = len(bench.engine.begun)
+    bench.starts()
+    bench.says(Said("starting up"))
+    job = bench.job
+    bench.run.workshop.log(bench.run.jobs[job].run).write_text(f"starting up\n{BANNERS[0][0]}")
+    bench.ends(1, job=job)
+    bench.pass_s(10)
+    assert len(bench.engine.begun) == begun_before
 
 
 # --- a full context of a command --------------------------------------------------------------

@@ -136,6 +136,52 @@ def test_when_a_limit_is_over_one_goes_first_and_the_others_follow(bench: Bench)
     assert sorted(tasks(bench)[3:]) == ["T-1", "T-2", "T-3"]
 
 
+def test_what_was_held_back_follows_the_canary_one_by_one_too(bench: Bench) -> None:
+    """First those that hit the limit, then those that had not begun; never two at once."""
+    bench.settings("jobs = 6\n" + CLAUDE)
+    plan = "".join(f"- [ ] T-{n}: a\n" for n in range(1, 4))
+    bench.begin(plan + "".join(f"- [ ] T-{n}: b\n  - blocked by: T-1\n" for n in range(4, 7)))
+    first = list(bench.engine.begun)
+    for job in first:
+        bench.starts(job)
+    for job in first[1:]:
+        hits(bench, "session_limit", job=job, wait_s=3600)
+    bench.says(Finished(False), job=first[0])
+    bench.ends(0, job=first[0])
+    assert len(tasks(bench)) == 3, "those that T-1 held have no account to start on"
+    bench.pass_s(3605)
+    bench.starts()
+    bench.says(Said("hello"))
+    counts = [len(tasks(bench))]
+    for _moment in range(5):
+        bench.pass_s(2)
+        counts.append(len(tasks(bench)))
+    assert counts == [4, 5, 6, 7, 8, 8]
+    assert sorted(tasks(bench)[3:5]) == ["T-2", "T-3"]
+    assert tasks(bench)[5:] == ["T-4", "T-5", "T-6"]
+
+
+def test_what_another_plans_canary_opens_is_spaced_out_too(bench: Bench) -> None:
+    """That the account is open is all that this plan learns; it does not rush all the same."""
+    bench.settings("jobs = 3\n" + CLAUDE)
+    bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n")
+    for job in list(bench.engine.begun):
+        bench.starts(job)
+    for job in list(bench.engine.begun):
+        hits(bench, "session_limit", job=job, wait_s=3600)
+    bench.pass_s(3600)
+    bench.run.accounts.probe("claude")
+    bench.pass_s(5)
+    assert len(tasks(bench)) == 2
+    bench.run.accounts.open("claude")
+    bench.pass_s(2)
+    assert len(tasks(bench)) == 2
+    bench.pass_s(2)
+    assert len(tasks(bench)) == 3
+    bench.pass_s(2)
+    assert len(tasks(bench)) == 4
+
+
 def test_a_canary_that_is_refused_parks_the_account_again(bench: Bench) -> None:
     """The others were not sent after it."""
     bench.settings("jobs = 2\n" + CLAUDE)

@@ -33,6 +33,7 @@ class Person:
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[str, ...], str | None]] = []
         self._on_answer: list[Callable[[str | None], None]] = []
+        self.withdrawn: int | None = None
 
     def ask(
         self,
@@ -42,13 +43,19 @@ class Person:
         on_answer: Callable[[str | None], None],
         *,
         is_menu: bool = False,
+        by_hand: str | None = None,
     ) -> None:
         assert is_menu == (options == (RETRY, SKIP, MEND))
+        self.by_hand = by_hand
         self.asked.append((text, options, preset))
         self._on_answer.append(on_answer)
 
     def answer(self, n: int, text: str | None) -> None:
         self._on_answer[n](text)
+
+    def withdraw(self, on_answer: Callable[[str | None], None]) -> None:
+        if on_answer in self._on_answer:
+            self.withdrawn = self._on_answer.index(on_answer)
 
 
 class Run:
@@ -127,6 +134,20 @@ def test_a_gate_is_asked_and_its_answer_told_through_the_inbox() -> None:
         questions.answered(run, told[0])  # type: ignore[arg-type]
         assert run.done == [("go_on", "g1", "b")]
         assert not questions.is_asking
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(("run", "by_hand"), [(None, "edit"), ("run-1", None)])
+def test_what_a_person_mends_is_waited_for(run: str | None, by_hand: str | None) -> None:
+    """In the work's own questions; an agent may mean anything by that word."""
+
+    async def go() -> None:
+        person = Person()
+        gate = replace(GATE, run=run, options=("retry", "edit", "skip", "stop"))
+        Questions(person, lambda answered: None).ask_gate(gate)
+        await shown()
+        assert person.by_hand == by_hand
 
     asyncio.run(go())
 
@@ -249,6 +270,7 @@ def test_a_question_that_was_answered_elsewhere_is_withdrawn() -> None:
         before = questions.is_asking
         questions.withdraw("g1")
         assert (before, questions.is_asking) == (True, False)
+        assert person.withdrawn == 0
         person.answer(0, "b")
         for answered in told:
             questions.answered(run, answered)  # type: ignore[arg-type]
@@ -272,5 +294,19 @@ def test_one_question_withdrawn_leaves_the_others_open() -> None:
         person.answer(1, "b")
         questions.answered(run, told[0])  # type: ignore[arg-type]
         assert run.done == [("go_on", "g1", "b")]
+
+    asyncio.run(go())
+
+
+def test_a_question_withdrawn_before_it_was_shown_is_never_shown() -> None:
+    """What was told first comes first; by then it may be too late to ask."""
+
+    async def go() -> None:
+        person = Person()
+        questions = Questions(person, list[Answered]().append)
+        questions.ask_gate(GATE)
+        questions.withdraw("g1")
+        await shown()
+        assert person.asked == []
 
     asyncio.run(go())

@@ -43,7 +43,7 @@ def standing(path: Path, known: Known) -> Standing:
             {"task": f"chapter {n}", "title": "", "error": None}
             for n in (state.failed_chapters if state else ())
         ],
-        running=[current] if current else [],
+        in_progress=[current] if current else [],
         holder=holder,
         problem=problem,
         is_known=known.has(path),

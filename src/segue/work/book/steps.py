@@ -24,6 +24,7 @@ from segue.work import place
 from segue.work.book import judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
+from segue.work.own_questions import BREAKER, text_of
 from segue.work.source import Steps
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
 JUDGE_RETRIES = 2
 OUTPUT_BYTES_MAX = 256 * 1024
-BREAKER = "breaker"
 TRIGGERED = "triggered"  # by another tool: by which rule is not known
 EDIT, REPLAN, SKIP, STOP = "edit", "replan", "skip", "stop"
 CHOICES = (EDIT, REPLAN, SKIP, STOP)
@@ -293,14 +293,9 @@ class BookSteps(Steps):
     def _ask_about_breaker(self) -> GateRow:
         state = self.state
         why = state.last_error or "; ".join(state.circuit_breaker.failure_reasons[-1:]) or "?"
-        text = _(
-            "the circuit breaker has stopped chapter {n} ({cause}).\n"
-            "edit: you mend the chapter by hand, then it is judged\n"
-            "replan: you changed the outline, it is written afresh\n"
-            "skip: a placeholder takes its place\n"
-            "stop: nothing is done now"
-        ).format(n=state.current_chapter, cause=why)
-        return self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP)
+        about = {"chapter": state.current_chapter, "cause": why}
+        text = text_of(BREAKER, about)
+        return self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP, about)
 
     def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         if gate.category != BREAKER:

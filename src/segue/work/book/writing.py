@@ -19,7 +19,7 @@ from segue.work.agents import Profile
 from segue.work.book import settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
-from segue.work.book.steps import BREAKER, JUDGE_COMMAND, STOP, TRIGGERED, BookSteps
+from segue.work.book.steps import JUDGE_COMMAND, STOP, TRIGGERED, BookSteps
 from segue.work.brands import Start
 from segue.work.config import AgentSettings, Config
 from segue.work.finish import (
@@ -31,6 +31,7 @@ from segue.work.finish import (
     WAITS,
     Result,
 )
+from segue.work.own_questions import BREAKER
 from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
 from segue.work.runner import Cast, Conduct, Surroundings
@@ -325,7 +326,7 @@ def finish(run: PlanRun, steps: BookSteps, chapter: int | None) -> Result:
     steps.stop()
     state = steps.state
     code = _exit_code(run, state, chapter)
-    parked = [park.task for park in run.ledger.parks.values()]
+    parked = run.parked
     waiting = [gate.task or steps.shown for gate in run.ledger.gates.values()]
     run.ledger.move_plan(*OUTCOME[code])
     run.commit()
@@ -356,6 +357,6 @@ def _exit_code(run: PlanRun, state: BookState, chapter: int | None) -> int:
         return WAITS
     if chapter is not None and chapter in state.completed_chapters:
         return ALL_DONE
-    if run.ledger.parks or (state.open_chapters and chapter is None):
+    if run.parked or (state.open_chapters and chapter is None):
         return PARKED
     return SOMETHING_FAILED if state.failed_chapters else ALL_DONE

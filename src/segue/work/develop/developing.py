@@ -162,7 +162,7 @@ def _worktrees(folder: FeatureFolder, project: Project) -> Worktrees | None:
     worktrees = Worktrees(folder.root, project.worktrees, folder.state_file)
     try:
         worktrees.check()
-    except (UserError, FileNotFoundError):
+    except UserError:
         return None
     return worktrees
 
@@ -271,7 +271,7 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
 def finish(run: PlanRun, steps: FeatureSteps) -> Result:
     """Judge the whole, write it down, tell it."""
     state = steps.state
-    parked = [park.task for park in run.ledger.parks.values()]
+    parked = run.parked
     waiting = [str(g.about.get("checkpoint") or g.task or g.category) for g in _gates(run)]
     passed = [id for id, one in state.checkpoints.items() if one.status is Status.PASSED]
     failed = [id for id, one in state.checkpoints.items() if one.status is Status.ESCALATED]

@@ -8,14 +8,14 @@ from segue.core.develop import Phase
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
-from segue.work.questions import retry_failed
+from segue.work.own_questions import DESIGN, ESCALATED, text_of
+from segue.work.questions import EDIT, retry_failed
 from segue.work.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.develop.steps import FeatureSteps
 
-DESIGN, ESCALATED = "design", "escalated"
-RETRY, EDIT, SKIP, STOP = "retry", "edit", "skip", "stop"
+RETRY, SKIP, STOP = "retry", "skip", "stop"
 CHOICES = (RETRY, EDIT, SKIP, STOP)
 APPROVE = "approve"
 APPROVALS = frozenset({APPROVE, "approved", "ok", "yes", "y", "승인", "예", "네"})
@@ -38,10 +38,9 @@ def holds_design(steps: FeatureSteps) -> bool:
         return True
     if not steps.manner.has_gates:
         return False
-    text = _("the design is written: {path}\n“approve” goes on; anything else is what to change")
-    shown = steps.design.relative_to(steps.folder.root)
-    question = run.ledger.add_question(None, text.format(path=shown), DESIGN, (), APPROVE)
-    run.open_gate(question)
+    about = {"path": str(steps.design.relative_to(steps.folder.root))}
+    text = text_of(DESIGN, about)
+    run.open_gate(run.ledger.add_question(None, text, DESIGN, (), APPROVE, about))
     return True
 
 
@@ -60,7 +59,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     asked = {gate.about.get("checkpoint") for gate in run.ledger.gates.values()}
     is_going_on = False
     for id in failed:
-        if choice in (RETRY, SKIP) and id not in steps.settled_by_choice:
+        if _is_chosen(steps, id, choice):
             steps.settled_by_choice.add(id)
             _close(steps, id)
             _settle(steps, id, choice)
@@ -70,6 +69,14 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
             is_going_on = is_going_on or run.questions.is_asking
     run.commit()  # the questions are told before they are asked
     return is_going_on
+
+
+def _is_chosen(steps: FeatureSteps, id: str, choice: str) -> bool:
+    """Whether the command line settles it, once. Only what stood there before the command was
+    given can have been mended by hand."""
+    if id in steps.settled_by_choice:
+        return False
+    return choice in (RETRY, SKIP) or (choice == EDIT and id in steps.escalated_before)
 
 
 def _close(steps: FeatureSteps, id: str) -> None:
@@ -82,14 +89,8 @@ def _question(steps: FeatureSteps, id: str) -> GateRow:
     row = steps.run.ledger.tasks[id]
     error = (row.error or "").splitlines()
     tried = max(row.retries_used + 1, steps.state.checkpoints[id].iteration)
-    text = _(
-        "{id} could not be done; it was tried {n} times.\n{error}\n"
-        "retry: from iteration 1\n"
-        "edit: you mend it by hand, then it is validated\n"
-        "skip: the others go on without it\n"
-        "stop: nothing is done now"
-    ).format(id=id, n=tried, error="\n".join(error[-ERROR_LINES:]))
-    about = {"checkpoint": id}
+    about = {"checkpoint": id, "tried": tried, "error": "\n".join(error[-ERROR_LINES:])}
+    text = text_of(ESCALATED, about)
     return steps.run.ledger.add_question(None, text, ESCALATED, CHOICES, STOP, about)
 
 
@@ -121,10 +122,11 @@ def _settle(steps: FeatureSteps, id: str, choice: str) -> None:
             run.skipped_here.add(id)
             run.tell("task_skipped", task=id, because=None)
             steps.passed_over()
+        case "edit":  # no iteration of the agent: the count stays
+            steps.by_hand.add(id)
+            retry_failed(run, id, used=run.ledger.tasks[id].retries_used)
+            steps.passed_over()
         case _:
-            if choice == EDIT:
-                steps.by_hand.add(id)
-            else:
-                steps.by_hand.discard(id)
+            steps.by_hand.discard(id)
             retry_failed(run, id)
             steps.passed_over()

@@ -48,7 +48,7 @@ def standing(root: Path, known: Known) -> Standing:
             for id, one in (feature.checkpoints.items() if feature else ())
             if one.status is Status.ESCALATED
         ],
-        running=[
+        in_progress=[
             id
             for id, one in (feature.checkpoints.items() if feature else ())
             if one.status is Status.IN_PROGRESS

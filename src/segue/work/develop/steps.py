@@ -24,14 +24,13 @@ from segue.core.develop import (
 )
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
-from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.store.changes import Note
 from segue.work import place
-from segue.work.develop import gates, git, tasks
+from segue.work.develop import gates, git, reconciling, tasks
 from segue.work.develop.folder import FeatureFolder
 from segue.work.develop.tasks import BY_COMMAND, CHECK, DESIGN, MERGE, OF_PHASE, REVIEW
 from segue.work.source import Steps
@@ -73,6 +72,7 @@ class FeatureSteps(Steps):
         self._uses_worktrees = False
         self._is_checked = False
         self.settled_by_choice: set[str] = set()  # by what the command line said, once each
+        self.escalated_before: set[str] = set()  # before this run
 
     @property
     def run(self) -> PlanRun:
@@ -86,6 +86,8 @@ class FeatureSteps(Steps):
     def begin(self, run: PlanRun, feature: Feature, data: bytes | None) -> None:
         """From this state on; without `data` the feature is new."""
         self._run, self.state = run, feature
+        marks = feature.checkpoints.items()
+        self.escalated_before = {id for id, one in marks if one.status is Status.ESCALATED}
         if data is None:
             self._forget_all()
             self._data = develop_state.render(feature)
@@ -95,6 +97,8 @@ class FeatureSteps(Steps):
             self._data = data
         if self.state.phase in (Phase.IMPLEMENT, Phase.MERGE):
             self._read_checkpoints()
+            reconciling.check(feature, self._data, self.checkpoints, self.folder)
+            self._tell_differences(feature)
             self._uses_worktrees = self._wants_worktrees()
         self._try_phases_again()
         self._advance()
@@ -137,19 +141,15 @@ class FeatureSteps(Steps):
                 self.run.skipped_here.add(id)
 
     def _read_checkpoints(self) -> None:
-        try:
-            self.checkpoints = document.read(self.design.read_text("utf-8", "replace"))
-        except (OSError, CheckpointsError) as error:
-            line = error.line if isinstance(error, CheckpointsError) else None
-            raise UserError(
-                "bad_checkpoints",
-                _("the checkpoints cannot be read: {why}").format(why=error),
-                file=str(self.design),
-                line=line,
-                hint=_("mend the block `yaml checkpoints`, or begin again: --fresh"),
-            ) from error
+        self.checkpoints = reconciling.checkpoints_in(self.design)
         known = {one.id: Progress() for one in self.checkpoints}
-        self.state = replace(self.state, checkpoints={**known, **self.state.checkpoints})
+        shown = self.state.checkpoints
+        marks = {id: shown.get(id, progress) for id, progress in known.items()}
+        self.state = replace(self.state, checkpoints=marks)
+
+    def _tell_differences(self, feature: Feature) -> None:
+        for text in reconciling.differences(feature, self.checkpoints):
+            self.run.tell("notice", text=text)
 
     # The tasks of the phase
 
@@ -284,7 +284,9 @@ class FeatureSteps(Steps):
         return True
 
     def _implement(self) -> None:
+        before = self.state
         self._read_checkpoints()
+        self._tell_differences(before)
         strategy = self.manner.strategy or strategy_for(self.checkpoints)
         if strategy is Strategy.AGENT_TEAMS and self.manner.agent_kind != "claude":
             text = _("{agent} has no agent teams; its checkpoints are done side by side (subagent)")

@@ -6,6 +6,7 @@ Segue knows: an agent waits for its hook, and a large folder is not searched mea
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -170,12 +171,13 @@ def _plan(project: Project, standing: Standing) -> list[str]:
     first = _("{plan}: {state}, {done} of {total} done").format(
         plan=shown, state=standing.state, done=done, total=total
     )
-    if standing.running:
-        first += _("; in progress: {tasks}").format(tasks=", ".join(standing.running[:PLANS_MAX]))
+    if standing.in_progress:
+        tasks = ", ".join(standing.in_progress[:PLANS_MAX])
+        first += _("; in progress: {tasks}").format(tasks=tasks)
     if standing.holder is not None:
         pid = standing.holder.pid
         return [first, _("Segue is at work on it (process {pid}).").format(pid=pid)]
-    command = standing.go_on or f"segue run {shown}"
+    command = standing.go_on or f"segue run {shlex.quote(shown)}"
     return [first, _("To go on with it: {command}").format(command=command)]
 
 

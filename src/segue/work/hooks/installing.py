@@ -199,7 +199,10 @@ def _told(text: str, path: Path) -> Iterator[None]:
     try:
         yield
     except claude_hooks.BadSettings as error:
-        why = _("`{name}` is not what Claude Code reads").format(name=str(error) or "{")
+        if str(error):
+            why = _("`{name}` is not what Claude Code reads").format(name=error)
+        else:
+            why = _("the settings must be an object, {example}").format(example="{ … }")
         raise bad_settings(why, path, text.count("\n", 0, error.at) + 1) from error
 
 

@@ -81,7 +81,8 @@ def test_the_chapters_are_counted(folder: BookFolder, known: Known) -> None:
         "failed": 1,
         "skipped": 0,
     }
-    assert found.running == ["chapter 2"]
+    assert found.in_progress == ["chapter 2"]
+    assert found.running == [], "nobody is at work on it"
     assert [one["task"] for one in found.failed] == ["chapter 3"]
 
 

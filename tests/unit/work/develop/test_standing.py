@@ -59,7 +59,7 @@ def test_checkpoints_are_counted_and_reported(desk: FeatureBench) -> None:
         "failed": 0,
         "skipped": 0,
     }
-    assert one.running == ["cp-2"]
+    assert one.in_progress == ["cp-2"]
     assert "cp-1 passed, cp-2 in_progress (iter 2/3)" in told["next"]
     assert told["redone"] == "the iteration of cp-2 that was cut off"
 

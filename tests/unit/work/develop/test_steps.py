@@ -8,10 +8,12 @@ import pytest
 from feature_bench import APART, TOGETHER, FeatureBench
 from work_kit import CLAUDE
 
+from segue import i18n
 from segue.core.develop import Phase, Strategy
 from segue.dialects.events import LimitHit, Opened
 from segue.engine.port import Ended, Heard, Started
 from segue.errors import UserError
+from segue.work.overview import look
 
 CHAIN = """\
 - {id: cp-1, description: The store, validate: check store, files: [store.py]}
@@ -147,6 +149,22 @@ def test_the_third_failure_escalates_and_the_others_go_on(desk: FeatureBench) ->
     assert desk.finish() == 3
 
 
+def test_a_question_is_shown_in_the_language_of_whoever_looks(desk: FeatureBench) -> None:
+    """Opened in Korean: status shows it in English, and so does the run that asks again."""
+    i18n.use("ko")
+    try:
+        desk.to_implement(APART.splitlines(keepends=True)[0])
+        desk.fails("cp-1", 3)
+        assert "could not be done" not in desk.told("gate_opened")[-1]["text"]
+    finally:
+        i18n.use("en")
+    (gate,) = look(desk.root)[0].gates
+    assert "cp-1 could not be done; it was tried 3 times.\n" in gate["text"]
+    assert "it is not there" in gate["text"]
+    desk.develop(None)
+    assert [one.text for one in desk.run.ledger.gates.values()] == [gate["text"]]
+
+
 def test_retry_begins_at_one(desk: FeatureBench) -> None:
     """With three new iterations; what waited for it goes on after its pass."""
     desk.to_implement(CHAIN)
@@ -171,6 +189,35 @@ def test_edit_is_only_validated(desk: FeatureBench) -> None:
     assert desk.marks["cp-1"][0] == "passed"
     assert desk.begun_tasks.count("cp-1") == agents + 1
     assert desk.running == ["cp-2"]
+
+
+def test_what_a_person_mends_is_no_iteration(desk: FeatureBench) -> None:
+    """It does not pass: it stands as before, and the question says how often it was tried."""
+    desk.to_implement(CHAIN)
+    desk.passes("cp-3")
+    desk.fails("cp-1", 3)
+    desk.answers("edit")
+    assert desk.marks["cp-1"] == ("in_progress", 3)
+    desk.fails("cp-1")
+    assert desk.marks["cp-1"] == ("escalated", 3)
+    assert "tried 3 times" in desk.told("gate_opened")[-1]["text"]
+    desk.answers("retry")
+    assert desk.marks["cp-1"] == ("in_progress", 1)
+
+
+def test_what_was_mended_between_two_runs_is_validated(desk: FeatureBench) -> None:
+    """By the command line, for those that stood there before; what escalates now is asked about."""
+    desk.to_implement(APART)
+    desk.fails("cp-1", 3)
+    desk.develop(None, on_escalated="edit")
+    assert desk.running == ["cp-2"]
+    desk.fails("cp-2", 3)
+    assert desk.job_of("cp-1").argv[:2] == ("/bin/sh", "-c")
+    desk.passes("cp-1")
+    assert desk.marks == {"cp-1": ("passed", 3), "cp-2": ("escalated", 3)}
+    assert desk.is_over
+    assert "cp-2 could not be done" in desk.told("gate_opened")[-1]["text"]
+    assert desk.finish() == 3
 
 
 def test_skip_goes_on_without_it(desk: FeatureBench) -> None:
@@ -390,6 +437,43 @@ def test_a_document_that_is_gone_is_told(desk: FeatureBench) -> None:
         desk.develop(None)
     assert caught.value.problem.file == str(desk.steps.design)
     assert desk.place.state_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("phase", ["IMPLEMENT", "MERGE"])
+@pytest.mark.parametrize("mark", ["in_progress, iteration: 2", "pending", "escalated"])
+def test_what_the_design_does_not_have_is_not_lost(
+    desk: FeatureBench, phase: str, mark: str
+) -> None:
+    """An unfinished checkpoint that only the state knows: told with its line, nothing is touched."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    path = desk.place.state_file
+    text = path.read_text().replace("phase: MERGE", f"phase: {phase}")
+    path.write_text(f"{text}  cp-9: {{ status: {mark} }}\n")
+    before = path.read_bytes()
+    with pytest.raises(UserError) as caught:
+        desk.develop(None)
+    problem = caught.value.problem
+    assert (problem.file, problem.line) == (str(path), before.count(b"\n"))
+    assert "cp-9" in problem.message
+    assert str(desk.steps.design) in str(problem.hint)
+    assert (path.read_bytes(), desk.begun_tasks) == (before, [])
+
+
+def test_a_difference_that_holds_nothing_up_is_told(desk: FeatureBench) -> None:
+    """A passed one that the design no longer has, and one that it has and the state has not."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    path = desk.place.state_file
+    lines = path.read_text().replace("phase: MERGE", "phase: IMPLEMENT").splitlines(keepends=True)
+    kept = [line for line in lines if "cp-2" not in line]
+    path.write_text("".join(kept) + "  cp-9: { status: passed, iteration: 1 }\n")
+    desk.develop(None)
+    told = [notice["text"] for notice in desk.told("notice")]
+    assert [text.rpartition(": ")[2] for text in told] == ["cp-9 passed", "cp-2"]
+    desk.ends_well("check")
+    desk.passes("merge")
+    assert desk.finish() == 0
 
 
 # A person and the design

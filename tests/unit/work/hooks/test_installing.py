@@ -118,7 +118,7 @@ def test_two_at_once_lose_nothing(settings: Settings, monkeypatch: pytest.Monkey
         ('{\n  "a": 1,\n  "b": }\n', 3, "column 8"),
         ("", 1, "column 1"),
         ('{\n  // mine\n  "a": 1\n}', 2, "column 3"),
-        ("[]", 1, "`{`"),
+        ("[]", 1, "must be an object"),
         ('{\n"hooks": {\n"Stop": "x"}}', 3, "`hooks.Stop`"),
         ('{"hooks":\n []}', 2, "`hooks`"),
         ("\ufeff{}", 1, "column 1"),
