@@ -12,7 +12,7 @@ __all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
         (_("go on"), "segue watch"),
-        (_("wake them now"), "segue wake PANE"),
+        (_("wake them now"), _("each with the key w in segue watch")),
         (_("show the state"), ""),
         (_("reset"), _("leave them alone: segue watch shows how")),
     ]
