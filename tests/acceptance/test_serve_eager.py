@@ -46,7 +46,8 @@ def test_a_living_agent_that_asks_twice_at_once_is_answered_twice(house: House) 
 
 
 def test_a_living_agent_that_asks_and_needs_at_once(house: House) -> None:
-    """A dependency behind a question opens when the question is answered."""
+    """What it needs counts more than what it asks: the question opens when that is provided, and
+    nothing is lost."""
     house.live(
         "a",
         f"case $n in 1) {at_once(QUESTION, NEEDS)}listen\nhold never ;; *) {GOOD}listen ;; esac\n",
@@ -54,7 +55,7 @@ def test_a_living_agent_that_asks_and_needs_at_once(house: House) -> None:
     server = house.serve()
     task, other = server.new("a"), server.new("a")
     for each in (task, other):
-        server.answer(each, "SQLite").ok()
         server.provide(each, "sk-1234567890").ok()
+        server.answer(each, "SQLite").ok()
         server.reaches(each, "review")
         assert house.starts(each) == 2, "what comes by the environment needs a new start"
