@@ -88,6 +88,7 @@ class Supervisor:
     waiting: dict[str, datetime | None] = field(default_factory=dict)
     look_at: datetime | None = None  # when the first account of those that wait is free again
     set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
+    unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
     is_stopping: bool = False
@@ -129,8 +130,12 @@ class Supervisor:
 
     # The loop
 
+    async def _look_at_rest(self) -> None:
+        await taking_up.save_rest(self)
+        await whole.look_at_rest(self)
+
     async def loop(self) -> None:
-        looking = asyncio.create_task(whole.look_at_rest(self))
+        looking = asyncio.create_task(self._look_at_rest())
         try:
             while not self.is_stopping:
                 try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from segue.work.server.supervisor import Supervisor
 
 LATELY = timedelta(days=1)
+SAVED_AT_ONCE_MAX = 100
 # Those that stand still and whose last step is in no checkpoint; of what is over, lately.
 UNSAVED = (
     "SELECT a.id FROM server_agents a JOIN server_tasks t ON t.id = a.id"
@@ -50,8 +51,18 @@ def everything(office: Supervisor) -> None:
             mishaps.about(office, id, error)
         office.reconcile(id)
     since = stamp(office.clock.now() - LATELY)
-    for row in office.records.store.all(UNSAVED, since):
-        office.saving.save(row["id"], "recovered")
+    unsaved = [row["id"] for row in office.records.store.all(UNSAVED, since)]
+    for id in unsaved[:SAVED_AT_ONCE_MAX]:
+        office.saving.save(id, "recovered")
+    office.unsaved = unsaved[SAVED_AT_ONCE_MAX:]
+
+
+async def save_rest(office: Supervisor) -> None:
+    """The others one after the other: meanwhile everybody is served."""
+    unsaved, office.unsaved = office.unsaved, []
+    for id in unsaved:
+        office.saving.save(id, "recovered")
+        await office.saving.saved(id)
 
 
 def _run(office: Supervisor, run: RunRow) -> None:
