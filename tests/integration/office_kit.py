@@ -33,6 +33,15 @@ def play(scene: Callable[[], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(scene())
 
 
+def state_of(pid: int) -> str:
+    """Of a process: R, S, T, …; empty where it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return ""
+    return stat[stat.rindex(")") + 2]
+
+
 class House:
     """A folder with settings, opened as a server's work as often as a test likes."""
 
@@ -140,3 +149,11 @@ class Open:
         """What people were told of a task's troubles."""
         sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
         return [row["text"] for row in self.office.supervisor.records.store.all(sql, id)]
+
+    def runs(self, id: str, purpose: str = "work") -> list[str]:
+        """The states of a task's runs of one kind, the first one first."""
+        sql = (
+            "SELECT state FROM server_runs WHERE task = ? AND purpose = ?"
+            " ORDER BY created_at, rowid"
+        )
+        return [row["state"] for row in self.office.supervisor.records.store.all(sql, id, purpose)]

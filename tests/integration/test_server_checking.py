@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open, play
+from office_kit import House, play, state_of
 
 CHECKED = """
 [types.checked]
@@ -33,21 +33,6 @@ echo "The sea is deep." > out.md
 echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="
 """
 PASS = """echo '{"verdict": "pass", "reasons": []}'\n"""
-
-
-def runs(server: Open, id: str, purpose: str) -> list[str]:
-    """The states of a task's runs of one kind, the first one first."""
-    sql = "SELECT state FROM server_runs WHERE task = ? AND purpose = ? ORDER BY created_at, rowid"
-    return [row["state"] for row in server.office.supervisor.records.store.all(sql, id, purpose)]
-
-
-def state_of(pid: int) -> str:
-    """Of a process: R, S, T, …; empty where it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return ""
-    return stat[stat.rindex(")") + 2]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +63,7 @@ def test_a_limit_of_the_reviewer_is_waited_for(house: House, words: str) -> None
                 await server.status(id, "in_progress", "paused")
                 assert [park["account"] for park in server.desk.limits()["parks"]] == ["judges"]
             await server.pending(id, "review")
-            assert (runs(server, id, "work"), runs(server, id, "review")) == (
+            assert (server.runs(id, "work"), server.runs(id, "review")) == (
                 ["completed"],
                 ["parked", "completed"],
             )
@@ -103,7 +88,7 @@ def test_a_check_stands_still_while_its_task_is_paused(house: House, is_killed: 
     async def pause() -> tuple[str, int]:
         async with house.open(is_killed=is_killed) as server:
             id = server.new("checked")
-            await server.until(lambda: "running" in runs(server, id, "check"))
+            await server.until(lambda: "running" in server.runs(id, "check"))
             folder = Path(server.desk.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
             server.desk.pause(id)
@@ -116,7 +101,7 @@ def test_a_check_stands_still_while_its_task_is_paused(house: House, is_killed: 
             assert (state_of(pid), server.desk.agent(id)["status"]) == ("T", "paused")
             server.desk.resume(id)
             await server.pending(id, "review")
-            assert (runs(server, id, "work"), runs(server, id, "check")) == (
+            assert (server.runs(id, "work"), server.runs(id, "check")) == (
                 ["completed"],
                 ["completed"],
             )
@@ -147,17 +132,17 @@ def test_what_ends_while_its_task_is_paused_is_checked_again(house: House, type:
     async def scene() -> None:
         async with house.open() as server:
             id = server.new(type)
-            await server.until(lambda: "running" in runs(server, id, purpose))
+            await server.until(lambda: "running" in server.runs(id, purpose))
             folder = Path(server.desk.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
             server.desk.pause(id)
             await server.until(lambda: state_of(pid) == "T")
             os.kill(pid, signal.SIGKILL)
-            await server.until(lambda: runs(server, id, purpose) == ["failed", "intended"])
+            await server.until(lambda: server.runs(id, purpose) == ["failed", "intended"])
             (folder / "go").touch()
             server.desk.resume(id)
             await server.pending(id, "review")
-            assert (runs(server, id, "work"), runs(server, id, purpose)) == (
+            assert (server.runs(id, "work"), server.runs(id, purpose)) == (
                 ["completed"],
                 ["failed", "completed"],
             )

@@ -9,24 +9,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, Open, play
+from office_kit import House, Open, play, state_of
 
 from segue.store.changes import instant
-
-
-def runs(server: Open, id: str, purpose: str = "work") -> list[str]:
-    """The states of a task's runs of one kind, the first one first."""
-    sql = "SELECT state FROM server_runs WHERE task = ? AND purpose = ? ORDER BY created_at, rowid"
-    return [row["state"] for row in server.office.supervisor.records.store.all(sql, id, purpose)]
-
-
-def state_of(pid: int) -> str:
-    """Of a process: R, S, T, …; empty where it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return ""
-    return stat[stat.rindex(")") + 2]
 
 
 def working(server: Open) -> int:
@@ -41,7 +26,7 @@ def test_a_pause_lets_the_next_task_begin(house: House) -> None:
     async def scene() -> None:
         async with house.open(slots=1) as server:
             first, second = server.new("custom"), server.new("custom")
-            await server.until(lambda: runs(server, first) == ["running"])
+            await server.until(lambda: server.runs(first) == ["running"])
             assert server.desk.task(second)["status"] == "pending"
             server.desk.pause(first)
             await server.status(second, "in_progress")
@@ -72,7 +57,7 @@ def test_an_answer_is_taken_at_once_and_waits_for_a_slot(
             id = server.new("custom")
             question = await server.pending(id, "question")
             other = server.new("custom", "busy")
-            await server.until(lambda: runs(server, other) == ["running"])
+            await server.until(lambda: server.runs(other) == ["running"])
             assert server.desk.answer(question["id"], "North")["status"] == "answered"
             await _waits(server, id)
             return id, other
@@ -108,12 +93,12 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
     async def resume() -> tuple[str, str, int]:
         async with house.open(slots=1, is_killed=True) as server:
             id = server.new("custom")
-            await server.until(lambda: runs(server, id) == ["running"])
+            await server.until(lambda: server.runs(id) == ["running"])
             pid = house.folder / ".segue/server/workspaces/pid"
             await server.until(lambda: pid.exists() and pid.read_text().strip())
             server.desk.pause(id)
             other = server.new("custom", "busy")
-            await server.until(lambda: runs(server, other) == ["running"])
+            await server.until(lambda: server.runs(other) == ["running"])
             server.desk.resume(id)
             await _waits(server, id)
             return id, other, int(pid.read_text())
@@ -124,7 +109,7 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
             assert state_of(pid) == "T"
             server.desk.cancel(other)
             await server.until(lambda: state_of(pid) in "RS")
-            assert runs(server, id) == ["running"]
+            assert server.runs(id) == ["running"]
             server.desk.cancel(id)
             await server.until(lambda: not state_of(pid))
 
