@@ -21,6 +21,7 @@ import hook
 import machine
 import makespan
 import move
+import noise
 import panes
 import parks
 import parse
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parks": parks,
     "panes": panes,
     "serve": serve,
+    "noise": noise,
 }
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 

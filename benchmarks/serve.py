@@ -190,35 +190,35 @@ async def rate(url: str, path: str) -> float:
 
 
 async def _many(url: str, path: str, count: int) -> None:
-    reader, writer = await _connect(url)
+    reader, writer = await connect(url)
     for _n in range(count):
-        writer.write(_request("GET", path, b"", url))
-        status, _body = await _answer(reader)
+        writer.write(request("GET", path, b"", url))
+        status, _body = await answer(reader)
         assert status == 200, status
     writer.close()
 
 
 async def ask(url: str, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-    reader, writer = await _connect(url)
+    reader, writer = await connect(url)
     data = b"" if body is None else json.dumps(body).encode()
-    writer.write(_request(method, path, data, url))
-    answer = await _answer(reader)
+    writer.write(request(method, path, data, url))
+    answered = await answer(reader)
     writer.close()
-    return answer
+    return answered
 
 
-async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     place = urlsplit(url)
     return await asyncio.open_connection(place.hostname, place.port, limit=2**22)
 
 
-def _request(method: str, path: str, data: bytes, url: str) -> bytes:
+def request(method: str, path: str, data: bytes, url: str) -> bytes:
     lines = [f"{method} {path} HTTP/1.1", f"Host: {urlsplit(url).netloc}"]
     lines += [f"{name}: {value}" for name, value in HEADERS.items()]
     return "\r\n".join([*lines, f"Content-Length: {len(data)}", "", ""]).encode() + data
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
     length = int(head.partition("content-length: ")[2].partition("\r\n")[0] or 0)
     return int(head.split(" ", 2)[1]), await reader.readexactly(length)
@@ -244,8 +244,8 @@ async def streams(url: str) -> list[float]:
 
 
 async def _listen(url: str, late_s: list[float]) -> None:
-    reader, writer = await _connect(url)
-    writer.write(_request("GET", "/api/events", b"", url))
+    reader, writer = await connect(url)
+    writer.write(request("GET", "/api/events", b"", url))
     while line := await reader.readline():
         if line.startswith(b"data: "):
             at = json.loads(line[6:])["timestamp"]

@@ -672,7 +672,7 @@ def test_an_agent_outlives_its_supervisor(bench: Bench) -> None:
         follower.start()
         (bench.folder / "go").touch()
         await bench.launcher.ended(outcome)
-        follower.drain()
+        await follower.drain()
         follower.stop()
         watch.close()
         return bytes(got)

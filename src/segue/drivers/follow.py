@@ -4,20 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 from segue.drivers.inotify import ANYTHING, FolderWatch
 
-CHUNK_BYTES = 65536
+CHUNK_BYTES = 16_384  # of short lines this takes ten milliseconds to read
 LOOK_S = 0.2  # at a file that was removed while it is written: no folder tells of it any more
+
+
+class Turns:
+    """One slice in each turn of the loop, whoever reads: however much there is to read, and in
+    however many files, everything else gets its turn after each slice."""
+
+    def __init__(self) -> None:
+        self._wanted: deque[Callable[[], None]] = deque()
+        self._handle: asyncio.Handle | None = None
+
+    def ask(self, read: Callable[[], None]) -> None:
+        """Call it when it is its turn."""
+        self._wanted.append(read)
+        if self._handle is None:
+            self._handle = asyncio.get_running_loop().call_soon(self._give)
+
+    def _give(self) -> None:
+        read = self._wanted.popleft()
+        loop = asyncio.get_running_loop()
+        self._handle = loop.call_soon(self._give) if self._wanted else None
+        read()
+
+    async def mine(self) -> None:
+        """Wait for one's turn."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.ask(lambda: None if turn.done() else turn.set_result(None))
+        await turn
 
 
 class Follower:
     """Hands over a file's bytes as they come, a chunk at a time, each byte once.
 
     The file need not exist yet. `offset` is where the next byte is read; while `on_bytes` runs,
-    the bytes it was given are behind it. Between two chunks the loop gets its turn.
+    the bytes it was given are behind it. Those who share `turns` read one chunk in each turn of
+    the loop, all together.
     """
 
     def __init__(
@@ -26,13 +55,16 @@ class Follower:
         path: Path,
         on_bytes: Callable[[bytes], None],
         offset: int = 0,
+        turns: Turns | None = None,
     ) -> None:
         self._watch = watch
         self._path = path
         self._on_bytes = on_bytes
         self._offset = offset
+        self._turns = turns or Turns()
         self._fd: int | None = None
-        self._turn: asyncio.Handle | None = None
+        self._look: asyncio.TimerHandle | None = None
+        self._is_asked = False
         self._is_started = False
 
     @property
@@ -45,47 +77,65 @@ class Follower:
         self._watch.watch(self._path.parent, self._on_change)
         self._schedule()
 
-    def drain(self) -> None:
-        """Read to the end at once: for a file that will not grow any more."""
-        while self._read_chunk():
-            pass
+    async def drain(self) -> None:
+        """Read to where the file ends now, and follow it no more: it will not grow. Others get
+        their turn after each chunk."""
+        self._rest()
+        end = self._size()
+        while self._offset < end:
+            await self._turns.mine()
+            if not self._read_chunk():
+                return
 
     def stop(self) -> None:
         """No bytes come after this; it cannot be started again."""
-        if self._is_started:
-            self._is_started = False
-            self._watch.unwatch(self._path.parent, self._on_change)
-        if self._turn:
-            self._turn.cancel()
-            self._turn = None
+        self._rest()
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+    def _rest(self) -> None:
+        if self._is_started:
+            self._is_started = False
+            self._watch.unwatch(self._path.parent, self._on_change)
+        if self._look:
+            self._look.cancel()
+            self._look = None
 
     def _on_change(self, name: str) -> None:
         if name in (ANYTHING, self._path.name):
             self._schedule()
 
     def _schedule(self) -> None:
-        if self._turn is None:
-            self._turn = asyncio.get_running_loop().call_soon(self._take_turn)
+        self._look = None
+        if not self._is_asked:
+            self._is_asked = True
+            self._turns.ask(self._take_turn)
 
     def _take_turn(self) -> None:
-        self._turn = None
+        self._is_asked = False
+        if not self._is_started:
+            return
         has_more = self._read_chunk()
         if not self._is_started:
             return
         if has_more:
             self._schedule()
         elif self._fd is not None and not os.fstat(self._fd).st_nlink:
-            self._turn = asyncio.get_running_loop().call_later(LOOK_S, self._take_turn)
+            self._look = asyncio.get_running_loop().call_later(LOOK_S, self._schedule)
+
+    def _size(self) -> int:
+        try:
+            return os.stat(self._path if self._fd is None else self._fd).st_size  # noqa: PTH116 - for every run
+        except FileNotFoundError:
+            return 0
 
     def _read_chunk(self) -> bool:
         """Hand over one chunk; False at the end of the file."""
         if self._fd is None:
+            if self._size() <= self._offset:
+                return False
             try:
-                if os.stat(self._path).st_size <= self._offset:  # noqa: PTH116 - for every run
-                    return False
                 self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
                 return False

@@ -19,7 +19,7 @@ from pathlib import Path
 from segue.dialects.events import Event, Said, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
-from segue.drivers.follow import Follower
+from segue.drivers.follow import Follower, Turns
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.launcher import Launcher
 from segue.drivers.look import look_below
@@ -52,6 +52,7 @@ SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
 SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
 INBOX_FULL = 5_000
+TAKEN_MAX = 1_000  # happenings at once: whoever takes them works through all in one go
 BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
@@ -76,6 +77,7 @@ class LocalEngine:
         self._tells_errors = tells_errors
         self._launcher = launcher
         self._watch = FolderWatch()
+        self._turns = Turns()
         self._inbox: asyncio.Queue[Happening] = asyncio.Queue()
         self._live: dict[str, Live] = {}
         self._launching: asyncio.Event | None = None  # the last one: whether it was told
@@ -242,7 +244,7 @@ class LocalEngine:
             if not self._path(job.id, "end").exists():  # its keeper was killed
                 await self._launcher.end(live, now=True)
             for follower in followers:
-                follower.drain()
+                await follower.drain()
         finally:
             for follower in followers:
                 follower.stop()
@@ -261,8 +263,10 @@ class LocalEngine:
 
     async def _settle_found(self, job: Job) -> None:
         for follower in self._followers(job):
-            follower.drain()
-            follower.stop()
+            try:
+                await follower.drain()
+            finally:
+                follower.stop()
         self._finish(job, False)
 
     def _followers(self, job: Job) -> list[Follower]:
@@ -273,7 +277,10 @@ class LocalEngine:
             heard.append((job.err, job.dialect.feed_err))
         if job.told is not None:
             heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
-        return [Follower(self._watch, path, partial(self._hear, job, feed)) for path, feed in heard]
+        return [
+            Follower(self._watch, path, partial(self._hear, job, feed), turns=self._turns)
+            for path, feed in heard
+        ]
 
     def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event]], data: bytes) -> None:
         try:
@@ -412,11 +419,13 @@ class LocalEngine:
             self._timer = loop.call_later(min(wait_s, SLEEP_S_MAX), self.tell, Due())
 
     async def next(self, timeout_s: float | None = None) -> list[Happening]:
+        if not self._inbox.empty():
+            await asyncio.sleep(0)  # others first: very much may wait here
         try:
             told = [await asyncio.wait_for(self._inbox.get(), timeout_s)]
         except TimeoutError:
             return []
-        while not self._inbox.empty():
+        while not self._inbox.empty() and len(told) < TAKEN_MAX:
             told.append(self._inbox.get_nowait())
         if not self._tells_errors:
             for happening in told:

@@ -301,7 +301,7 @@ def _both_ends(log: Path) -> list[bytes]:
             if size <= LOG_BYTES_READ:
                 return [first]
             file.seek(max(LOG_BYTES_READ, size - LOG_BYTES_READ))
-            return [first, b"\n", file.read()]
+            return [first, b"\n", file.read(LOG_BYTES_READ)]
     except FileNotFoundError:
         return []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.drivers.follow import CHUNK_BYTES, Follower
+from segue.drivers.follow import CHUNK_BYTES, Follower, Turns
 from segue.drivers.inotify import FolderWatch
 
 both_ways = pytest.mark.parametrize("poll", [False, True], ids=["inotify", "poll"])
@@ -73,7 +73,7 @@ def test_offset_within_the_callback(tmp_path: Path) -> None:
     async def scene(watch: FolderWatch) -> None:
         offsets: list[int] = []
         follower = Follower(watch, path, lambda _: offsets.append(follower.offset))
-        follower.drain()
+        await follower.drain()
         follower.stop()
         assert offsets == [CHUNK_BYTES, CHUNK_BYTES + 5]
 
@@ -103,24 +103,73 @@ def test_chunks_leave_the_loop_its_turns(tmp_path: Path) -> None:
 
 
 def test_drain(tmp_path: Path) -> None:
-    """Everything up to the end of the file comes at once, and nothing twice."""
+    """Everything up to the end of the file comes, and nothing twice."""
 
     async def scene(watch: FolderWatch) -> None:
         got = bytearray()
         follower = Follower(watch, path, got.extend)
         follower.start()
-        follower.drain()
+        await follower.drain()
         assert bytes(got) == content
         for _ in range(10):
             await asyncio.sleep(0)
         assert bytes(got) == content
         follower.stop()
-        Follower(watch, tmp_path / "nothing", got.extend).drain()
+        await Follower(watch, tmp_path / "nothing", got.extend).drain()
         assert bytes(got) == content
 
     path = tmp_path / "log"
     content = bytes(range(256)) * 1000
     path.write_bytes(content)
+    play(scene)
+
+
+def test_what_is_left_at_the_end_leaves_the_loop_its_turns(tmp_path: Path) -> None:
+    """Three runs end with a long backlog each: between two chunks of any of them others come."""
+
+    async def scene(watch: FolderWatch) -> None:
+        chunks: list[str] = []
+        turns, shared = [0], Turns()
+        followers = [
+            Follower(watch, path, lambda _, name=path.name: chunks.append(name), turns=shared)
+            for path in paths
+        ]
+        followers[0].start()
+        drains = asyncio.gather(*(follower.drain() for follower in followers))
+        while not drains.done():
+            await asyncio.sleep(0)
+            turns.append(len(chunks))
+        assert len(chunks) == 3 * 11
+        assert max(b - a for a, b in pairwise(turns)) == 1
+        assert {chunks.count(path.name) for path in paths} == {11}
+        assert len(set(chunks[:5])) == 3, "none waits for another's end"
+        for follower in followers:
+            follower.stop()
+
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    for path in paths:
+        path.write_bytes(b"x" * (10 * CHUNK_BYTES + 1))
+    play(scene)
+
+
+def test_a_drain_ends_where_the_file_ended(tmp_path: Path) -> None:
+    """One that grows on, against all rules, is not read for ever."""
+
+    async def scene(watch: FolderWatch) -> None:
+        got: list[int] = []
+
+        def take(data: bytes) -> None:
+            got.append(len(data))
+            with path.open("ab") as file:
+                file.write(b"x" * CHUNK_BYTES)
+
+        follower = Follower(watch, path, take)
+        await follower.drain()
+        follower.stop()
+        assert sum(got) == 3 * CHUNK_BYTES
+
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (3 * CHUNK_BYTES))
     play(scene)
 
 

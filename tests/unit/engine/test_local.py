@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from segue.dialects.events import Event, Said
+from segue.drivers.follow import CHUNK_BYTES
 from segue.drivers.launcher import Launcher
 from segue.engine import local
 from segue.engine.local import LocalEngine
-from segue.engine.port import Answered, Due, Engine, Happening, PlanTouched, Posted, StopWanted
+from segue.engine.port import (
+    Answered,
+    Due,
+    Ended,
+    Engine,
+    Finished,
+    Happening,
+    Job,
+    PlanTouched,
+    Posted,
+    StopWanted,
+)
 from segue.errors import AgentError
 
 Act = Callable[[LocalEngine], Awaitable[None]]
@@ -75,6 +90,75 @@ def test_what_happens_comes_in_order_and_all_at_once(play: Callable[[Act], None]
             engine.tell(one)
         assert await engine.next() == told
         assert await engine.next(0.01) == []
+
+    play(act)
+
+
+def test_very_much_that_happened_comes_in_parts(play: Callable[[Act], None]) -> None:
+    """Whoever works through it lets others have their turn after each part."""
+
+    async def act(engine: LocalEngine) -> None:
+        told: list[Happening] = [Answered(f"g{n}", "yes") for n in range(3 * local.TAKEN_MAX)]
+        for one in told:
+            engine.tell(one)
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        beside = asyncio.create_task(others())
+        parts, turns_seen = [], []
+        while sum(map(len, parts)) < len(told):
+            parts.append(await engine.next())
+            turns_seen.append(turns)
+        beside.cancel()
+        assert [one for part in parts for one in part] == told
+        assert max(map(len, parts)) == local.TAKEN_MAX
+        assert turns_seen == [1, 2, 3]
+
+    play(act)
+
+
+def test_a_run_that_ended_with_much_to_read_leaves_the_loop_its_turns(
+    play: Callable[[Act], None], tmp_path: Path
+) -> None:
+    """Its end was found, and all that it had printed waits in its log: slice by slice."""
+    slices: list[int] = []
+
+    class Dialect:
+        def feed(self, data: bytes) -> Iterator[Event]:
+            slices.append(len(data))
+            yield Said("x")
+
+        def feed_err(self, data: bytes) -> Iterator[Event]:
+            return self.feed(data)
+
+        def close(self) -> Iterator[Event]:
+            return iter(())
+
+    async def act(engine: LocalEngine) -> None:
+        for run in ("r1", "r2"):
+            (tmp_path / f"{run}.log").write_bytes(b"x" * (20 * CHUNK_BYTES))
+            end = {"code": 0, "signal": None, "by": "itself", "ended_at": 0.0, "error": None}
+            (tmp_path / "runs" / f"{run}.end").write_text(json.dumps(end))
+            job = Job(run, ("true",), {}, tmp_path, tmp_path / f"{run}.log", Dialect())
+            assert isinstance(engine.recover(job), Finished)
+        seen = [0]
+
+        async def others() -> None:
+            while True:
+                seen.append(len(slices))
+                await asyncio.sleep(0)
+
+        beside, happened = asyncio.create_task(others()), []
+        while sum(isinstance(one, Ended) for one in happened) < 2:
+            happened += await engine.next()
+        beside.cancel()
+        assert len(slices) == 40
+        assert max(b - a for a, b in pairwise(seen)) <= 1
 
     play(act)
 
