@@ -34,14 +34,10 @@ $(STAMP): $(VENV)/.base
 programs:
 	@sh scripts/programs.sh tmux npm git chromium
 
-# Most tests wait more than they compute, so there are more of them at once than processors. Those
-# that hit a moment of the clock come next, fewer at once. The real agent programs and the browser are
-# large and get a processor each; they are installed into a cache outside of this folder
-# (SEGUE_TEST_CACHE).
-test: check programs
-	$(BIN)/pytest -n 6 --dist worksteal tests --ignore tests/real --ignore tests/ui -m "not moments"
-	$(BIN)/pytest -n 4 --dist worksteal tests -m moments
-	$(BIN)/pytest -n 2 --dist worksteal tests/real tests/ui
+# The checks and three parts of tests: each is run to its end, and all that failed is listed at the
+# end. The real agents are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
+test: $(STAMP) programs
+	@$(BIN)/python scripts/test.py
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts
