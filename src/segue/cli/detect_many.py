@@ -1,7 +1,8 @@
 """`segue detect --jsonl`: many screens, answered in the order they came.
 
 A line is answered as soon as it is there. Where lines come faster than one processor can answer
-them, all processors do: forked processes get a piece of the lines each, and the next one when
+them (a piece of them is answered, and the next ones were always there before the last answer was
+given), all processors do: forked processes get a piece of the lines each, and the next one when
 they have answered. Whoever has nothing to do waits for a piece and reads it whole, so no two ever
 wait for each other's pipe. The first lines are always answered here: what is compiled meanwhile,
 the processes then have.
@@ -89,11 +90,16 @@ def answers(source: IO[bytes], answer: Answer, workers: int | None = None) -> It
     gc.freeze()  # what was loaded stays; what a line needs is mostly gone with it
     gc.set_threshold(GARBAGE)
     most = min(workers or len(os.sched_getaffinity(0)), WORKERS_MAX)
+    descriptor, behind = _descriptor(source), 0
     for found in (chunks := lines_of(source)):
         lines = _written(found)
-        yield from map(answer, lines[:PIECE_LINES] if most > 1 else lines)
-        if most > 1 and len(lines) > PIECE_LINES:
-            yield from _shared(lines[PIECE_LINES:], chunks, _descriptor(source), answer, most)
+        here = lines[:PIECE_LINES] if most > 1 else lines
+        yield from map(answer, here[:-1])
+        last = [answer(line) for line in here[-1:]]
+        behind = behind + len(lines) if _has_more(descriptor) or len(here) < len(lines) else 0
+        yield from last
+        if most > 1 and behind > PIECE_LINES:
+            yield from _shared(lines[len(here) :], chunks, descriptor, answer, most)
             return
 
 

@@ -7,9 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator
-from pathlib import Path
 from typing import IO
 
 import pytest
@@ -22,11 +20,6 @@ from segue.errors import Bug
 
 def shouted(line: bytes | None) -> bytes:
     return (b"TOO LONG" if line is None else line.upper()) + b"@%d\n" % os.getpid()
-
-
-def slowly(line: bytes | None) -> bytes:
-    time.sleep(0.005)  # work enough that whoever writes is always ahead
-    return shouted(line)
 
 
 def shouted_by(source: IO[bytes], workers: int, answer: Answer = shouted) -> list[list[bytes]]:
@@ -85,15 +78,28 @@ def test_a_line_that_is_too_long_is_answered_by_a_process(monkeypatch: pytest.Mo
     assert HERE not in {pid for _answer, pid in got}
 
 
-def test_a_pipe_that_is_full_again_and_again_is_shared(tmp_path: Path) -> None:
-    """It holds few lines at a time, but more of them than one processor can answer."""
-    file = tmp_path / "lines"
-    file.write_bytes((b"y" * 8_000 + b"\n") * 200)
-    with subprocess.Popen(["cat", file], stdout=subprocess.PIPE) as feeder:
-        assert feeder.stdout is not None
-        got = shouted_by(feeder.stdout, 2, slowly)
-    assert len(got) == 200
+def test_a_source_that_is_full_again_and_again_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds few lines at a time, as a pipe does, but more of them than one can answer."""
+    monkeypatch.setattr(detect_many, "READ_BYTES", 4 * PIECE_LINES)
+    lines = [b"line %d" % n for n in range(200)]
+    got = shouted_by(io.BytesIO(b"\n".join(lines)), 2)
+    assert [answer for answer, _pid in got] == [line.upper() for line in lines]
     assert {pid for _answer, pid in got} - {HERE}
+
+
+def test_lines_that_come_after_the_answer_are_answered_where_they_are_read() -> None:
+    """Whoever waits for each answer before the next line keeps one process busy, not more."""
+    ours, theirs = os.pipe()
+    pids = set()
+    with open(theirs, "wb", buffering=0) as feeder, open(ours, "rb") as source:
+        feeder.write(b"first\n")
+        for number, answered in enumerate(answers(source, shouted, 2)):
+            pids.add(answered.strip().split(b"@")[1])
+            if number < 3 * PIECE_LINES:
+                feeder.write(b"next\n")
+            else:
+                feeder.close()
+    assert pids == {HERE}
 
 
 # What goes wrong
