@@ -31,6 +31,7 @@ BAD_PLANS = {
     "bad priority": ("- [ ] T-1: a\n  - priority: hihg\n", 2, ["hihg", "high"]),
     "bad timeout": ("- [ ] T-1: a\n  - timeout: soon\n", 2, ["soon", "5m"]),
     "field given twice": ("- [ ] T-1: a\n  - run: echo a\n  - run: echo b\n", 3, ["run", "2"]),
+    "misspelt field": ("- [ ] T-1: a\n  - verfiy: false\n", 2, ["verfiy", "verify"]),
     "bad retries": ("- [ ] T-1: a\n  - retries: many\n", 2, ["many"]),
     "negative retries": ("- [ ] T-1: a\n  - retries: -1\n", 2, ["-1"]),
     "blocker in a later wave": (
@@ -72,7 +73,7 @@ def test_a_bad_plan_runs_nothing_and_writes_nothing(box: Box, name: str) -> None
         assert word in in_words.err
 
 
-@pytest.mark.parametrize("name", ["unknown blocker", "cycle", "no tasks", "bad timeout"])
+@pytest.mark.parametrize("name", ["unknown blocker", "misspelt field", "bad timeout"])
 def test_plan_gives_the_same_errors(box: Box, name: str) -> None:
     """`segue plan` refuses what `segue run` refuses."""
     text, line, words = BAD_PLANS[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from segue.core.plan import TaskState
 from segue.errors import UserError
 from segue.i18n import _, ngettext
 from segue.plans.check import check
+from segue.plans.misspelt import Note
 from segue.plans.tasklist import Document
 from segue.work.project import find_plan
 
@@ -23,6 +25,8 @@ MARKS = {
     TaskState.FAILED: "✘",
     TaskState.SKIPPED: "⊘",
 }
+
+NOTES_MAX = 20
 
 
 @click.command(
@@ -37,9 +41,10 @@ def command(plan: Path, as_json: bool) -> int:
     document = read(plan)
     graph = Graph(document.tasks)
     if as_json:
-        output.print_json(to_json(plan, graph))
+        output.print_json(to_json(plan, graph, document.notes))
     else:
         show(plan, graph)
+        show_notes(document.notes)
     return 0
 
 
@@ -53,7 +58,7 @@ def read(plan: Path) -> Document:
     return document
 
 
-def to_json(plan: Path, graph: Graph) -> dict[str, Any]:
+def to_json(plan: Path, graph: Graph, notes: Sequence[Note]) -> dict[str, Any]:
     return {
         "path": str(plan),
         "tasks": [
@@ -78,6 +83,7 @@ def to_json(plan: Path, graph: Graph) -> dict[str, Any]:
         "conflicts": [
             {"tasks": [one, other], "files": files} for one, other, files in conflicts(graph.tasks)
         ],
+        "notes": [note._asdict() for note in notes],
     }
 
 
@@ -99,3 +105,14 @@ def show(plan: Path, graph: Graph) -> None:
     for one, other, files in conflicts(graph.tasks):
         text = _("! {one} and {other} touch the same files and will not run side by side: {files}")
         click.echo(text.format(one=one, other=other, files=", ".join(files)))
+
+
+def show_notes(notes: Sequence[Note]) -> None:
+    if not notes:
+        return
+    click.echo("\n" + _("These lines are not fields; the agent gets them as text:"))
+    for note in notes[:NOTES_MAX]:
+        click.echo("  " + _("line {line}: {word}:").format(line=note.line, word=note.word))
+    more = len(notes) - NOTES_MAX
+    if more > 0:
+        click.echo("  " + _("… and {n} more").format(n=more))

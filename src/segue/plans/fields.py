@@ -89,22 +89,38 @@ def split_field(text: str) -> tuple[str, str] | None:
     `steps:` is a label: with a value behind it, it is a sentence like any other; so is
     `resume:` before anything but (nearly) its own words.
     """
+    found = split_key(text)
+    name = field_name(found[0]) if found is not None else None
+    if found is None or name is None:
+        return None
+    value = found[1]
+    if name == STEPS and value:
+        return None
+    if name == RESUME and not is_resume_value(value):
+        return None
+    return name, value
+
+
+def split_key(text: str) -> tuple[str, str] | None:
+    """`key: value` → (key, value) for any key that is short enough to be one."""
     at = _colon(text)
     if at < 0:
         return None
-    key = text[:at].strip()
-    name = field_name(key.strip("*_`"))
-    if name is None:
-        return None
-    value = text[at + 1 :].strip()
+    key, value = text[:at].strip(), text[at + 1 :].strip()
     opened = key[: len(key) - len(key.lstrip("*_`"))]
     if opened and not key.endswith(opened[::-1]):
         value = _without_closing(value, opened[::-1])
-    if name == STEPS and value:
-        return None
-    if name == RESUME and value.strip("`*_ ").lower()[:4] not in _RESUME_BEGINS:
-        return None
-    return name, value
+    return key.strip("*_`"), value
+
+
+def is_resume_value(value: str) -> bool:
+    """Whether this is (nearly) one of the words that `resume:` takes."""
+    return value.strip("`*_ ").lower()[:4] in _RESUME_BEGINS
+
+
+def spellings() -> Iterable[str]:
+    """Every key of every field, in both languages."""
+    return _NAME_OF_KEY
 
 
 def _colon(text: str) -> int:

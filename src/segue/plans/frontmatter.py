@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from segue.i18n import _
+from segue.plans import misspelt
 from segue.plans.fields import (
     BLOCKED_BY,
     FILES,
@@ -35,7 +36,7 @@ class FrontMatter(NamedTuple):
 def read_front_matter(lines: Sequence[bytes]) -> FrontMatter:
     defaults, faults = Fields(), list[Fault]()
     end = _end_of(lines)
-    for index, name, value in _pairs(lines[:end]):
+    for index, name, value in _pairs(lines[:end], faults):
         try:
             if name == BLOCKED_BY:
                 raise BadValue(
@@ -58,7 +59,7 @@ def _end_of(lines: Sequence[bytes]) -> int:
     return 0
 
 
-def _pairs(lines: Sequence[bytes]) -> Iterator[tuple[int, str, str]]:
+def _pairs(lines: Sequence[bytes], faults: list[Fault]) -> Iterator[tuple[int, str, str]]:
     """The known keys of the block with their values; the items of a list come one by one."""
     listed: str | None = None
     for index, line in enumerate(lines[1:-1], start=1):
@@ -73,6 +74,8 @@ def _pairs(lines: Sequence[bytes]) -> Iterator[tuple[int, str, str]]:
         key, value = match.groups()
         name = field_name(key.strip())
         listed = None
+        if name is None and (meant := misspelt.meant(key.strip(), value)) is not None:
+            faults.append(Fault(index, *misspelt.in_words(key.strip(), meant)))
         if name is None or name == STEPS:
             continue
         value = _value_of(name, value.strip())

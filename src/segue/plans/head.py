@@ -7,6 +7,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from segue.plans import misspelt
 from segue.plans.fields import BLOCKED_BY, FILES, STEPS, field_name
 
 SLUG_CHARS_MAX = 40
@@ -43,13 +44,20 @@ class Head(NamedTuple):
     fields: tuple[tuple[str, str], ...] = ()
     is_speckit: bool = False
     is_parallel: bool = False
+    misspelt: tuple[tuple[str, str], ...] = ()  # as written, and as it was probably meant
 
 
 def parse_head(text: str) -> Head:
     text = text.strip()
     fields: list[tuple[str, str]] = []
+    wrong: list[tuple[str, str]] = []
     if "(" in text or "[" in text or "（" in text:
-        text = _take_inline(text, fields)
+        text = _take_inline(text, fields, wrong)
+    head = _head(text, fields)
+    return head._replace(misspelt=tuple(wrong)) if wrong else head
+
+
+def _head(text: str, fields: list[tuple[str, str]]) -> Head:
     match = _HEAD.match(text)
     if match is not None and is_id(match[3]):
         rest = _rest_behind_id(match, text[match.end() :])
@@ -131,18 +139,24 @@ def _unbolded(title: str) -> str:
     return title
 
 
-def _take_inline(text: str, fields: list[tuple[str, str]]) -> str:
-    """The text without its `(key: value)` and `[key: value]`, which are added to `fields`."""
+def _take_inline(text: str, fields: list[tuple[str, str]], wrong: list[tuple[str, str]]) -> str:
+    """The text without its `(key: value)` and `[key: value]`, which are added to `fields`; keys
+    that are nearly a field's are added to `wrong`."""
     at = 0
     for _attempt in range(INLINE_FIELDS_MAX):
         match = _INLINE.search(text, at)
         if match is None:
             break
         at = match.start() + 1
-        name = field_name(match[1].strip("*_`"))
-        if name is None or name == STEPS or text.count("`", 0, match.start()) % 2:
+        key = match[1].strip("*_`")
+        name = field_name(key)
+        if name == STEPS or text.count("`", 0, match.start()) % 2:
             continue
         end = _closing_at(text, match.start())
+        if name is None:
+            meant = misspelt.meant(key, text[match.end() : end].strip()) if end > 0 else None
+            wrong += [(key, meant)] if meant is not None else []
+            continue
         if end > 0:
             fields.append((name, text[match.end() : end].strip(" \t*")))
             text, at = _cut(text, match.start(), end + 1), match.start()

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from segue.i18n import _
-from segue.plans import grammar
+from segue.plans import grammar, misspelt
 from segue.plans.comments import read_comment
-from segue.plans.fields import KEY_CHARS_MAX, LIST_FIELDS, split_field
+from segue.plans.fields import KEY_CHARS_MAX, LIST_FIELDS, split_field, split_key
 from segue.plans.found import Block, Entry, Fault, Kind, Open, Script, StepAt
 from segue.plans.grammar import BOM, COMMENT_CLOSE, COMMENT_OPEN, INDENT, column_of
 from segue.plans.head import parse_head
@@ -31,6 +31,7 @@ class Scanner:
     def __init__(self, lines: Lines, start: int) -> None:
         self.entries: list[Entry] = []
         self.faults: list[Fault] = []
+        self.notes: list[tuple[int, str, str]] = []  # bullets `word: text` that are no fields
         self.has_waves = False
         self.unclosed_at: int | None = None  # a fence or comment that runs to the end of the file
         self.nameless_at: int | None = None  # a marked item that is no task for want of an id
@@ -253,6 +254,7 @@ class Scanner:
         self._task = entry = Entry(index, mark_at, column, content, head)
         entry.wave, entry.group = self._wave, self._headings
         self.entries.append(entry)
+        self.faults += [Fault(index, *misspelt.in_words(*pair)) for pair in head.misspelt]
         self._stack.append(Open(column, content, Kind.TASK))
 
     def _plain(self, index: int, rest: bytes, column: int, content: int) -> None:
@@ -264,7 +266,7 @@ class Scanner:
             self._check_utf8(index, rest)
             task.fields.append((self._listing[0], grammar.decode(rest).strip(), index))
             self._mark_end(task, index)
-        elif is_child and self._field(index, rest, column):
+        elif is_child and self._field(index, rest, column, is_bullet=True):
             return
         elif rest.startswith(COMMENT_OPEN):
             self._own(index)
@@ -274,14 +276,16 @@ class Scanner:
         else:
             self._own(index)
 
-    def _field(self, index: int, text: bytes, column: int) -> bool:
+    def _field(self, index: int, text: bytes, column: int, *, is_bullet: bool = False) -> bool:
         """Take in a field of the open task; False if the line is none."""
         head = text[:_KEY_BYTES_MAX]
         if b":" not in head and b"\xef\xbc\x9a" not in head:
             return False
-        found = split_field(grammar.decode(text))
+        line = grammar.decode(text)
+        found = split_field(line)
         task = self._task
         if found is None or task is None:
+            self._other_word(index, line, is_bullet)
             return False
         self._check_utf8(index, text)
         name, value = found
@@ -291,6 +295,15 @@ class Scanner:
             task.fields.append((name, value, index))
         self._mark_end(task, index)
         return True
+
+    def _other_word(self, index: int, line: str, is_bullet: bool) -> None:
+        """A key that is no field's: nearly one, or a word of the text."""
+        found = split_key(line)
+        meant = misspelt.meant(*found) if found is not None else None
+        if found is not None and meant is not None:
+            self.faults.append(Fault(index, *misspelt.in_words(found[0], meant)))
+        elif is_bullet and (note := misspelt.noted(line)) is not None:
+            self.notes.append((index, *note))
 
     def _check_utf8(self, index: int, text: bytes) -> None:
         if not text.isascii() and not grammar.is_utf8(text):

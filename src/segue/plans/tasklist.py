@@ -20,6 +20,7 @@ from segue.plans.found import Entry, Fault, StepAt
 from segue.plans.frontmatter import read_front_matter
 from segue.plans.grammar import MARK_OF_STATE, STATE_OF_MARK, line_end
 from segue.plans.lines import Lines, Place
+from segue.plans.misspelt import Note
 from segue.plans.scan import Scanner
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -39,6 +40,7 @@ class Document:
         self._tasks = build_tasks(scan, self._lines, front.defaults, self._faults)
         self._faults.sort(key=lambda fault: fault.at)
         self._entries = scan.entries
+        self._notes = scan.notes
         self._unclosed_at = scan.unclosed_at
         self._nameless_at = scan.nameless_at
         self._orders: dict[str, int] = {}
@@ -78,6 +80,11 @@ class Document:
             Problem(fault.code, fault.message, self.file, self.line_of(fault.at), fault.hint)
             for fault in self._faults
         )
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Bullets of tasks that look like fields and are none: text for the agent."""
+        return tuple(Note(self.line_of(at), word, text) for at, word, text in self._notes)
 
     @property
     def unclosed_line(self) -> int | None:
