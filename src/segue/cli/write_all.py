@@ -16,7 +16,7 @@ from segue.i18n import _
 from segue.work.book import settings
 from segue.work.book.resuming import Look, look, nothing_begun, nothing_to_resume
 from segue.work.book.steps import CHOICES
-from segue.work.book.writing import How, Wishes, anew, complete, fitted, is_begun, write_book
+from segue.work.book.writing import How, Wishes, anew, complete, fitted, write_book
 from segue.work.finish import WAITS
 from segue.work.project import Project
 
@@ -77,7 +77,7 @@ def _nothing_to_do(
 ) -> str | None:
     if state is None:
         return nothing_begun() if only_resume else None
-    if not is_begun(state):
+    if not state.is_begun:
         return nothing_to_resume() if only_resume else None
     now = fitted(state, book)
     return f"{complete()}\n{anew()}" if now.is_over and not now.failed_chapters else None

@@ -33,6 +33,9 @@ class Pause(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+WAITS_FOR_PERSON = (Pause.BREAKER, Pause.ITERATIONS, Pause.JUDGE)
+
+
 class Cause(StrEnum):
     """What trips the circuit breaker."""
 
@@ -95,6 +98,11 @@ class BookState:
     def open_chapters(self) -> list[int]:
         done = {*self.completed_chapters, *self.failed_chapters}
         return [n for n in range(1, self.total_chapters + 1) if n not in done]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a book in this state; what a reset wrote is none."""
+        return self.ralph_active or self.can_resume or self.completed_at is not None
 
     @property
     def is_over(self) -> bool:

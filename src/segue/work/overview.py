@@ -11,6 +11,7 @@ from typing import Any
 
 from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
 from segue.core.plan import Task, TaskState
+from segue.core.standing import Signs, state_of
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
@@ -44,6 +45,7 @@ class Standing:
     usage_by_task: dict[str, Usage] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
     in_progress: list[str] = field(default_factory=list)  # by its marks: at work, or half done
+    running: list[str] = field(default_factory=list)  # agents of its owner work on these now
     goes_on: list[str] = field(default_factory=list)  # of these: in its conversation, if cut off
     holder: lock.Holder | None = None
     problem: str | None = None
@@ -59,12 +61,6 @@ class Standing:
             PlanState.WAITING,
             PlanState.FAILED,
         }
-
-    @property
-    def running(self) -> list[str]:
-        """What somebody is at work on now."""
-        waiting = {wait["task"] for wait in (*self.parks, *self.gates)}
-        return [id for id in self.in_progress if self.holder is not None and id not in waiting]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -114,6 +110,16 @@ class Known:
             return [], []
         parks, gates = _waits(self.store, row["id"])
         return [*parks, *json.loads(row["held"] or "[]")], gates
+
+    def at_work(self, path: Path) -> list[str]:
+        """The tasks of whose agents the owner has not yet seen the end; none without an owner."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None or self.holder(path) is None:
+            return []
+        marks = ", ".join("?" * len(OPEN_RUNS))
+        sql = f"SELECT task FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
+        found = self.store.all(sql, row["id"], *OPEN_RUNS)
+        return list(dict.fromkeys(one["task"].removeprefix(f"{row['id']}/") for one in found))
 
     def goes_on(self, path: Path, tasks: Iterable[Task]) -> list[str]:
         """Those that would go on in the conversation in which they were cut off."""
@@ -314,10 +320,25 @@ def _standing(path: Path, known: Known) -> Standing:
     done = {task.id for task in document.tasks if task.state not in UNDER_WAY}
     parks = [park for park in parks if park["task"] not in done]  # a person may have seen to it
     in_progress = [task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS]
+    at_work = known.at_work(path)
+    row = known.rows.get(str(path))
+    # nobody could be asked about what failed
+    is_asked = bool(counts[TaskState.FAILED] and row and row["state"] == PlanState.WAITING)
+    left = counts[TaskState.PENDING] + counts[TaskState.IN_PROGRESS]
+    signs = Signs(
+        is_owned=held_by is not None,
+        is_at_work=bool(at_work),
+        is_asked=bool(gates) or (is_asked and not left),
+        is_parked=bool(parks),
+        is_begun=row is not None or bool(in_progress),
+        is_left=bool(left),
+        is_done=counts.total() > 0,
+        has_failed=bool(counts[TaskState.FAILED] or counts[TaskState.SKIPPED]),
+    )
     return Standing(
         path=path,
         kind="tasklist",
-        state=_state(known.rows.get(str(path)), counts, in_progress, held_by, parks, gates),
+        state=state_of(signs),
         counts={str(state): counts[state] for state in TaskState},
         parks=parks,
         gates=gates,
@@ -329,6 +350,7 @@ def _standing(path: Path, known: Known) -> Standing:
             if task.state is TaskState.FAILED
         ],
         in_progress=in_progress,
+        running=at_work,
         goes_on=known.goes_on(
             path,
             (t for t in document.tasks if t.id in in_progress and t.resumes_conversation),
@@ -337,37 +359,6 @@ def _standing(path: Path, known: Known) -> Standing:
         problem=f"{problems[0].where}: {problems[0].message}" if problems else None,
         is_known=known.has(path),
     )
-
-
-def _state(
-    row: dict[str, Any] | None,
-    counts: Counter[str],
-    in_progress: list[str],
-    held_by: lock.Holder | None,
-    parks: list[dict[str, Any]],
-    gates: list[dict[str, Any]],
-) -> PlanState:
-    """The marks are the truth; the tables add what the file has no place for."""
-    waiting = {wait["task"] for wait in (*parks, *gates)}
-    is_at_work = not waiting or any(id not in waiting for id in in_progress)
-    if held_by is not None and is_at_work:
-        return PlanState.RUNNING
-    if gates:
-        return PlanState.WAITING
-    if parks:
-        return PlanState.PARKED
-    if counts[TaskState.IN_PROGRESS]:
-        return PlanState.INTERRUPTED
-    left = counts[TaskState.PENDING]
-    if left and row is not None:
-        return PlanState.INTERRUPTED
-    if left:
-        return PlanState.PENDING
-    if counts[TaskState.FAILED] and row is not None and row["state"] == PlanState.WAITING:
-        return PlanState.WAITING  # nobody could be asked about what failed
-    if counts[TaskState.FAILED] or counts[TaskState.SKIPPED]:
-        return PlanState.FAILED
-    return PlanState.FINISHED if counts.total() else PlanState.PENDING
 
 
 def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -26,7 +26,7 @@ from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.book import settings
 from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.writing import fitted, is_begun, new_state
+from segue.work.book.writing import fitted, new_state
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.project import Project, check_writable
@@ -46,7 +46,7 @@ class Look:
     @property
     def is_resumable(self) -> bool:
         state = self.state
-        return state is not None and state.completed_at is None and is_begun(state)
+        return state is not None and state.completed_at is None and state.is_begun
 
 
 def look(root: Path) -> Look:
@@ -73,7 +73,7 @@ def look(root: Path) -> Look:
 
 def _with_total(folder: BookFolder, state: BookState | None) -> BookState | None:
     """Another tool may not say how many chapters there are; `book.toml` does, if it can be read."""
-    if state is None or state.total_chapters or not is_begun(state):
+    if state is None or state.total_chapters or not state.is_begun:
         return state
     with suppress(UserError):
         return fitted(state, settings.load(folder.root))

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from segue.core import book as rules
-from segue.core.book import BookState, Pause
-from segue.core.machines import PlanState
+from segue.core.book import BookState
+from segue.core.standing import Signs, state_of
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.book import resuming, settings
 from segue.work.book.folder import BookFolder
 from segue.work.book.resuming import Look
 from segue.work.overview import Known, Standing
-
-WAITING = (Pause.BREAKER, Pause.ITERATIONS, Pause.JUDGE)
 
 
 def standing(path: Path, known: Known) -> Standing:
@@ -30,11 +28,24 @@ def standing(path: Path, known: Known) -> Standing:
         problem = _error_in(path)
     parks, gates = known.waits(path)
     holder = known.holder(path)
+    at_work = known.at_work(path)
+    is_begun = problem is not None if state is None else state.is_begun
+    is_done = state is not None and state.completed_at is not None
+    signs = Signs(
+        is_owned=holder is not None,
+        is_at_work=bool(at_work),
+        is_asked=bool(gates) or (state is not None and _waits(state)),
+        is_parked=bool(parks),
+        is_begun=is_begun,
+        is_left=not is_done and not (state and state.is_over and state.failed_chapters),
+        is_done=is_done,
+        has_failed=bool(state and state.failed_chapters),
+    )
     current = f"chapter {state.current_chapter}" if state and state.ralph_active else None
     return Standing(
         path=path,
         kind="book",
-        state=_state(state, holder is not None, bool(gates), bool(parks), problem),
+        state=state_of(signs),
         counts=_counts(state, path),
         parks=parks,
         gates=gates,
@@ -44,6 +55,7 @@ def standing(path: Path, known: Known) -> Standing:
             for n in (state.failed_chapters if state else ())
         ],
         in_progress=[current] if current else [],
+        running=at_work,
         holder=holder,
         problem=problem,
         is_known=known.has(path),
@@ -59,24 +71,9 @@ def _error_in(path: Path) -> str | None:
     return None
 
 
-def _state(
-    state: BookState | None, is_held: bool, is_asked: bool, is_parked: bool, problem: str | None
-) -> PlanState:
-    if is_held:
-        return PlanState.RUNNING
-    if problem is not None and state is None:
-        return PlanState.INTERRUPTED
-    if state is None or not (state.ralph_active or state.can_resume or state.completed_at):
-        return PlanState.PENDING
-    if state.completed_at:
-        return PlanState.FINISHED
-    if is_asked or rules.pause_of(state) in WAITING:
-        return PlanState.WAITING
-    if is_parked:
-        return PlanState.PARKED
-    if state.is_over and state.failed_chapters:
-        return PlanState.FAILED
-    return PlanState.INTERRUPTED
+def _waits(state: BookState) -> bool:
+    """Whether it stands still until a person has decided."""
+    return state.completed_at is None and rules.pause_of(state) in rules.WAITS_FOR_PERSON
 
 
 def _counts(state: BookState | None, path: Path) -> dict[str, int]:

@@ -216,7 +216,7 @@ def first_state(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -
         before = None
     else:
         before = wishes.state or known_state(folder)
-    is_new = before is None or not is_begun(before)
+    is_new = before is None or not before.is_begun
     state = new_state(book, now) if before is None or is_new else fitted(before, book)
     step = _first_step(state, run, is_new=is_new)
     state = replace(state, step=step, mode="write" if wishes.chapter else "write-all")
@@ -236,11 +236,6 @@ def first_state(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -
     if state.open_chapters and state.current_chapter not in state.open_chapters:
         state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)
     return rules.going_on(state)
-
-
-def is_begun(state: BookState) -> bool:
-    """Whether there is a book in this state; what a reset wrote is none."""
-    return state.ralph_active or state.can_resume or state.completed_at is not None
 
 
 def complete() -> str:
@@ -315,7 +310,7 @@ def _is_tripped(state: BookState, run: PlanRun) -> bool:
     """Whether the breaker holds the book. Where somebody has let it go on since, the tables know
     the step that the state waits for; another tool's state says nothing but `triggered`."""
     pause = rules.pause_of(state)
-    if pause is Pause.BREAKER or not state.circuit_breaker.triggered or not is_begun(state):
+    if pause is Pause.BREAKER or not state.circuit_breaker.triggered or not state.is_begun:
         return pause is Pause.BREAKER
     steps = (f"ch{state.current_chapter}.{what}.{state.step}" for what in ("write", "judge"))
     return pause is None and not any(step in run.ledger.tasks for step in steps)
@@ -353,7 +348,7 @@ def _exit_code(run: PlanRun, state: BookState, chapter: int | None) -> int:
     if run.stopping:
         return INTERRUPTED
     pause = rules.pause_of(state)
-    if run.ledger.gates or pause in (Pause.BREAKER, Pause.ITERATIONS, Pause.JUDGE):
+    if run.ledger.gates or pause in rules.WAITS_FOR_PERSON:
         return WAITS
     if chapter is not None and chapter in state.completed_chapters:
         return ALL_DONE

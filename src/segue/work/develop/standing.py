@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.develop import Feature, Phase, Status, report
-from segue.core.machines import PlanState
+from segue.core.standing import Signs, state_of
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.develop.developing import found
@@ -35,10 +35,21 @@ def standing(root: Path, known: Known) -> Standing:
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for one in feature.checkpoints.values() if feature else ():
         counts[COUNTED[one.status]] += 1
+    at_work = known.at_work(path)
+    is_done = feature is not None and feature.phase is Phase.DONE
+    signs = Signs(
+        is_owned=holder is not None,
+        is_at_work=bool(at_work),
+        is_asked=bool(gates) or (counts["failed"] > 0 and not is_done),
+        is_parked=bool(parks),
+        is_begun=True,
+        is_left=not is_done,
+        is_done=is_done,
+    )
     return Standing(
         path=path,
         kind="develop",
-        state=_state(feature, holder is not None, bool(gates), bool(parks), counts),
+        state=state_of(signs),
         counts=counts,
         parks=parks,
         gates=gates,
@@ -53,23 +64,12 @@ def standing(root: Path, known: Known) -> Standing:
             for id, one in (feature.checkpoints.items() if feature else ())
             if one.status is Status.IN_PROGRESS
         ],
+        running=at_work,
         holder=holder,
         problem=problem,
         is_known=known.has(path),
         go_on="segue develop --resume",
     )
-
-
-def _state(
-    feature: Feature | None, is_held: bool, is_asked: bool, is_parked: bool, counts: dict[str, int]
-) -> PlanState:
-    if is_held:
-        return PlanState.RUNNING
-    if feature is not None and feature.phase is Phase.DONE:
-        return PlanState.FINISHED
-    if is_asked or counts["failed"]:
-        return PlanState.WAITING
-    return PlanState.PARKED if is_parked else PlanState.INTERRUPTED
 
 
 def facts(standing: Standing) -> dict[str, Any]:

@@ -6,11 +6,13 @@ import json
 from collections import Counter
 from typing import Any
 
-from segue.core.machines import PlanState, WorkerState
+from segue.core.machines import WorkerState
 from segue.core.serving import AgentState, Asking, Stage
+from segue.core.standing import Signs, state_of
 from segue.i18n import _, ngettext
 from segue.store import lock
 from segue.work.overview import Known, Standing
+from segue.work.server.records import OPEN_RUNS
 from segue.work.usage import Usage, nothing
 
 COUNTED = {
@@ -43,34 +45,39 @@ def tasks(known: Known) -> Standing | None:
         counts[COUNTED[stage]] += n
     parks, gates = _parks(known), _gates(known)
     holder = lock.holder(known.project.locks / "server.lock")
-    left = sum(found.get(stage, 0) for stage in UNFINISHED)
+    at_work = [] if holder is None else _at_work(known)
+    signs = Signs(
+        is_owned=holder is not None,
+        is_at_work=bool(at_work),
+        is_asked=bool(gates),
+        is_parked=bool(parks),
+        is_begun=any(stage is not Stage.DRAFT for stage in found),
+        is_left=any(stage in found for stage in UNFINISHED),
+        is_done=counts["completed"] > 0,
+        has_failed=counts["failed"] > 0,
+    )
     return Standing(
         path=known.project.memory,
         kind="server",
-        state=_state(holder is not None, bool(gates), bool(parks), left, counts),
+        state=state_of(signs),
         counts=counts,
         parks=parks,
         gates=gates,
         usage=_used(known),
         usage_by_task=_used_by_task(known),
+        running=at_work,
         holder=holder,
         is_known=True,
         go_on="segue serve",
     )
 
 
-def _state(
-    is_held: bool, is_asked: bool, is_parked: bool, left: int, counts: dict[str, int]
-) -> PlanState:
-    if is_held:
-        return PlanState.RUNNING
-    if is_asked:
-        return PlanState.WAITING
-    if is_parked:
-        return PlanState.PARKED
-    if left:
-        return PlanState.INTERRUPTED
-    return PlanState.FAILED if counts["failed"] else PlanState.FINISHED
+def _at_work(known: Known) -> list[str]:
+    """Tasks whose agents run, and neither wait for a person nor for a time."""
+    assert known.store is not None
+    of_runs = f"SELECT task FROM server_runs WHERE state IN {OPEN_RUNS}"  # noqa: S608 - names are ours
+    sql = f"SELECT id FROM server_agents WHERE state = ? AND id IN ({of_runs}) ORDER BY id"  # noqa: S608
+    return [row["id"] for row in known.store.all(sql, AgentState.RUNNING)]
 
 
 def _parks(known: Known) -> list[dict[str, Any]]:
@@ -171,7 +178,7 @@ def panes(known: Known) -> Standing | None:
     return Standing(
         path=known.project.memory,
         kind="watch",
-        state=PlanState.PARKED,
+        state=state_of(Signs(is_parked=True, is_begun=True, is_left=True)),
         counts=counts,
         parks=[
             {

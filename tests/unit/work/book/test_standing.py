@@ -14,6 +14,7 @@ from segue.core.book import BookState
 from segue.core.machines import PlanState
 from segue.dialects.events import LimitHit
 from segue.plans.book_state import render, render_reset
+from segue.store.lock import Holder
 from segue.work.book import resuming
 from segue.work.book.folder import BookFolder
 from segue.work.book.standing import facts, standing
@@ -188,3 +189,38 @@ def test_what_cannot_be_resumed_says_why(
     assert told["resumable"] is False
     assert told["why"]
     assert "write-all" in told["next"]
+
+
+def test_a_book_that_waits_at_a_limit_is_parked_while_its_owner_lives(
+    desk: BookBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No agent works: not running, whoever waits; the step that is parked is not listed as such."""
+    desk.write()
+    monkeypatch.setattr(Known, "holder", lambda self, path: Holder(1, "", ""))
+    assert stands_now(desk).running == ["ch1.write.1"]
+    assert stands_now(desk).state is PlanState.RUNNING
+    desk.starts()
+    desk.says(LimitHit("session_limit", desk.clock.now() + timedelta(hours=1), text="limit"))
+    desk.ends(1)
+    found = stands_now(desk)
+    assert (found.state, found.running) == (PlanState.PARKED, [])
+    assert [park["task"] for park in found.parks] == ["ch1.write.1"]
+
+
+def test_a_question_of_the_breaker_is_waited_for_while_its_owner_lives(
+    desk: BookBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting, not running: nothing is written meanwhile."""
+    desk.write()
+    monkeypatch.setattr(Known, "holder", lambda self, path: Holder(1, "", ""))
+    desk.trips()
+    assert stands_now(desk).state is PlanState.WAITING
+
+
+def stands_now(desk: BookBench) -> Standing:
+    """As it stands while the run lives."""
+    known = Known.of(Project.around(desk.root))
+    try:
+        return standing(desk.root, known)
+    finally:
+        known.close()
