@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
-import click
-
+from segue.cli import console
 from segue.i18n import _
 
 LINE_BYTES_MAX = 64 * 1024
@@ -60,7 +59,7 @@ class TerminalAsker:
         self._waiting = deque(q for q in self._waiting if q.on_answer is not on_answer)
         if self._current is not None and self._current.on_answer is on_answer:
             self._typed = b""
-            click.echo("", err=True)
+            console.echo("", err=True)
             self._next()
 
     def _nobody(self) -> None:
@@ -85,12 +84,12 @@ class TerminalAsker:
         self._show(self._current)
 
     def _show(self, question: Question) -> None:
-        click.echo("\n" + question.text, err=True)
+        console.echo("\n" + question.text, err=True)
         if question.options and not question.is_menu:
             for number, option in enumerate(question.options, 1):
-                click.echo(f"  [{number}] {option}", err=True)
+                console.echo(f"  [{number}] {option}", err=True)
         preset = f" [{question.preset}]" if question.preset else ""
-        click.echo(f"{preset}> ", err=True, nl=False)
+        console.echo(f"{preset}> ", err=True, nl=False)
 
     def _read(self) -> None:
         data = os.read(sys.stdin.fileno(), LINE_BYTES_MAX)
@@ -110,7 +109,7 @@ class TerminalAsker:
         if answer is None:
             close = get_close_matches(typed, question.options, 1)
             hint = _("did you mean `{name}`?").format(name=close[0]) if close else ""
-            click.echo(_("please choose one of them.") + f" {hint}\n> ", err=True, nl=False)
+            console.echo(_("please choose one of them.") + f" {hint}\n> ", err=True, nl=False)
             return
         if answer == question.by_hand:
             text = _("Mend it now; press Enter when it is done.")

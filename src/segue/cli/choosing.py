@@ -9,25 +9,26 @@ import sys
 
 import click
 
+from segue.cli import console
 from segue.i18n import _
 
 
 def choose(question: str, most: int) -> int:
     """A number from 1 on; Enter alone takes the first, Ctrl-C and the end of input none."""
     while True:
-        click.echo(f"{question} [1]: ", nl=False)
+        console.echo(f"{question} [1]: ", nl=False)
         try:
             line = _line()
         except KeyboardInterrupt:
-            click.echo()
+            console.echo()
             raise click.Abort from None
         if not line:
-            click.echo()
+            console.echo()
             raise click.Abort
         text = line.strip() or "1"
         if text.isdecimal() and 1 <= int(text) <= most:
             return int(text)
-        click.echo(_("A number from 1 to {most}, please.").format(most=most))
+        console.echo(_("A number from 1 to {most}, please.").format(most=most))
 
 
 def _line() -> str:

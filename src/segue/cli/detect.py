@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
@@ -14,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from segue.cli import detect_many, output
+from segue.cli import console, detect_many, output, streams
 from segue.cli.detect_many import LINE_BYTES_MAX
 from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
@@ -77,7 +76,7 @@ ASIDE = {
 @click.option("--tool", metavar="NAME", help=_("the agent's name: claude, codex, gemini, …"))
 @click.option("--now", metavar="TIME", help=_("when the screen was seen (ISO), if not now"))
 @click.option("--tz", metavar="ZONE", help=_("the machine's time zone, if not this one's"))
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -93,11 +92,11 @@ def command(
     given = _instant(now, zone) if now else None
     extra = _own_patterns(ctx.obj["environ"])
     if jsonl:
-        out = sys.stdout.buffer
         with _opened(file) as source:
             for answer in answers(source, tool, given, zone, extra, explain=explain):
-                out.write(answer)
-                out.flush()
+                console.write_bytes(answer)
+                if not streams.is_read():
+                    break
         return 0
     with _opened(file) as source:
         text = source.read(SCREEN_BYTES_MAX).decode("utf-8", "replace")
@@ -180,7 +179,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 def _line(answer: dict[str, Any]) -> bytes:
-    return _ENCODER.encode(answer).encode("utf-8", "replace") + b"\n"
+    return console.safe_json(_ENCODER.encode(answer)).encode("utf-8", "replace") + b"\n"
 
 
 # One screen
@@ -225,35 +224,35 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
     from segue.core.durations import format_duration  # noqa: PLC0415
 
     state = _(STATES[found.state])
-    click.echo(f"{state}: {limit_name(found.kind)}" if found.kind else state)
+    console.echo(f"{state}: {limit_name(found.kind)}" if found.kind else state)
     if found.resets_at is not None:
         at = found.resets_at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S %Z")
         if found.wait_s:
             text = _("until {time} ({duration} from now)")
-            click.echo("  " + text.format(time=at, duration=format_duration(found.wait_s)))
+            console.echo("  " + text.format(time=at, duration=format_duration(found.wait_s)))
         else:
-            click.echo("  " + _("until {time}, which is past").format(time=at))
+            console.echo("  " + _("until {time}, which is past").format(time=at))
     elif found.paused:
-        click.echo("  " + _("no time is named"))
+        console.echo("  " + _("no time is named"))
     if found.evidence:
-        click.echo(f"  “{found.evidence}”")
+        console.echo(f"  “{found.evidence}”")
     for note in found.notes:
-        click.echo("  ! " + _(NOTES[note]).format(zone=found.time_zone))
+        console.echo("  ! " + _(NOTES[note]).format(zone=found.time_zone))
     if explain:
         _explain(found)
 
 
 def _explain(found: Detection) -> None:
     if found.rule:
-        click.echo("  " + _("rule: {rule}").format(rule=found.rule))
+        console.echo("  " + _("rule: {rule}").format(rule=found.rule))
     if found.time_text:
         form = _(FORMS[found.time_form])
-        click.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))
+        console.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))
     if found.aside:
-        click.echo("  " + _("passed over, from below:"))
+        console.echo("  " + _("passed over, from below:"))
     for text, why in found.aside:
         shown = text if len(text) <= 60 else text[:59] + "…"
-        click.echo(f"    {_(ASIDE[why])}: {shown}")
+        console.echo(f"    {_(ASIDE[why])}: {shown}")
 
 
 # What was given

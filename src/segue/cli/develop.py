@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.cli.choosing import choose
 from segue.cli.run import conduct, not_begun
 from segue.core.cells import visible
@@ -57,7 +57,7 @@ from segue.work.project import Project
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -148,14 +148,14 @@ def settle(
                 _("the last feature is complete; there is nothing to go on with"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )
-        click.echo(_("The last feature is complete. A new one begins."), err=as_json)
+        console.echo(_("The last feature is complete. A new one begins."), err=as_json)
         return _new(wishes, resume=False)
     is_other = wishes.feature is not None and wishes.feature != there.feature
     if not as_json:
         tell(there)
     if is_other:
         text = _("'{there}' is not finished, and you ask for '{wanted}'.")
-        click.echo(text.format(there=there.feature, wanted=wishes.feature), err=as_json)
+        console.echo(text.format(there=there.feature, wanted=wishes.feature), err=as_json)
     elif resume:
         return replace(wishes, feature=there.feature)
     return _ask(there, wishes, is_other=is_other, as_json=as_json)
@@ -173,20 +173,20 @@ def _new(wishes: Wishes, resume: bool) -> Wishes:
 
 def tell(there: Feature) -> None:
     """Where the earlier work stands."""
-    click.echo(
+    console.echo(
         _("Earlier work: '{feature}', phase {phase}").format(
             feature=" ".join(visible(there.feature).split()), phase=there.phase
         )
     )
     if there.checkpoints:
-        click.echo(f"Checkpoints: {report(there)}")
+        console.echo(f"Checkpoints: {report(there)}")
 
 
 def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wishes | None:
     if as_json or not sys.stdin.isatty():
         return None
     go_on = _("go on with '{feature}'").format(feature=there.feature) if is_other else _("go on")
-    click.echo(f"  1. {go_on}\n  2. " + _("from the start"))
+    console.echo(f"  1. {go_on}\n  2. " + _("from the start"))
     if choose(_("How shall it go on?"), 2) == 1:
         return replace(wishes, feature=there.feature)
     return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
@@ -196,9 +196,9 @@ def _repair(folder: FeatureFolder, *, as_json: bool) -> Feature:
     data = folder.state_file.read_bytes() if folder.state_file.exists() else b""
     feature = repair(folder, datetime.now(UTC))
     if folder.state_file.read_bytes() == data:
-        click.echo(_("The state is sound: there is nothing to repair."), err=as_json)
+        console.echo(_("The state is sound: there is nothing to repair."), err=as_json)
     else:
-        click.echo(_("The state was written again from the journal."), err=as_json)
+        console.echo(_("The state was written again from the journal."), err=as_json)
     return feature
 
 
@@ -208,8 +208,8 @@ def ignore(folder: FeatureFolder, *, as_json: bool) -> None:
         return
     text = _("{folder}/ goes into .gitignore").format(folder=FOLDER)
     is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    if is_asked and not click.confirm(f"{text}?", default=True):
+    if is_asked and not console.confirm(f"{text}?", default=True):
         return
     folder.ignore()
     if not is_asked:
-        click.echo(text, err=as_json)
+        console.echo(text, err=as_json)

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from segue import __version__
-from segue.cli import output
+from segue.cli import console, output
 from segue.i18n import N_, _
 from segue.work import agents, brands, config
 from segue.work.brands import Login
@@ -57,7 +57,7 @@ class Finding:
     epilog=output.example("segue doctor --json"),
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> int:
     environ = ctx.obj["environ"]
@@ -78,14 +78,14 @@ def command(ctx: click.Context, as_json: bool) -> int:
             }
         )
         return 0
-    click.echo(
+    console.echo(
         f"segue {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     )
-    click.echo(_("Project: {path}").format(path=project.root))
-    click.echo("\n" + _("Programs"))
+    console.echo(_("Project: {path}").format(path=project.root))
+    console.echo("\n" + _("Programs"))
     for tool in tools:
         _show(tool)
-    click.echo("\n" + _("Agents (the default is {name})").format(name=settings.agent))
+    console.echo("\n" + _("Agents (the default is {name})").format(name=settings.agent))
     for agent in cast:
         _show(agent)
     return 0
@@ -151,15 +151,15 @@ def _show(finding: Finding) -> None:
     sign = "✔" if finding.found else "✘"
     where = finding.found or _("not found")
     version = f"  {finding.version}" if finding.version else ""
-    click.echo(f"  {sign} {finding.name:<10} {where}{version}")
+    console.echo(f"  {sign} {finding.name:<10} {where}{version}")
     if finding.needed_for:
-        click.echo("      " + _("for {what}").format(what=finding.needed_for))
+        console.echo("      " + _("for {what}").format(what=finding.needed_for))
     if not finding.found and finding.install:
-        click.echo("      " + _("install it: {command}").format(command=finding.install))
+        console.echo("      " + _("install it: {command}").format(command=finding.install))
     if finding.login:
-        click.echo("      " + _login_in_words(finding.login))
+        console.echo("      " + _login_in_words(finding.login))
     if finding.found and finding.can:
-        click.echo("      " + ", ".join(_(ability) for ability in finding.can))
+        console.echo("      " + ", ".join(_(ability) for ability in finding.can))
 
 
 def _login_in_words(login: Login) -> str:

@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-import click
-
+from segue.cli import console
 from segue.cli.status import in_words
 from segue.i18n import _
 from segue.work.overview import Standing, look
@@ -27,16 +26,16 @@ def show(environ: Mapping[str, str]) -> None:
     begun = [standing for standing in standings if standing.state != "pending"]
     fresh = [standing for standing in standings if standing.state == "pending"]
     if begun:
-        click.echo(in_words(begun))
+        console.echo(in_words(begun))
     if fresh:
-        click.echo(("\n" if begun else "") + _("Plans here:"))
+        console.echo(("\n" if begun else "") + _("Plans here:"))
         for standing in fresh[:SHOWN_MAX]:
             n = standing.counts["pending"]
             count = _("{n} chapters to write") if standing.kind == "book" else _("{n} tasks to do")
-            click.echo(f"  {_command(standing)}   ({count.format(n=n)})")
+            console.echo(f"  {_command(standing)}   ({count.format(n=n)})")
     if not standings:
         _welcome()
-    click.echo("\n" + _("All commands: segue --help"))
+    console.echo("\n" + _("All commands: segue --help"))
 
 
 def _command(standing: Standing) -> str:
@@ -48,11 +47,11 @@ def _command(standing: Standing) -> str:
 
 
 def _welcome() -> None:
-    click.echo(_("There is no plan in this folder yet. A plan is a Markdown file, PLAN.md:"))
-    click.echo()
+    console.echo(_("There is no plan in this folder yet. A plan is a Markdown file, PLAN.md:"))
+    console.echo()
     for line in EXAMPLE.splitlines():
-        click.echo(f"  {line}")
-    click.echo()
-    click.echo(_("Look at it:  segue plan PLAN.md"))
-    click.echo(_("Run it:      segue run PLAN.md"))
-    click.echo(_("Your agents: segue doctor"))
+        console.echo(f"  {line}")
+    console.echo()
+    console.echo(_("Look at it:  segue plan PLAN.md"))
+    console.echo(_("Run it:      segue run PLAN.md"))
+    console.echo(_("Your agents: segue doctor"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.cli.task import Verbs
 from segue.cli.words import local_time
 from segue.i18n import _
@@ -30,7 +30,7 @@ def _settings(path: Path | None) -> Settings:
 )
 @click.argument("path", type=FOLDER, required=False)
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def install(ctx: click.Context, path: Path | None, as_json: bool) -> int:
     settings = _settings(path)
@@ -41,12 +41,12 @@ def install(ctx: click.Context, path: Path | None, as_json: bool) -> int:
         output.print_json({**_as_json(settings, found), "changed": changed})
         return 0
     if not changed:
-        click.echo(_("The hooks are there already: {path}").format(path=settings.path))
+        console.echo(_("The hooks are there already: {path}").format(path=settings.path))
         return 0
-    click.echo(_("The hooks are in {path}:").format(path=settings.path))
+    console.echo(_("The hooks are in {path}:").format(path=settings.path))
     for one in found:
-        click.echo(f"  {one.event}  {one.command}")
-    click.echo(_("A Claude Code that runs now knows of them when it is started again."))
+        console.echo(f"  {one.event}  {one.command}")
+    console.echo(_("A Claude Code that runs now knows of them when it is started again."))
     return 0
 
 
@@ -57,7 +57,7 @@ def install(ctx: click.Context, path: Path | None, as_json: bool) -> int:
 )
 @click.argument("path", type=FOLDER, required=False)
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
     settings = _settings(path)
@@ -67,9 +67,9 @@ def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
         output.print_json(_as_json(settings, found))
         return 0 if is_well else 1
     for one in found:
-        click.echo(_in_words(one))
+        console.echo(_in_words(one))
     if not is_well:
-        click.echo(_("To mend it: segue hooks install"))
+        console.echo(_("To mend it: segue hooks install"))
     return 0 if is_well else 1
 
 
@@ -80,16 +80,16 @@ def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
 )
 @click.argument("path", type=FOLDER, required=False)
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 def remove(path: Path | None, as_json: bool) -> int:
     settings = _settings(path)
     removed = settings.remove()
     if as_json:
         output.print_json({"path": str(settings.path), "removed": removed})
     elif removed:
-        click.echo(_("The hooks are out of {path}.").format(path=settings.path))
+        console.echo(_("The hooks are out of {path}.").format(path=settings.path))
     else:
-        click.echo(_("There are no hooks of Segue's in {path}.").format(path=settings.path))
+        console.echo(_("There are no hooks of Segue's in {path}.").format(path=settings.path))
     return 0
 
 

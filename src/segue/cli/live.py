@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from segue.cli import display
 from segue.cli.asker import TerminalAsker
 from segue.cli.book_events import is_step
+from segue.cli.console import clean
 from segue.cli.reporters import log
 from segue.cli.summary import bar, summary
 from segue.cli.words import in_words, limit_name
@@ -51,8 +52,8 @@ TOLD = frozenset(
 
 class LiveReporter:
     def __init__(self) -> None:
-        self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._console = display.make_console()
+        self._live = display.make_live(self._console)
         self._run: PlanRun | None = None
         self._since_s = time.monotonic()
         self._spent: dict[str, float] = {}
@@ -78,7 +79,7 @@ class LiveReporter:
         is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
         words = in_words(event, facts) if is_told else None
         if words is not None:
-            self._console.print(Text(f"{time.strftime('%H:%M:%S')} {words}"))
+            self._console.print(display.text(f"{time.strftime('%H:%M:%S')} {words}"))
 
     def show(self, run: PlanRun) -> None:
         self._run = run
@@ -114,7 +115,9 @@ class LiveReporter:
             return
         if self._run.file.kind == "tasklist":
             self._console.print(self._tree(self._run, self._console.height * 2))
-        self._console.print(Text(summary(self._run, facts, time.monotonic() - self._since_s)))
+        self._console.print(
+            display.text(summary(self._run, facts, time.monotonic() - self._since_s))
+        )
 
     # Drawing
 
@@ -123,7 +126,7 @@ class LiveReporter:
         assert run is not None
         done, total = run.file.progress(run)
         elapsed = format_duration(int(time.monotonic() - self._since_s))
-        head = Text.assemble(
+        head = display.assemble(
             (f"{run.file.shown}  ", "bold"),
             (bar(done, total), "green"),
             f"  {done}/{total}  {elapsed}",
@@ -145,7 +148,7 @@ class LiveReporter:
             states = [run.frontier.states[id] for id in wave]
             done = sum(state is TaskState.COMPLETED for state in states)
             label = _("Wave {n}").format(n=number)
-            branch = tree.add(Text(f"{label}  {done}/{len(wave)}", style="dim"))
+            branch = tree.add(display.text(f"{label}  {done}/{len(wave)}", "dim"))
             left -= 1
             shown = [id for id in wave if not is_folded or self._is_of_interest(run, id)]
             for id in shown[: max(0, left)]:
@@ -161,15 +164,15 @@ class LiveReporter:
     def _row(self, run: PlanRun, id: str) -> Text:
         state = run.frontier.states[id]
         icon, style = LOOKS[state]
-        note = self._note(run, id, state)
-        if state is TaskState.IN_PROGRESS and not note.startswith(("⏳", "❓")):
+        note = clean(self._note(run, id, state))
+        if state is TaskState.IN_PROGRESS and not note.startswith((clean("⏳"), clean("❓"))):
             icon = SPINNER[int(datetime.now(UTC).timestamp() / REFRESH_S) % len(SPINNER)]
-        title = run.graph.task(id).title
+        title = clean(run.graph.task(id).title)
         room = max(TITLE_CELLS_MIN, self._console.width - cell_len(id + note) - 12)
         if cell_len(title) > room:
             title = set_cell_size(title, room - 1).rstrip() + "…"
         name = "" if is_step({"task": id}) else f" {id}"
-        row = Text.assemble((f"{icon}{name}", style), f" {title}", (f"  {note}", "dim"))
+        row = display.assemble((f"{icon}{name}", style), f" {title}", (f"  {note}", "dim"))
         row.no_wrap, row.overflow = True, "ellipsis"
         return row
 

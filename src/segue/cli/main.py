@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from segue import __version__, i18n
-from segue.cli import output, streams
+from segue.cli import console, output, streams
 from segue.errors import UserError
 from segue.i18n import N_, _
 
@@ -83,6 +83,12 @@ def make() -> click.Group:
                 ["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("language to speak")
             ),
             click.Option(
+                [console.PLAIN],
+                is_flag=True,
+                expose_value=False,
+                help=_("plain lines in ASCII: no live display, no colours"),
+            ),
+            click.Option(
                 ["--version"],
                 is_flag=True,
                 is_eager=True,
@@ -99,7 +105,7 @@ def make() -> click.Group:
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(f"segue {__version__}")
+        console.echo(f"segue {__version__}")
         ctx.exit()
 
 
@@ -112,9 +118,9 @@ def _alone() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     streams.open_missing()
-    args = list(sys.argv[1:] if argv is None else argv)
-    streams.write_anything(as_json="--json" in args)
     environ = dict(os.environ)  # what agents may get of it is taken from here, not from later
+    args = console.set_up(sys.argv[1:] if argv is None else argv, environ)
+    streams.write_anything(as_json="--json" in args)
     speak(i18n.choose(_option(args, "--lang"), environ))
     try:
         code = _called(args, environ)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.errors import UserError
 from segue.i18n import _
 
@@ -27,12 +27,12 @@ INSTALL = "pip install 'segue[mcp]'"
     metavar="PATH",
     help=_("the project's folder (here, if none is given)"),
 )
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(ctx: click.Context, project: Path) -> int:
     if sys.stdin.isatty():
         text = _("This is for agents; add it to yours: {command}")
-        click.echo(text.format(command="claude mcp add segue -- segue mcp"), err=True)
+        console.echo(text.format(command="claude mcp add segue -- segue mcp"), err=True)
     # To look for garbage among the SDK's classes while they are made takes longer than to
     # make them, and agents wait for this server to start.
     gc.disable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from segue import i18n
+from segue.cli import console
 from segue.errors import Problem, UserError
 from segue.i18n import _
 
@@ -27,14 +27,21 @@ class Whole(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-def lang_option() -> Callable[[C], C]:
-    """`--lang` works after the command, too; it was read before anything else."""
-    return click.option(
+def common_options() -> Callable[[C], C]:
+    """What every command takes, before its name and after it; it was read before anything else."""
+    language = click.option(
         "--lang",
         type=click.Choice(i18n.LANGUAGES),
         expose_value=False,
         help=_("language to speak"),
     )
+    plain = click.option(
+        console.PLAIN,
+        is_flag=True,
+        expose_value=False,
+        help=_("plain lines in ASCII: no live display, no colours"),
+    )
+    return lambda command: language(plain(command))
 
 
 def json_option() -> Callable[[C], C]:
@@ -42,12 +49,12 @@ def json_option() -> Callable[[C], C]:
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    console.echo_json(value, indent=2)
 
 
 def print_line(value: object) -> None:
     """One of many, for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    console.echo_json(value)
 
 
 def error(error: UserError, *, as_json: bool) -> int:
@@ -56,22 +63,22 @@ def error(error: UserError, *, as_json: bool) -> int:
         told: dict[str, object] = {"error": error.problem.to_json()}
         if len(error.problems) > 1:
             told["errors"] = [problem.to_json() for problem in error.problems]
-        click.echo(json.dumps(told, ensure_ascii=False))
+        console.echo_json(told)
         return 2
     for problem in error.problems[:PROBLEMS_SHOWN_MAX]:
         _problem(problem)
     left = len(error.problems) - PROBLEMS_SHOWN_MAX
     if left > 0:
-        click.echo(_("… and {n} more").format(n=left), err=True)
+        console.echo(_("… and {n} more").format(n=left), err=True)
     return 2
 
 
 def _problem(problem: Problem) -> None:
     where = f"{problem.where}: " if problem.where else ""
-    label = click.style(_("error:"), fg="red", bold=True)
-    click.echo(f"{label} {where}{problem.message}", err=True)
+    label = console.Styled(_("error:"), "red", bold=True)
+    console.echo(label, f" {where}{problem.message}", err=True)
     for line in (problem.hint or "").splitlines():
-        click.echo(click.style("  → ", fg="cyan") + line, err=True)
+        console.echo(console.Styled("  → ", "cyan"), line, err=True)
 
 
 def usage_error(error_: click.UsageError, *, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.cli.words import local_time
 from segue.core.durations import parse_duration
 from segue.core.leash import next_instant
@@ -31,7 +31,7 @@ from segue.work.project import Project
 @click.option("--until", "clock", metavar="08:00", help=_("until the wall clock shows this"))
 @click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -96,5 +96,5 @@ def give(
         text = _("{name} goes on").format(name=name)
     if done.what == "task" and not done.by_run:
         text += " — " + _("nobody runs its plan now: segue run goes on with it")
-    click.echo(text)
+    console.echo(text)
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.core.graph import Graph, conflicts
 from segue.core.plan import TaskState
 from segue.errors import UserError
@@ -36,7 +36,7 @@ NOTES_MAX = 20
 )
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.md")
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 def command(plan: Path, as_json: bool) -> int:
     document = read(plan)
     graph = Graph(document.tasks)
@@ -91,28 +91,28 @@ def show(plan: Path, graph: Graph) -> None:
     done = sum(task.state is TaskState.COMPLETED for task in graph.tasks)
     total = len(graph)
     head = ngettext("{n} task, {done} done", "{n} tasks, {done} done", total)
-    click.echo(f"{plan}: {head.format(n=total, done=done)}")
+    console.echo(f"{plan}: {head.format(n=total, done=done)}")
     critical = graph.critical_path()
     on_path = set(critical)
     for wave in graph.waves():
-        click.echo("\n" + _("Wave {n}").format(n=graph.wave_of(wave[0])))
+        console.echo("\n" + _("Wave {n}").format(n=graph.wave_of(wave[0])))
         for id in wave:
             task = graph.task(id)
             waits = f"  ← {', '.join(task.blocked_by)}" if task.blocked_by else ""
             star = "*" if id in on_path else " "
-            click.echo(f" {star}{MARKS[task.state]} {id}  {task.title}{waits}")
-    click.echo("\n" + _("* critical path: {path}").format(path=" → ".join(critical)))
+            console.echo(f" {star}{MARKS[task.state]} {id}  {task.title}{waits}")
+    console.echo("\n" + _("* critical path: {path}").format(path=" → ".join(critical)))
     for one, other, files in conflicts(graph.tasks):
         text = _("! {one} and {other} touch the same files and will not run side by side: {files}")
-        click.echo(text.format(one=one, other=other, files=", ".join(files)))
+        console.echo(text.format(one=one, other=other, files=", ".join(files)))
 
 
 def show_notes(notes: Sequence[Note]) -> None:
     if not notes:
         return
-    click.echo("\n" + _("These lines are not fields; the agent gets them as text:"))
+    console.echo("\n" + _("These lines are not fields; the agent gets them as text:"))
     for note in notes[:NOTES_MAX]:
-        click.echo("  " + _("line {line}: {word}:").format(line=note.line, word=note.word))
+        console.echo("  " + _("line {line}: {word}:").format(line=note.line, word=note.word))
     more = len(notes) - NOTES_MAX
     if more > 0:
-        click.echo("  " + _("… and {n} more").format(n=more))
+        console.echo("  " + _("… and {n} more").format(n=more))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.core.durations import format_duration
 from segue.errors import UserError
 from segue.i18n import _
@@ -33,7 +33,7 @@ from segue.work.project import Project
 )
 @click.option("--keep", is_flag=True, help=_("keep the folder with everything that was said"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
     from segue.testing import rehearsal  # noqa: PLC0415 - a server and its formats
@@ -55,12 +55,12 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
     def show(played: rehearsal.Played) -> None:
         if not as_json:
             sign = "✘" if played.wrong else "✔"
-            click.echo(f"  {sign} {played.text}  {format_duration(played.seconds)}")
+            console.echo(f"  {sign} {played.text}  {format_duration(played.seconds)}")
             if played.wrong:
-                click.echo(f"      {played.wrong}")
+                console.echo(f"      {played.wrong}")
 
     if not as_json:
-        click.echo(
+        console.echo(
             _("{program} on a fake model, in {folder}").format(program=program[0], folder=folder)
         )
     played = rehearsal.play(settings.kind, program, folder, environ, show)
@@ -87,7 +87,7 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
             }
         )
     elif failed:
-        click.echo(_("Not everything held; what was said is in {folder}").format(folder=folder))
+        console.echo(_("Not everything held; what was said is in {folder}").format(folder=folder))
     else:
-        click.echo(_("All of it held."))
+        console.echo(_("All of it held."))
     return 1 if failed else 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from segue.cli import streams
+from segue.cli import console
 from segue.cli.summary import summary
 from segue.cli.words import in_words
 from segue.work.questions import Asker
@@ -36,34 +34,18 @@ class Reporter(Protocol):
 def choose_reporter(*, as_json: bool) -> Reporter:
     if as_json:
         return JsonReporter()
-    if sys.stdout.isatty():
+    if console.is_live():
         from segue.cli.live import LiveReporter  # noqa: PLC0415 - rich is heavy, a pipe needs none
 
         return LiveReporter()
     return LineReporter()
 
 
-def say(line: str) -> None:
-    """Print a line. Nobody reads any more (`| head`), or the disk is full: the work goes on."""
-    try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    except OSError as error:
-        if not streams.lost(error):
-            raise
-
-
 def log(event: str, facts: Mapping[str, object]) -> None:
     """A warning is a line of the log, too: it is on standard error, whoever reads the output."""
     text = line_of(event, facts)
-    if text is None:
-        return
-    try:
-        sys.stderr.write(f"[{time.strftime('%Y-%m-%d %H:%M:%S')}] {text}\n")
-        sys.stderr.flush()
-    except OSError as error:
-        if not streams.lost(error):
-            raise
+    if text is not None:
+        console.echo(f"[{time.strftime('%Y-%m-%d %H:%M:%S')}] {text}", err=True)
 
 
 class JsonReporter:
@@ -75,7 +57,7 @@ class JsonReporter:
         if not facts.get("is_log"):
             log(event, facts)
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        say(json.dumps({"event": event, "at": at, **facts}, ensure_ascii=False))
+        console.echo_json({"event": event, "at": at, **facts})
 
     def show(self, run: PlanRun) -> None:
         pass
@@ -97,14 +79,14 @@ class LineReporter:
 
     def emit(self, event: str, **facts: object) -> None:
         if event == "finished" and self._run is not None:
-            say(summary(self._run, facts, time.monotonic() - self._since_s))
+            console.echo(summary(self._run, facts, time.monotonic() - self._since_s))
             return
         if event == "gate_opened" and self._asks:
             return  # it is asked here and now
         log(event, facts)
         words = in_words(event, facts)
         if words is not None and not facts.get("is_log"):
-            say(f"{time.strftime('%H:%M:%S')} {words}")
+            console.echo(f"{time.strftime('%H:%M:%S')} {words}")
 
     def show(self, run: PlanRun) -> None:
         self._run = run

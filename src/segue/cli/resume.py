@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from segue.cli import output, resume_words
+from segue.cli import console, output, resume_words
 from segue.cli.choosing import choose
 from segue.errors import UserError
 from segue.i18n import _
@@ -44,7 +44,7 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
 @_choice("rebuild", _("a book whose state is lost: count its chapters again, then go on"))
 @click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -124,13 +124,13 @@ def _offer(
         return _tell_nothing(found, path, choice, as_json=as_json)
     if not as_json and choice != "status":
         for number, one in enumerate(offered, 1):
-            click.echo(describe(one, number, len(offered), explain=explain))
+            console.echo(describe(one, number, len(offered), explain=explain))
     if explain and choice is None:
         return 0
     if choice is None:
         if not sys.stdin.isatty():
             if not all(_is_damaged(one) for one in offered):  # else it was said what can be done
-                click.echo(_("Choose: --continue, --restart, --status or --reset"))
+                console.echo(_("Choose: --continue, --restart, --status or --reset"))
             return WAITS
         offered, choice = _choose(offered)
         if choice is None:
@@ -157,7 +157,7 @@ def _tell_nothing(found: list[Found], path: Path, choice: str | None, *, as_json
     if as_json:
         output.print_json({"found": [one.to_json() for one in found]})
     else:
-        click.echo(nothing(found, path))
+        console.echo(nothing(found, path))
     return 0
 
 
@@ -175,7 +175,7 @@ def _reset(offered: list[Found], *, as_json: bool) -> int:
         facts, words = _kind(one).reset(one)
         told.append(facts)
         if not as_json:
-            click.echo(words)
+            console.echo(words)
     if as_json:
         output.print_json(told[0] if len(told) == 1 else {"reset": told})
     return 0
@@ -229,5 +229,5 @@ def _choose(offered: list[Found]) -> tuple[list[Found], str | None]:
     if _is_damaged(offered[0]):
         return offered, module.way_back(offered[0])
     for number, (name, does) in enumerate(module.choices(offered[0]), 1):
-        click.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
+        console.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
     return offered, CHOICES[choose(module.question(), len(CHOICES)) - 1]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import click
-
-from segue.cli import book_words, output
+from segue.cli import book_words, console, output
 from segue.cli.book_events import reasons
 from segue.core.book import BookState
 from segue.i18n import _
@@ -63,7 +61,7 @@ def restored(seen: Look, *, as_json: bool) -> BookState:
     """The state of the newest backup, told; the damaged file is kept."""
     backup, state, kept = resuming.restore(seen.folder, datetime.now(UTC))
     text = _("The state was damaged; the backup {backup} takes its place. Kept: {kept}")
-    click.echo(text.format(backup=backup.name, kept=kept.name), err=as_json)
+    console.echo(text.format(backup=backup.name, kept=kept.name), err=as_json)
     return state
 
 
@@ -84,10 +82,12 @@ def way_back(one: Found) -> str | None:
     """What a person chooses for a damaged state; None: nothing now."""
     seen = look(one.path)
     if seen.backup is not None:
-        return "continue" if click.confirm(_("Take the backup and go on?"), default=True) else None
+        return (
+            "continue" if console.confirm(_("Take the backup and go on?"), default=True) else None
+        )
     if seen.chapters:
         text = _("Count the chapters that are there, and go on?")
-        return "rebuild" if click.confirm(text, default=True) else None
+        return "rebuild" if console.confirm(text, default=True) else None
     return None
 
 
@@ -147,18 +147,18 @@ def _tell_causes(seen: Look) -> None:
     state = seen.state
     assert state is not None
     if state.circuit_breaker.triggered:
-        click.echo(_("Before, it was stopped for:"))
+        console.echo(_("Before, it was stopped for:"))
         for reason in reasons(state.circuit_breaker.failure_reasons[-5:]):
-            click.echo(f"  - {reason}")
+            console.echo(f"  - {reason}")
 
 
 def _show(seen: Look, *, as_json: bool) -> int:
     state = seen.state
     if state is None:
-        click.echo(damaged(seen) if seen.damage else resuming.nothing_begun())
+        console.echo(damaged(seen) if seen.damage else resuming.nothing_begun())
         return WAITS if seen.damage else 0
     if as_json:
         output.print_json(in_figures(state))
     else:
-        click.echo(book_words.in_full(state))
+        console.echo(book_words.in_full(state))
     return 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import click
-
+from segue.cli import console
 from segue.cli.status import in_words
 from segue.i18n import _
 from segue.work.develop.developing import Wishes, found, repair
@@ -45,7 +44,7 @@ def question() -> str:
 
 def way_back(one: Found) -> str | None:
     text = _("Write the state again from Segue's journal?")
-    return "rebuild" if click.confirm(text, default=True) else None
+    return "rebuild" if console.confirm(text, default=True) else None
 
 
 def reset(one: Found) -> tuple[dict[str, object], str]:
@@ -63,7 +62,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
     folder = _folder(one)
     match choice:
         case "status":
-            click.echo(in_words([s for s in look(folder.root) if s.kind == "develop"]))
+            console.echo(in_words([s for s in look(folder.root) if s.kind == "develop"]))
             return 0
         case "rebuild":
             repair(folder, datetime.now(UTC))

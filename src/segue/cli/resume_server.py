@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from segue.cli import console
 from segue.cli.status import in_words
 from segue.errors import UserError
 from segue.i18n import _
@@ -57,7 +56,7 @@ def go_on_with(one: Found, choice: str, command: str, environ: dict[str, str]) -
             )
             return code if isinstance(code, int) else 0
         case "status":
-            click.echo(in_words([s for s in look(root) if s.kind == one.kind]))
+            console.echo(in_words([s for s in look(root) if s.kind == one.kind]))
             return 0
         case _:
             raise each_by_itself()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from segue.cli import console
 from segue.cli.status import in_words
 from segue.errors import UserError
 from segue.i18n import _
@@ -48,7 +47,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
 
     match choice:
         case "status":
-            click.echo(in_words(look(one.path)))
+            console.echo(in_words(look(one.path)))
             return 0
         case "rebuild":
             raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))

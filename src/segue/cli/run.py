@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.i18n import _
 from segue.work.config import JOBS_MAX
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     help=_("give each task a git worktree of its own, merged when it is done"),
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -97,7 +97,7 @@ def not_begun(
     code: int, why: str, plan: Path, project: Project, *, as_json: bool, **facts: object
 ) -> int:
     """The end of a command that ran nothing: in words, and for programs as a run's last line."""
-    click.echo(why, err=as_json)
+    console.echo(why, err=as_json)
     if as_json:
         from segue.cli.reporters import JsonReporter  # noqa: PLC0415
         from segue.work.overview import Known  # noqa: PLC0415

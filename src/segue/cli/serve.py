@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
@@ -66,7 +66,7 @@ SLOTS_MAX = 64
 )
 @click.option("--insecure", is_flag=True, help=_("listen beyond this machine without TLS"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -99,9 +99,9 @@ def command(
         if as_json:
             output.print_line({"event": "listening", "url": told.url, "tokenFile": told.token_file})
             return
-        click.echo(_("Listening on {url}").format(url=told.url))
+        console.echo(_("Listening on {url}").format(url=told.url))
         if told.login:
-            click.echo(_("Log in with: {link}").format(link=told.login))
+            console.echo(_("Log in with: {link}").format(link=told.login))
 
     return asyncio.run(
         serve(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.cli.task import Verbs
 from segue.client import Client, ClientError
 from segue.errors import UserError
@@ -158,7 +158,7 @@ def _here(ctx: click.Context) -> Service:
 @click.option("--insecure", is_flag=True, help=_("for segue serve"))
 @click.option("--print", "is_shown", is_flag=True, help=_("show the unit and change nothing"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def install(
     ctx: click.Context,
@@ -176,7 +176,7 @@ def install(
     options = [f"{name}={value}" for name, value in known.items() if value is not None]
     text = service.text((*options, *(["--insecure"] if insecure else [])), data)
     if is_shown:
-        click.echo(text, nl=False)
+        console.echo(text, nl=False)
         return 0
     service.check_systemd()
     _check_alone(service)
@@ -197,11 +197,11 @@ def _installed(service: Service, as_json: bool) -> int:
         told = {"unit": service.unit, "path": str(service.path), "lingers": is_lingering}
         output.print_json(told)
         return 0
-    click.echo(_("{unit} is started, and will be after every reboot.").format(unit=service.unit))
+    console.echo(_("{unit} is started, and will be after every reboot.").format(unit=service.unit))
     if not is_lingering:
         text = _("To have it run before you log in, and after you log out: {command}")
-        click.echo(text.format(command="loginctl enable-linger"))
-    click.echo(_("Its log: {command}").format(command=f"journalctl --user -u {service.unit}"))
+        console.echo(text.format(command="loginctl enable-linger"))
+    console.echo(_("Its log: {command}").format(command=f"journalctl --user -u {service.unit}"))
     return 0
 
 
@@ -227,7 +227,7 @@ def _check_alone(service: Service) -> None:
     epilog=output.example("segue service remove"),
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def remove(ctx: click.Context, as_json: bool) -> int:
     service = _here(ctx)
@@ -240,9 +240,9 @@ def remove(ctx: click.Context, as_json: bool) -> int:
     if as_json:
         output.print_json({"unit": service.unit, "removed": was_there})
     elif was_there:
-        click.echo(_("{unit} is removed.").format(unit=service.unit))
+        console.echo(_("{unit} is removed.").format(unit=service.unit))
     else:
-        click.echo(_("There is no service for this folder."))
+        console.echo(_("There is no service for this folder."))
     return 0
 
 
@@ -252,7 +252,7 @@ def remove(ctx: click.Context, as_json: bool) -> int:
     epilog=output.example("segue service status --json"),
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> int:
     service = _here(ctx)
@@ -272,12 +272,12 @@ def status(ctx: click.Context, as_json: bool) -> int:
     if as_json:
         output.print_json(told)
     elif not is_there:
-        click.echo(_("There is no service for this folder. Install it: segue service install"))
+        console.echo(_("There is no service for this folder. Install it: segue service install"))
     else:
         text = _("{unit}: {state}, process {pid}") if pid else _("{unit}: {state}")
-        click.echo(text.format(unit=service.unit, state=state, pid=pid))
+        console.echo(text.format(unit=service.unit, state=state, pid=pid))
         if not told["enabled"]:
-            click.echo(_("It does not start by itself: segue service install"))
+            console.echo(_("It does not start by itself: segue service install"))
     return 0 if state == "active" else 1
 
 

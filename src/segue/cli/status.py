@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output, streams
 from segue.cli.words import limit_name, local_time, state_name, usage_in_words
 from segue.i18n import _
 from segue.work import overview
@@ -37,18 +37,18 @@ SIGNS = {
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
 @click.option("--watch", is_flag=True, help=_("keep it live until Ctrl-C"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 def command(path: Path, watch: bool, as_json: bool) -> int:
     while True:
         if as_json:
             output.print_json(overview.to_json(path))
         else:
             if watch:
-                click.clear()
-            click.echo(in_words(overview.look(path)))
+                console.clear()
+            console.echo(in_words(overview.look(path)))
             for line in accounts_in_words(overview.accounts(path)):
-                click.echo(line)
-        if not watch:
+                console.echo(line)
+        if not watch or not streams.is_read():
             return 0
         time.sleep(WATCH_S)
 

@@ -6,9 +6,11 @@ import codecs
 import io
 import json
 import os
+import select
 import sys
-
-import click
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
 
 from segue.i18n import _
 
@@ -17,7 +19,8 @@ NAMES = ("stdin", "stdout", "stderr")
 LENIENT = ("surrogateescape", "backslashreplace")  # with UTF-8 these can write everything
 AS_JSON = "segue-json"
 
-_lost: set[str] = set()
+_lost: set[str] = set()  # it could not be written: what was told there is told nowhere
+_left: set[str] = set()  # whoever read it is gone
 
 
 def open_missing() -> None:
@@ -52,28 +55,45 @@ def has_lost() -> bool:
     return bool(_lost)
 
 
-def lost(error: OSError) -> bool:
-    """Whether an output stream failed; that is told once, and what else goes there is dropped.
+def is_read() -> bool:
+    """Whether anybody may still read standard output: who shows things without an end, ends."""
+    return "stdout" not in _left | _lost
 
-    A reader that went away (`| head`) wanted no more: nothing is told.
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Write something; if the stream fails, the work goes on without it."""
+    try:
+        yield
+    except OSError as error:
+        if not lost(error):
+            raise
+
+
+def lost(error: OSError) -> bool:
+    """Whether an output stream failed. What else goes there is dropped, and that is told once.
+
+    A reader that went away (`| head`) wanted no more, and a terminal that was closed shows
+    nothing: nothing is told.
     """
-    if isinstance(error, BrokenPipeError):
-        _lead_nowhere(sys.stdout.fileno())
-        return True
-    name = next((name for name in NAMES[1:] if _fails(name)), None)
-    if name is None:
-        return False
-    stream = getattr(sys, name)
-    _lead_nowhere(stream.fileno())
-    stream.flush()
-    if name not in _lost:
-        _lost.add(name)
-        text = _("the output cannot be written: {why}").format(why=error.strerror or error)
-        try:
-            click.echo(click.style(_("error:"), fg="red", bold=True) + " " + text, err=True)
-        except OSError:  # neither takes anything
-            _lead_nowhere(sys.stderr.fileno())
-    return True
+    left = [name for name in NAMES[1:] if _has_left(name)]
+    _left.update(left)
+    failing = left or list(islice(filter(_fails, NAMES[1:]), 1))
+    for name in failing:
+        stream = getattr(sys, name)
+        _lead_nowhere(stream.fileno())
+        stream.flush()
+        if name not in _left | _lost:
+            _lost.add(name)
+            _tell(error)
+    return bool(failing)
+
+
+def _tell(error: OSError) -> None:
+    from segue.cli import console  # noqa: PLC0415 - it prints through this module
+
+    text = _("the output cannot be written: {why}").format(why=error.strerror or error)
+    console.echo(console.Styled(_("error:"), "red", bold=True), f" {text}", err=True)
 
 
 def _lead_nowhere(number: int) -> None:
@@ -83,6 +103,16 @@ def _lead_nowhere(number: int) -> None:
     else:
         os.dup2(opened, number)
         os.close(opened)
+
+
+def _has_left(name: str) -> bool:
+    """The other end of a pipe or a terminal is closed."""
+    poll = select.poll()
+    try:
+        poll.register(getattr(sys, name).fileno(), 0)
+    except (OSError, ValueError):  # it is none of the system's
+        return False
+    return any(event & (select.POLLERR | select.POLLHUP) for _fd, event in poll.poll(0))
 
 
 def _fails(name: str) -> bool:

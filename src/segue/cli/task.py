@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from segue.cli import output, task_acts, task_gates, task_looks
+from segue.cli import console, output, task_acts, task_gates, task_looks
 from segue.i18n import _
 
 
@@ -13,7 +13,7 @@ class Verbs(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
-            click.echo(ctx.get_help())
+            console.echo(ctx.get_help())
             ctx.exit()
         return super().parse_args(ctx, args)
 

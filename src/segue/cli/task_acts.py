@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output, task_words
+from segue.cli import console, output, task_words
 from segue.cli.task_link import by_person, find_checkpoint, find_task, linked, text_of
 from segue.client import Client, Json
 from segue.errors import UserError
@@ -19,7 +19,7 @@ def told(task: Json, as_json: bool) -> int:
     if as_json:
         output.print_json(task)
     else:
-        click.echo(task_words.short(task))
+        console.echo(task_words.short(task))
     return 0
 
 

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from segue.cli import output, task_words
+from segue.cli import console, output, task_words
 from segue.cli.task_link import by_person, find_gate, line, linked, text_of
 from segue.client import Client, ClientError, Json
 from segue.errors import UserError
@@ -21,7 +21,7 @@ def told(gate: Json, as_json: bool) -> int:
     if as_json:
         output.print_json(gate)
     else:
-        click.echo(f"✔ {gate['id']}  {task_words.status_name(gate['status'])}")
+        console.echo(f"✔ {gate['id']}  {task_words.status_name(gate['status'])}")
     return 0
 
 
@@ -87,8 +87,8 @@ def answer(client: Client, id: str, answer: str | None, as_json: bool) -> int:
         meant = error.problem.get("suggestion")
         if not meant or not may_ask:
             raise
-    click.echo(_("`{text}` is none of the options.").format(text=line(said)))
-    if not click.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
+    console.echo(_("`{text}` is none of the options.").format(text=line(said)))
+    if not console.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
         return 2
     return told(client.answer(question, str(meant)), as_json)
 
@@ -97,11 +97,11 @@ def _asked(client: Client, question: str) -> str:
     """The question with its options, and what the person at the terminal types."""
     for gate in client.inbox(kind="question"):
         if gate["id"] == question:
-            click.echo(line(gate["question"]))
+            console.echo(line(gate["question"]))
             for option in gate["options"]:
-                click.echo(f"  - {line(option)}")
-            return str(click.prompt(_("Answer"), default=gate["default"]))
-    return str(click.prompt(_("Answer")))
+                console.echo(f"  - {line(option)}")
+            return console.prompt(_("Answer"), default=gate["default"])
+    return console.prompt(_("Answer"))
 
 
 @click.command(
@@ -120,9 +120,9 @@ def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
     dependency = find_gate(client, id, "dependency")
     if value is not None:
         warning = _("warning: a value on the command line is seen by others and kept by the shell")
-        click.echo(warning, err=True)
+        console.echo(warning, err=True)
     elif sys.stdin.isatty():
-        value = str(click.prompt(_("Value"), hide_input=True, err=True))
+        value = console.prompt(_("Value"), hide_input=True, err=True)
     else:
         value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
     if not value:

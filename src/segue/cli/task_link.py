@@ -33,7 +33,7 @@ def linked(act: C) -> Callable[..., int]:
     @click.option("--url", metavar="URL", help=_("of the server (else that of this folder)"))
     @click.option("--token", metavar="TOKEN", help=_("to log in; better by SEGUE_TOKEN"))
     @output.json_option()
-    @output.lang_option()
+    @output.common_options()
     @click.pass_context
     @functools.wraps(act)
     def command(ctx: click.Context, /, url: str | None, token: str | None, **given: Any) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from itertools import islice
 
 import click
 
-from segue.cli import output, task_words
+from segue.cli import console, output, streams, task_words
 from segue.cli.task_link import GATE_ID, find_task, linked
 from segue.client import Client, Json
 from segue.core.serving import Stage
@@ -54,7 +53,7 @@ def list_(
         output.print_json({"items": found})
         return 0
     none = _("Nothing waits for you.") if waiting else _("There are no such tasks.")
-    click.echo("\n".join(lines) or none)
+    console.echo("\n".join(lines) or none)
     return 0
 
 
@@ -75,7 +74,7 @@ def show(client: Client, id: str, as_json: bool) -> int:
     if as_json:
         output.print_json(found)
     else:
-        click.echo("\n".join(lines))
+        console.echo("\n".join(lines))
     return 0
 
 
@@ -106,7 +105,7 @@ def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
         while piece := client.log(task, offset=offset, limit=PIECE_BYTES):
             offset += len(piece)
             rest = _print_raw(piece) if raw else _print_lines(rest + piece, as_json)
-        if is_over:
+        if is_over or not streams.is_read():
             if rest:
                 _print_lines(rest + b"\n", as_json)
             return 0
@@ -114,8 +113,7 @@ def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
 
 
 def _print_raw(piece: bytes) -> bytes:
-    sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+    console.write_bytes(piece)
     return b""
 
 
@@ -129,7 +127,7 @@ def _print_lines(text: bytes, as_json: bool) -> bytes:
         if as_json:
             output.print_line({"line": shown})
         else:
-            click.echo(shown)
+            console.echo(shown)
     return rest
 
 
@@ -152,8 +150,9 @@ def events(client: Client, id: str | None, after: int | None, as_json: bool) -> 
         if as_json:
             output.print_line(event.data)
         else:
-            click.echo(task_words.event(event.data))
-        sys.stdout.flush()
+            console.echo(task_words.event(event.data))
+        if not streams.is_read():
+            return 0
         if task is not None and event.data["entity"] == "task" and event.data["to"] in OVER:
             return OVER[event.data["to"]]
     return 0
@@ -161,5 +160,5 @@ def events(client: Client, id: str | None, after: int | None, as_json: bool) -> 
 
 def _over(task: Json, as_json: bool) -> int:
     if not as_json:
-        click.echo(task_words.short(task))
+        console.echo(task_words.short(task))
     return OVER[task["status"]]

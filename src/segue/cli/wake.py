@@ -20,7 +20,7 @@ from segue.work import orders
 @click.argument("name", metavar="TASK|ACCOUNT")
 @click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(ctx: click.Context, name: str, plan: Path | None, as_json: bool) -> int:
     return give(ctx, orders.WAKE, name, None, plan, as_json=as_json)

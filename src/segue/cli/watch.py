@@ -58,7 +58,7 @@ LOG_BYTES_MAX = 4 * 1024 * 1024
 @click.option("--tmux-socket", type=click.Path(path_type=Path), help=_("of another tmux server"))
 @click.option("--dry-run", is_flag=True, help=_("say what would be done, and send nothing"))
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,

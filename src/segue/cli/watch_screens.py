@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from segue.cli.reporters import say
+from segue.cli import console
 from segue.work.watch.watcher import Watcher
 
 
@@ -30,7 +29,7 @@ class Screen(Protocol):
 def choose_screen(*, as_json: bool) -> Screen:
     if as_json:
         return JsonScreen()
-    if sys.stdout.isatty() and sys.stdin.isatty():
+    if console.is_live() and sys.stdin.isatty():
         from segue.cli.watch_table import TableScreen  # noqa: PLC0415 - a pipe needs no rich
 
         return TableScreen()
@@ -44,7 +43,7 @@ class LineScreen:
         pass
 
     def log(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)  # noqa: T201 - log lines go to standard error
+        console.echo(line, err=True)
 
     def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
         pass
@@ -57,4 +56,4 @@ class JsonScreen(LineScreen):
     """An event per line on standard output."""
 
     def emit(self, event: dict[str, Any]) -> None:
-        say(json.dumps(event, ensure_ascii=False))
+        console.echo_json(event)

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from segue.cli import display
 from segue.core.durations import format_duration
 from segue.core.machines import WorkerState
 from segue.i18n import N_, _
@@ -47,8 +46,8 @@ UP, DOWN = ("\x1b[A", "k"), ("\x1b[B", "j")
 
 class TableScreen:
     def __init__(self) -> None:
-        self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._console = display.make_console()
+        self._live = display.make_live(self._console)
         self._watcher: Watcher | None = None
         self._end: Callable[[int], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -59,7 +58,7 @@ class TableScreen:
         pass
 
     def log(self, line: str) -> None:
-        self._console.print(Text(line))
+        self._console.print(display.text(line))
 
     def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
         self._watcher, self._end = watcher, end
@@ -113,22 +112,24 @@ class TableScreen:
 
     def _picture(self) -> RenderableType:
         workers = self._workers()
-        keys = Text(_("↑↓ choose · p leave alone · r take back · w wake now · q quit"), style="dim")
+        keys = _("↑↓ choose · p leave alone · r take back · w wake now · q quit")
+        below = display.text(keys, "dim")
         if not workers:
-            return Group(Text(_("No pane holds an agent yet. Start one in tmux or WezTerm.")), keys)
+            none = _("No pane holds an agent yet. Start one in tmux or WezTerm.")
+            return Group(display.text(none), below)
         table = Table(box=None, padding=(0, 2, 0, 0), expand=False)
         for title in (_("pane"), _("agent"), _("account"), _("state"), _("what is next")):
             table.add_column(title, header_style="dim", no_wrap=True, overflow="ellipsis")
         for n, worker in enumerate(workers):
             sign, style = LOOKS[worker.state]
             table.add_row(
-                Text(worker.pane.id, style="reverse" if n == self._chosen else ""),
-                worker.agent or "–",
-                worker.account,
-                Text(f"{sign} {_(STATES[worker.state])}", style=style),
-                Text(_next(worker)),
+                display.text(worker.pane.id, "reverse" if n == self._chosen else ""),
+                display.text(worker.agent or "–"),
+                display.text(worker.account),
+                display.text(f"{sign} {_(STATES[worker.state])}", style),
+                display.text(_next(worker)),
             )
-        return Group(table, Text(), keys)
+        return Group(table, display.text(""), below)
 
 
 def _next(worker: Worker) -> str:

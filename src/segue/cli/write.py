@@ -25,7 +25,7 @@ from segue.work.book.writing import How, Wishes
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(ctx: click.Context, chapter: int, path: Path, no_wait: bool, as_json: bool) -> int:
     wishes = Wishes(path, how=How.CHAPTER, chapter=chapter, wait=not no_wait)

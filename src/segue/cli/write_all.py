@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import output
+from segue.cli import console, output
 from segue.cli.resume_book import damaged, restored
 from segue.cli.run import conduct, not_begun
 from segue.core.book import BookState
@@ -40,7 +40,7 @@ from segue.work.project import Project
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
 @output.json_option()
-@output.lang_option()
+@output.common_options()
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -104,9 +104,9 @@ def nothing_written(code: int, why: str, seen: Look, *, as_json: bool) -> int:
 def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
     """Nothing was written yet that could be counted: what is damaged is kept, and that is all."""
     text = _("the state of the book is damaged: {why}").format(why=seen.damage)
-    click.echo(f"{seen.folder.state_file}: {text}", err=as_json)
+    console.echo(f"{seen.folder.state_file}: {text}", err=as_json)
     text = _("There is no backup and no chapter: the book begins anew. The damaged file is kept.")
-    click.echo(text, err=as_json)
+    console.echo(text, err=as_json)
     return go(replace(wishes, how=How.RESTART), environ, as_json=as_json)
 
 

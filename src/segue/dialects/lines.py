@@ -17,7 +17,7 @@ _ESCAPES = re.compile(
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Characters that change the order in which text is shown, or that nobody can see.
-_UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+_UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 class Lines:
@@ -88,5 +88,7 @@ def plain(line: bytes) -> str:
 
 def plain_text(text: str) -> str:
     """Text of any number of lines without anything that acts on a terminal or hides."""
+    if text.isprintable():
+        return text
     lines = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").split("\n")
     return "\n".join(_UNSEEN.sub("", plain(part.encode("utf-8", "replace"))) for part in lines)
