@@ -166,8 +166,17 @@ class Client:
         return self._act(id, "archive")
 
     def retry(self, id: str, *, submit: bool = False) -> Json:
-        """A new task with the content of one that failed."""
+        """A new task with the content of one that failed; what depends on the old one waits for
+        the new one. Of a task that waits in vain: what it waits for is tried again."""
         return self._act(id, "retry", {"submit": submit})
+
+    def go_without(self, id: str) -> Json:
+        """A task that waits for one that failed or is gone begins without it."""
+        return self._act(id, "go-without")
+
+    def fail(self, id: str) -> Json:
+        """A task that waits for one that failed or is gone fails as well."""
+        return self._act(id, "fail")
 
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         """A new task from a checkpoint; from the newest if none is named."""
@@ -201,7 +210,7 @@ class Client:
 
     def inbox(self, *, kind: str | None = None, task: str | None = None) -> Iterator[Json]:
         """What waits, the most urgent first: all of it, of one kind (`review`, `question`,
-        `dependency`), of one task."""
+        `dependency`, `stuck`), of one task."""
         return self._all("inbox", kind=kind, task=task)
 
     def reviews(self, task: str) -> Iterator[Json]:

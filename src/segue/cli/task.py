@@ -55,6 +55,8 @@ for verb in (
     task_acts.resume,
     task_acts.cancel,
     task_acts.retry,
+    task_acts.go_without,
+    task_acts.fail,
     task_acts.fork,
     task_acts.rewind,
     task_looks.log,

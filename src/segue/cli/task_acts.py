@@ -98,6 +98,14 @@ pause = _simple(
 resume = _simple("resume", _("Let a paused task go on."), Client.resume)
 
 
+go_without = _simple(
+    "go-without",
+    _("Let a task begin although one that it waits for failed or is gone."),
+    Client.go_without,
+)
+fail = _simple("fail", _("Let a task fail that waits for one that failed or is gone."), Client.fail)
+
+
 @click.command(
     "cancel",
     help=_("Take a task out of the queue; end one that has begun."),
@@ -113,7 +121,10 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
 
 @click.command(
     "retry",
-    help=_("Make a new task with the content of one that failed."),
+    help=_(
+        "Make a new task with the content of one that failed. Tasks that wait for the old one wait"
+        " for the new one. Given a task that waits for a failed one, retry that."
+    ),
     epilog=output.example("segue task retry 3f9a --submit"),
 )
 @click.argument("id")

@@ -164,6 +164,8 @@ def gate_line(gate: Json) -> str:
             said = gate["question"]
         case "dependency":
             said = f"{gate['type']} {gate['name']}: {gate['description']}"
+        case "stuck":
+            said = f"{gate['taskTitle']}: {gate['text']}"
         case _:
             said = f"{gate.get('taskTitle', '')}: {gate['phaseName'] or gate['phase']}"
     return f"{gate['id']}  {line(said)}"

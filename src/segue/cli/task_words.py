@@ -110,7 +110,9 @@ def _troubles(look: Look) -> Iterator[str]:
     task, agent = look.task, look.agent
     if task["error"]:
         yield f"  ✘ {line(task['error'])}"
-    if task["waitsFor"]:
+    if "go_without" in task["allowedActions"]:
+        yield from (f"    {each}" for each in ways_out(task["id"], task["allowedActions"]))
+    elif task["waitsFor"]:
         yield "  " + _("waits for the tasks {ids}").format(ids=", ".join(task["waitsFor"]))
     if agent.get("limit") and agent.get("resetsAt"):
         text = _("⏳ {kind}, goes on at {time}")
@@ -154,10 +156,24 @@ def _facts(look: Look) -> Iterator[str]:
         yield "  " + _("possible now: {actions}").format(actions=", ".join(task["allowedActions"]))
 
 
+def ways_out(id: str, acts: list[str]) -> Iterator[str]:
+    """What can be done about a task that waits in vain."""
+    for act, text in (
+        ("retry", _("try that again, and wait for it")),
+        ("go_without", _("begin without it")),
+        ("fail", _("fail as well")),
+    ):
+        if act in acts:
+            yield f"segue task {act.replace('_', '-')} {id}  # {text}"
+
+
 def waiting(gate: Json) -> Iterator[str]:
     """What waits, and how it is given."""
     id = gate["id"]
     match gate["kind"]:
+        case "stuck":
+            yield f"⛔ {gate_line(gate)}"
+            yield from (f"   {each}" for each in ways_out(id, gate["acts"]))
         case "question":
             yield f"❓ {gate_line(gate)}"
             for option in gate["options"]:

@@ -60,6 +60,7 @@ class Cause(StrEnum):
     OPEN = "open"
     DELETE = "delete"
     CLOSE = "close"
+    GO_WITHOUT = "go_without"
 
 
 def is_complete(facts: Facts) -> bool:
@@ -70,6 +71,11 @@ def is_complete(facts: Facts) -> bool:
 def may_start(facts: Facts) -> bool:
     """A slot is free, and every task it depends on is completed."""
     return bool(facts.get("slot_is_free")) and not facts.get("waits_for")
+
+
+def cannot_begin(facts: Facts) -> bool:
+    """A task that it depends on failed or is gone: only a person gets it any further."""
+    return bool(facts.get("is_stuck"))
 
 
 def is_verified(facts: Facts) -> bool:
@@ -98,6 +104,8 @@ TASK = Machine(
         (Stage.DRAFT, Cause.SUBMIT): To(Stage.PENDING, when=is_complete),
         (Stage.PENDING, Cause.ASSIGN): To(Stage.IN_PROGRESS, when=may_start),
         (Stage.PENDING, Cause.CANCEL): To(Stage.DRAFT),
+        (Stage.PENDING, Cause.GO_WITHOUT): To(Stage.PENDING, when=cannot_begin),
+        (Stage.PENDING, Cause.FAIL): To(Stage.FAILED, when=cannot_begin),
         (Stage.IN_PROGRESS, Cause.PHASE_COMPLETE): (
             To(Stage.COMPLETED, when=is_ungated),
             To(Stage.REVIEW, when=is_verified),
@@ -193,18 +201,24 @@ GATE = Machine(
 _MORE: dict[Stage, tuple[str, ...]] = {
     Stage.DRAFT: ("delete",),
     Stage.COMPLETED: ("archive", "delete"),
-    Stage.FAILED: ("retry", "delete"),
+    Stage.FAILED: ("retry", "archive", "delete"),
 }
+# What a person may do with a task that waits for one that failed: that one is tried again, it
+# begins without it, or it fails as well. Nothing can be tried again that is gone.
+STUCK = ("retry", "go_without", "fail")
 _BY_PERSON = (Cause.SUBMIT, Cause.APPROVE, Cause.REQUEST_CHANGES, Cause.CANCEL)
 
 
-def allowed_actions(stage: Stage, agent: AgentState) -> tuple[str, ...]:
-    """What a person may do with a task now, in the words of the API."""
+def allowed_actions(
+    stage: Stage, agent: AgentState, stuck: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """What a person may do with a task now, in the words of the API. `stuck`: what can be done
+    about a task that waits in vain."""
     actions = [str(cause) for cause in TASK.allowed(stage) if cause in _BY_PERSON]
     if stage is Stage.IN_PROGRESS:
         own = AGENT.allowed(agent)
         actions = [str(c) for c in (Cause.PAUSE, Cause.RESUME) if c in own] + actions
-    return (*actions, *_MORE.get(stage, ()))
+    return (*actions, *stuck, *_MORE.get(stage, ()))
 
 
 MACHINES: dict[str, Machine[Any]] = {

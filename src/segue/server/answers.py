@@ -48,6 +48,7 @@ class Task(Answer):
     retry_of: str | None
     forked_from: str | None
     error: str | None
+    outcome: Literal["completed", "failed", "cancelled"] | None = None
     archived: bool
     agent_status: AgentState
     allowed_actions: list[str]

@@ -14,7 +14,7 @@ from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import Shelf, rendered
 from segue.server.replies import Once
 
-Kind = Annotated[Literal["review", "question", "dependency"] | None, Query()]
+Kind = Annotated[Literal["review", "question", "dependency", "stuck"] | None, Query()]
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 

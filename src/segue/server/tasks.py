@@ -106,7 +106,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
     def add_plain(action: str, act: Callable[[str], Json]) -> None:
         @routes.post(
             f"/api/tasks/{{id}}/{action}",
-            name=f"{action}_task",
+            name=f"{action.replace('-', '_')}_task",
             response_model=answers.Task,
             responses=changing(404, 409),
         )
@@ -119,6 +119,8 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
     add_plain("pause", desk.pause)
     add_plain("resume", desk.resume)
     add_plain("archive", desk.archive)
+    add_plain("go-without", desk.go_without)
+    add_plain("fail", desk.fail)
 
     @routes.post(
         "/api/tasks/{id}/cancel", response_model=answers.Task, responses=changing(404, 409)

@@ -469,7 +469,10 @@ def test_every_verb_explains_itself_on_one_screen(segue: Shell, verb: str) -> No
 def test_all_verbs_are_there_and_close_ones_are_suggested(segue: Shell) -> None:
     """`segue task aprove` is not a riddle."""
     wanted = "add submit list show approve changes answer provide reject pause resume cancel retry"
-    assert list(group.commands) == [*wanted.split(), "fork", "rewind", "log", "events"]
+    assert list(group.commands) == [
+        *wanted.split(),
+        *("go-without", "fail", "fork", "rewind", "log", "events"),
+    ]
     code, _out, err = segue("aprove")
     assert code == 2
     assert "did you mean `segue task approve`?" in err
@@ -521,3 +524,14 @@ def on_terminal(args: list[str], talk: list[tuple[str, str]]) -> tuple[str, int]
         code = process.wait()
         timer.cancel()
     return shown.decode(), code
+
+
+def test_a_stuck_task_shows_what_can_be_done(segue: Shell, server: Running) -> None:
+    """Each way out with the command for it."""
+    id = segue.json("add", "Second", "-d", "x")["id"]
+    gate(server, "stuck", id, id, taskTitle="Second")
+    code, out, _err = segue("list", "--waiting")
+    assert code == 0
+    assert "Second: it waits for task_9, which failed" in out
+    for verb in ("retry", "go-without", "fail"):
+        assert f"segue task {verb} {id}" in out

@@ -33,6 +33,8 @@ DECIDES = {
     "resume": ["task_1"],
     "cancel": ["task_1"],
     "retry": ["task_1"],
+    "go-without": ["task_1"],
+    "fail": ["task_1"],
     "fork": ["task_1"],
     "rewind": ["task_1", "cp_1"],
 }

@@ -10,7 +10,7 @@ from segue.core.serving import AGENT, GATE, TASK, AgentState, Cause, Stage, allo
 TABLES = {
     TASK: """
         draft: submit pending
-        pending: assign in_progress, cancel draft
+        pending: assign in_progress, cancel draft, go_without pending, fail failed
         in_progress: phase_complete completed, phase_complete review, rework in_progress
         in_progress: fail failed, cancel failed, rewind in_progress
         review: approve in_progress, approve completed, request_changes in_progress
@@ -60,7 +60,7 @@ def test_each_table_has_these_moves_and_no_others(machine: object) -> None:
         (Stage.IN_PROGRESS, AgentState.WAITING_QUESTION, "cancel"),
         (Stage.REVIEW, AgentState.WAITING_REVIEW, "approve request_changes cancel"),
         (Stage.COMPLETED, AgentState.COMPLETED, "archive delete"),
-        (Stage.FAILED, AgentState.FAILED, "retry delete"),
+        (Stage.FAILED, AgentState.FAILED, "retry archive delete"),
     ],
 )
 def test_what_people_may_do(stage: Stage, agent: AgentState, actions: str) -> None:

@@ -62,6 +62,9 @@ class FakeDesk:
                          "answer": None, "answeredAt": None},
             "dependency": {"type": "api_key", "name": "KEY", "description": "", "required": True,
                            "default": None, "reason": None},
+            "stuck": {"taskTitle": "A task", "text": "it waits for task_9, which failed",
+                      "missing": [{"id": "task_9", "title": "The first", "status": "failed"}],
+                      "acts": ["retry", "go_without", "fail"]},
         }  # fmt: skip
         base = {"id": id, "taskId": task, "status": "pending", "createdAt": AT}
         self.gates[id], self.kinds[id] = base | shapes[kind] | more, kind
@@ -160,6 +163,14 @@ class FakeDesk:
         new = self.create_task(NewTask(old["title"], old["description"], submit=submit))
         self.tasks[new["id"]]["retryOf"] = id
         return self.task(new["id"])
+
+    def go_without(self, id: str) -> Json:
+        self._check(id, "go_without")
+        return self.task(id)
+
+    def fail(self, id: str) -> Json:
+        self._check(id, "fail")
+        return self.task(id)
 
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         old = self.task(id)

@@ -312,3 +312,22 @@ def test_a_difference_says_what_each_line_is() -> None:
     text = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n same\n-old\n+new"
     kinds = [line.kind for line in texts.diff(text)]
     assert kinds == ["file", "file", "place", "same", "removed", "added"]
+
+
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("en", ("Stuck", "Try again what it waits for", "Begin without it", "Let it fail")),
+        ("ko", ("막힘", "기다리는 작업 다시 시도", "기다리지 않고 시작", "실패로 처리")),
+    ],
+)
+def test_a_stuck_task_offers_its_ways_out(
+    visitor: TestClient, desk: FakeDesk, language: str, texts: tuple[str, ...]
+) -> None:
+    """In the inbox, each as a form of its own."""
+    task = desk.create_task(NewTask("Second"))["id"]
+    desk.open("stuck", task)
+    page = visitor.get("/inbox", headers={"Accept-Language": language}).text
+    assert all(text in page for text in texts)
+    for act in ("retry", "go-without", "fail"):
+        assert f'action="/tasks/{task}/{act}"' in page

@@ -18,7 +18,8 @@ SPEC = {
     "/tasks": {"get", "post"},
     "/tasks/{id}": {"get", "patch", "delete"},
     **{f"/tasks/{{id}}/{verb}": {"post"} for verb in (
-        "submit", "cancel", "pause", "resume", "archive", "retry", "fork", "rewind")},
+        "submit", "cancel", "pause", "resume", "archive", "retry", "go-without", "fail",
+        "fork", "rewind")},
     **{f"/tasks/{{id}}/{noun}": {"get"} for noun in (
         "agent", "phases", "reviews", "questions", "dependencies", "checkpoints", "journal",
         "deliverables.zip", "log", "events")},

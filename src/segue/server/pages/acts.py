@@ -91,7 +91,7 @@ def _add_task_acts(routes: APIRouter, site: Site) -> None:
     def add(action: str, said: str, act: Callable[[str, Form], str]) -> None:
         """`act` does it and says which page follows."""
 
-        @routes.post(f"/tasks/{{id}}/{action}", name=f"page_{action}")
+        @routes.post(f"/tasks/{{id}}/{action}", name=f"page_{action.replace('-', '_')}")
         async def do(id: str, request: Request) -> Response:
             form = await sent(request)
             try:
@@ -113,6 +113,8 @@ def _add_task_acts(routes: APIRouter, site: Site) -> None:
     add("archive", "archived", same(desk.archive))
     add("cancel", "cancelled", lambda id, form: _cancel(desk, id, form))
     add("delete", "deleted", lambda id, _form: _delete(desk, id))
+    add("go-without", "without", same(desk.go_without))
+    add("fail", "let_fail", same(desk.fail))
     add("retry", "retried", lambda id, _form: _page(desk.retry(id, submit=True)))
     add("fork", "forked", lambda id, form: _page(desk.fork(id, form.one("checkpoint") or None)))
     add("rewind", "rewound", lambda id, form: _page(desk.rewind(id, form.one("checkpoint"))))

@@ -70,7 +70,7 @@ def task(desk: Desk, id: str, older: int = 0) -> Json:
 
 def related(desk: Desk, found: Mapping[str, Any]) -> dict[str, str]:
     """The titles of the tasks that this one names."""
-    ids = [*found["dependsOn"], found["retryOf"], found["forkedFrom"]]
+    ids = [*found["dependsOn"], *found["waitsFor"], found["retryOf"], found["forkedFrom"]]
     return titles(desk, [id for id in ids if id])
 
 

@@ -17,6 +17,7 @@ STAGES = {
     "review": N_("In review"),
     "completed": N_("Completed"),
     "failed": N_("Failed"),
+    "deleted": N_("Deleted"),
 }
 AGENTS = {
     "idle": N_("idle"),
@@ -43,7 +44,12 @@ TYPES = {
     "workflow": N_("Workflow"),
     "custom": N_("Custom"),
 }
-GATES = {"review": N_("Review"), "question": N_("Question"), "dependency": N_("Dependency")}
+GATES = {
+    "review": N_("Review"),
+    "question": N_("Question"),
+    "dependency": N_("Dependency"),
+    "stuck": N_("Stuck"),
+}
 NEEDED = {
     "api_key": N_("API key"),
     "env_variable": N_("environment variable"),
@@ -70,6 +76,8 @@ ACTIONS = {
     "archive": N_("Archive"),
     "retry": N_("Try again"),
     "delete": N_("Delete"),
+    "go_without": N_("Begin without it"),
+    "fail": N_("Let it fail"),
 }
 MARKS = {
     "draft": "○",
@@ -97,6 +105,8 @@ SAID = {
     "archived": N_("The task is archived."),
     "deleted": N_("The task is deleted."),
     "retried": N_("This is the new task."),
+    "without": N_("The task does not wait for that any more."),
+    "let_fail": N_("The task has failed."),
     "forked": N_("This is the new task; it goes on from the checkpoint."),
     "rewound": N_("The task goes on from the checkpoint."),
     "approved": N_("Approved. The agent goes on."),

@@ -12,7 +12,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState, Cause, allowed_actions
 from segue.i18n import _
 from segue.store.changes import Change
-from segue.work.server import moves
+from segue.work.server import moves, stuck
 from segue.work.server.reading import Reading
 from segue.work.server.refused import Refused
 from segue.work.server.rows import TaskRow
@@ -40,7 +40,8 @@ class Acting(Reading):
 
     def _not_allowed(self, task: TaskRow, action: str, why: str | None = None) -> None:
         agent = self.office.records.agent(task.id)
-        allowed = allowed_actions(task.state, agent.state if agent else AgentState.IDLE)
+        state = agent.state if agent else AgentState.IDLE
+        allowed = allowed_actions(task.state, state, stuck.acts(self._missing(task)))
         text = _("`{action}` is not possible in the state {state}; possible: {allowed}")
         names = ", ".join(allowed) or "–"
         message = text.format(action=action, state=task.state, allowed=names)

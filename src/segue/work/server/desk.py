@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from segue.core.serving import AGENT, AgentState, Cause, Stage, allowed_actions
+from segue.core.serving import AGENT, Cause, Stage, allowed_actions
 from segue.i18n import _
-from segue.store.changes import Add, Change, Note, Put, Remove, Value, stamp
+from segue.store.changes import Change, Note, Put, Remove, Value, stamp
 from segue.work.server import moves, stuck
 from segue.work.server.gate_acts import GateActs
 from segue.work.server.going_back import GoingBack
 from segue.work.server.making import NewTask
 from segue.work.server.refused import Refused
+from segue.work.server.retrying import Retrying
 from segue.work.server.shapes import Json
 
 __all__ = ["Desk", "NewTask"]
@@ -27,7 +28,7 @@ SLOTS_MAX = 64
 
 
 @dataclass(slots=True)
-class Desk(GateActs, GoingBack):
+class Desk(GateActs, GoingBack, Retrying):
     def delete_task(self, id: str) -> None:
         task, agent = self._both(id)
         if "delete" not in allowed_actions(task.state, agent.state):
@@ -46,7 +47,7 @@ class Desk(GateActs, GoingBack):
             return self.task(id)
         now = self.office.clock.now()
         why = _("cancelled") + (f": {reason}" if reason else "")
-        sets: dict[str, Value] = {"error": why, "failed_at": stamp(now)}
+        sets: dict[str, Value] = {"error": why, "failed_at": stamp(now), "is_cancelled": 1}
         changes: list[Change] = [self._move(task, Cause.CANCEL, sets=sets, data={"reason": reason})]
         changes.append(moves.move_agent(agent, Cause.CANCEL, sets={"step": None}))
         changes += self._let_go(task)
@@ -86,18 +87,6 @@ class Desk(GateActs, GoingBack):
             self._not_allowed(task, "archive")
         self._commit(Note("server_task", id, {"is_archived": 1}))
         return self.task(id)
-
-    def retry(self, id: str, *, submit: bool = False) -> Json:
-        """A new task with the content of one that failed."""
-        task, agent = self._both(id)
-        if "retry" not in allowed_actions(task.state, agent.state):
-            self._not_allowed(task, "retry")
-        given = NewTask(
-            task.title, task.description, task.type, task.agent, task.depends_on, task.priority
-        )
-        new, add = self._new(given, retry_of=id)
-        self._commit(add, Add("server_agent", new, AgentState.IDLE, {}, Cause.OPEN))
-        return self.submit(new) if submit else self.task(new)
 
     # Settings
 

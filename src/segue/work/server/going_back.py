@@ -73,6 +73,7 @@ class GoingBack(Making):
         phase = content["agent"]["phase"]
         sets: dict[str, Value] = {
             "phase": phase, "reworks": 0, "reminders": 0, "error": None, "failed_at": None,
+            "is_cancelled": 0,
         }  # fmt: skip
         back = replace(task, phase=phase, reworks=0, reminders=0)
         profile = self.office.going_on.profile(task.agent)

@@ -14,7 +14,7 @@ from segue.store.changes import Add, Change, Move, Note, Value, stamp
 from segue.work.server import moves, stuck
 from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
-from segue.work.server.rows import new_id
+from segue.work.server.rows import TaskRow, new_id
 from segue.work.server.shapes import Json
 from segue.work.server.types import to_text
 
@@ -49,14 +49,17 @@ class Making(Acting):
 
     def submit(self, id: str) -> Json:
         task, _agent = self._both(id)
+        self._commit(*self._submitted(task))
+        self.office.kick()
+        return self.task(id)
+
+    def _submitted(self, task: TaskRow) -> list[Change]:
         facts = {"title": task.title, "type": task.type, "description": task.description.strip()}
         if task.state is Stage.DRAFT:
             self._check_complete(task.title, task.type, task.description)
         now = self.office.clock.now()
         move = self._move(task, Cause.SUBMIT, facts=facts, sets={"submitted_at": stamp(now)})
-        self._commit(move, *stuck.submitted(self.office.records, id, task.depends_on, now))
-        self.office.kick()
-        return self.task(id)
+        return [move, *stuck.submitted(self.office.records, task.id, task.depends_on, now)]
 
     @staticmethod
     def _check_complete(title: str, type: str, description: str) -> None:
@@ -134,6 +137,7 @@ class Making(Acting):
             if other == id:
                 text = _("the task would wait for itself")
                 raise Refused(422, "circular", text, {"field": "dependsOn"})
-            found = self.office.records.task(other) if other not in seen else None
+            if other not in seen:
+                tries = self.office.records.tries(other)
+                todo += [next for found in tries for next in (found.id, *found.depends_on)]
             seen.add(other)
-            todo += found.depends_on if found else ()

@@ -197,17 +197,26 @@ class Reading:
         page: int = 1,
         page_size: int = 50,
     ) -> Json:
-        """Everything that waits for a person: the most urgent first, then the oldest."""
+        """Everything that waits for a person: the most urgent first, then the oldest; then the
+        tasks that wait in vain."""
         where, values = ["state = 'pending'"], list[object]()
         for column, value in (("kind", kind), ("task", task)):
             if value is not None:
                 where.append(f"{column} = ?")
                 values.append(value)
-        return self._paged(
+        found = self._paged(
             "server_gates", " AND ".join(where), values, page, page_size,
             lambda row: self._gate_shown(gate_row(row), is_named=True),
             order="priority DESC, created_at",
         )  # fmt: skip
+        if kind not in (None, "stuck"):
+            return found
+        held = [one for one in stuck.every(self.office.records) if task in (None, one[0].id)]
+        first = max(0, (page - 1) * page_size - found["total"])
+        left = page_size - len(found["items"])
+        shown = [self._stuck_shown(*one) for one in held[first : first + left]]
+        total = found["total"] + len(held)
+        return shapes.page([*found["items"], *shown], total, page, page_size)
 
     def limits(self) -> Json:
         items = [
@@ -303,10 +312,23 @@ class Reading:
     def _shown(self, task: TaskRow, agent: AgentState, usage: Json | None = None) -> Json:
         waits = self.office.records.unfinished(task.depends_on)
         used = usage or self.office.records.usage(task.id)
-        shown = shapes.task(task, agent, waits, used)
-        if waits and task.state is Stage.PENDING:
-            shown["error"] = stuck.why(self.office.records, waits)
+        missing = self._missing(task) if waits else []
+        shown = shapes.task(task, agent, waits, used, stuck.acts(missing))
+        if missing:
+            shown["error"] = "; ".join(one.text for one in missing)
         return self.office.saving.veil.shown(task.id, shown)
+
+    def _missing(self, task: TaskRow) -> list[stuck.Missing]:
+        """What a task waits for in vain."""
+        if task.state is not Stage.PENDING:
+            return []
+        return stuck.missing(task.depends_on, self.office.records.tries)
+
+    def _stuck_shown(self, task: TaskRow, missing: Sequence[stuck.Missing]) -> Json:
+        shown = self._veiled(shapes.stuck(task, missing))
+        veil = self.office.saving.veil
+        shown["missing"] = [veil.shown(one["id"], one) for one in shown["missing"]]
+        return shown
 
     def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
         """`is_named`: with its kind and the title of its task."""

@@ -24,6 +24,12 @@ from segue.work.server.rows import (
 OPEN_RUNS = "('intended', 'running')"
 USAGE = "coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), sum(cost_usd)"
 
+TRIES = (
+    "WITH RECURSIVE tries (id) AS (VALUES (?) UNION SELECT t.id FROM server_tasks t"
+    " JOIN tries ON t.retry_of = tries.id)"
+    " SELECT t.* FROM server_tasks t JOIN tries ON t.id = tries.id ORDER BY t.created_at, t.rowid"
+)
+
 
 class Records:
     def __init__(self, store: Store) -> None:
@@ -83,13 +89,27 @@ class Records:
         sql = "SELECT id FROM server_agents WHERE state = ?"
         return [row["id"] for row in self.store.all(sql, AgentState.RUNNING)]
 
+    def stands_for(self, id: str) -> TaskRow | None:
+        """Who does now what a task was to do: itself, or one that tries it again."""
+        found = self.task(id)
+        if found is not None and found.state is Stage.COMPLETED:
+            return found
+        return newest(self.tries(id))
+
+    def tries(self, id: str) -> list[TaskRow]:
+        """A task and all that try it again, the newest last."""
+        return [task_row(row) for row in self.store.all(TRIES, id)]
+
     def unfinished(self, ids: Iterable[str]) -> list[str]:
-        """Those of these tasks that are not completed; one that is gone never will be."""
-        return [
-            id
-            for id in ids
-            if (found := self.task(id)) is None or found.state is not Stage.COMPLETED
-        ]
+        """Which tasks are waited for by one that depends on these: whoever stands for each, until
+        that is completed. One that is gone never will be."""
+        standing = {id: self.stands_for(id) for id in ids}
+        waited_for = {
+            id if task is None else task.id: None
+            for id, task in standing.items()
+            if task is None or task.state is not Stage.COMPLETED
+        }
+        return list(waited_for)
 
     def usage(self, task: str) -> dict[str, Any]:
         row = self.store.one(f"SELECT {USAGE} FROM server_runs WHERE task = ?", task)  # noqa: S608
@@ -117,3 +137,11 @@ class Records:
     def next_due(self) -> str | None:
         row = self.store.one("SELECT min(at) FROM server_timers")
         return row[0] if row else None
+
+
+def newest(tries: Sequence[TaskRow]) -> TaskRow | None:
+    """Of several tries at the same the one that counts: one that is completed; else the newest
+    that has not failed; else the newest. None where all of them are gone."""
+    done = [task for task in tries if task.state is Stage.COMPLETED]
+    open_ones = [task for task in tries if task.state is not Stage.FAILED]
+    return next(iter((*reversed(done), *reversed(open_ones), *reversed(tries))), None)

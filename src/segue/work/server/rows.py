@@ -41,6 +41,7 @@ class TaskRow:
     failed_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    is_cancelled: bool = False
     before: str | None = None  # a fork: what was done up to there
 
     @property
@@ -122,7 +123,7 @@ def task_row(row: sqlite3.Row) -> TaskRow:
         row["retry_of"], row["forked_from"], row["error"], bool(row["is_archived"]),
         _at(row["submitted_at"]), _at(row["started_at"]), _at(row["completed_at"]),
         _at(row["failed_at"]), instant(row["created_at"]), instant(row["updated_at"]),
-        row["before"],
+        bool(row["is_cancelled"]), row["before"],
     )  # fmt: skip
 
 

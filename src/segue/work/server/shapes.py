@@ -10,6 +10,7 @@ from typing import Any
 
 from segue.core.serving import AgentState, Stage, allowed_actions
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
+from segue.work.server.stuck import Missing, acts
 
 Json = dict[str, Any]
 
@@ -36,7 +37,14 @@ def progress(task: TaskRow) -> int:
     return int(100 * done / len(task.phases))
 
 
-def task(row: TaskRow, agent: AgentState, waits_for: Sequence[str], usage: Json) -> Json:
+def task(
+    row: TaskRow,
+    agent: AgentState,
+    waits_for: Sequence[str],
+    usage: Json,
+    more: tuple[str, ...] = (),
+) -> Json:
+    """`more`: what can be done about one that waits in vain."""
     return {
         "id": row.id,
         "status": row.state,
@@ -60,11 +68,19 @@ def task(row: TaskRow, agent: AgentState, waits_for: Sequence[str], usage: Json)
         "retryOf": row.retry_of,
         "forkedFrom": row.forked_from,
         "error": row.error,
+        "outcome": outcome(row),
         "archived": row.is_archived,
         "agentStatus": agent,
-        "allowedActions": list(allowed_actions(row.state, agent)),
+        "allowedActions": list(allowed_actions(row.state, agent, more)),
         "usage": usage,
     }
+
+
+def outcome(row: TaskRow) -> str | None:
+    """How it came out; None while it is open. What a person cancelled has not failed by itself."""
+    if row.state not in (Stage.COMPLETED, Stage.FAILED):
+        return None
+    return "cancelled" if row.is_cancelled else str(row.state)
 
 
 def agent(row: AgentRow, owner: TaskRow, tokens: int) -> Json:
@@ -91,6 +107,31 @@ def gate(row: GateRow, owner: TaskRow | None = None) -> Json:
             return dependency(row)
         case _:
             return review(row, owner)
+
+
+def stuck(row: TaskRow, missing: Sequence[Missing]) -> Json:
+    """A task that waits in vain, as something that waits for a person."""
+    return {
+        "kind": "stuck",
+        "taskTitle": row.title,
+        "id": row.id,
+        "taskId": row.id,
+        "task": row.id,
+        "title": row.title,
+        "text": "; ".join(one.text for one in missing),
+        "missing": [
+            {
+                "id": one.task.id if one.task else one.id,
+                "title": one.task.title if one.task else None,
+                "status": one.task.state if one.task else "deleted",
+                "error": one.task.error if one.task else None,
+            }
+            for one in missing
+        ],
+        "acts": list(acts(missing)),
+        "status": "pending",
+        "createdAt": text(row.submitted_at or row.created_at),
+    }
 
 
 def question(row: GateRow) -> Json:

@@ -1,34 +1,90 @@
-"""Tasks that wait for one that failed or is gone: said to people, once, when it comes to that.
+"""Tasks that wait in vain: for one that failed or is gone, and nothing tries it again.
 
-They stay in the queue: what failed may be rewound and completed after all.
+They stay in the queue, and people are told once, when it comes to that. What can be done: what
+failed is tried again (or rewound), the task begins without it, or it fails as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from segue.core.serving import Stage
+from segue.core.serving import STUCK, Stage
 from segue.i18n import _
 from segue.store.changes import Change
 from segue.work.server import moves
-from segue.work.server.records import Records
+from segue.work.server.records import Records, newest
+from segue.work.server.rows import TaskRow
 
-WAITING = (
-    "SELECT DISTINCT t.id FROM server_tasks t, json_each(t.depends_on) d"
-    " WHERE t.state = ? AND d.value = ?"
+# Pending tasks that name one that failed or is gone; it may be tried again.
+SUSPECTS = (
+    "SELECT id FROM server_tasks t WHERE state = ? AND EXISTS (SELECT 1"
+    " FROM json_each(t.depends_on) d LEFT JOIN server_tasks o ON o.id = d.value"
+    " WHERE o.id IS NULL OR o.state = ?) ORDER BY created_at, rowid"
 )
+# Pending tasks that depend on a task, or on one that it tries again.
+WAITING = (
+    "WITH RECURSIVE olds (id) AS (VALUES (?) UNION SELECT t.retry_of FROM server_tasks t"
+    " JOIN olds ON t.id = olds.id WHERE t.retry_of IS NOT NULL)"
+    " SELECT DISTINCT t.id FROM server_tasks t, json_each(t.depends_on) d"
+    " WHERE t.state = ? AND d.value IN (SELECT id FROM olds)"
+)
+
+Tries = Callable[[str], Sequence[TaskRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A dependency that will not be completed unless a person does something. `task`: who stands
+    for it; None where that is gone."""
+
+    id: str
+    task: TaskRow | None
+
+    @property
+    def text(self) -> str:
+        if self.task is None:
+            text = _("it waits for {id}, which is gone: let it begin without, or fail")
+            return text.format(id=self.id)
+        if self.task.state is Stage.DRAFT:
+            text = _("it waits for {id}, which tries {old} again and is a draft: submit it")
+            return text.format(id=self.task.id, old=self.task.retry_of)
+        text = _(
+            "it waits for {id}, which failed: try that again, let this one begin without, or fail"
+        )
+        return text.format(id=self.task.id)
+
+
+def missing(depends_on: Iterable[str], tries: Tries) -> list[Missing]:
+    """What keeps a task from beginning until a person does something."""
+    found = (Missing(id, newest(tries(id))) for id in depends_on)
+    return [one for one in found if _is_in_vain(one.task)]
+
+
+def _is_in_vain(task: TaskRow | None) -> bool:
+    """A draft that tries something again was made to be waited for; any other may be meant."""
+    is_left = task is not None and task.state is Stage.DRAFT and task.retry_of is not None
+    return task is None or task.state is Stage.FAILED or is_left
 
 
 def why(records: Records, depends_on: Iterable[str]) -> str | None:
-    """What keeps a task from beginning until a person does something; None: nothing does."""
-    for id in depends_on:
-        found = records.task(id)
-        if found is None:
-            return _gone(id)
-        if found.state is Stage.FAILED:
-            return _failed(id)
-    return None
+    """The same in words; None: nothing does."""
+    return _in_words(missing(depends_on, records.tries))
+
+
+def acts(found: Sequence[Missing]) -> tuple[str, ...]:
+    """What a person can do about a task that waits in vain."""
+    if not found:
+        return ()
+    return STUCK if all(one.task for one in found) else STUCK[1:]
+
+
+def every(records: Records) -> list[tuple[TaskRow, list[Missing]]]:
+    """All tasks that wait in vain, the oldest first."""
+    rows = records.store.all(SUSPECTS, Stage.PENDING, Stage.FAILED)
+    tasks = [task for row in rows if (task := records.task(row["id"]))]
+    return [(task, found) for task in tasks if (found := missing(task.depends_on, records.tries))]
 
 
 def submitted(records: Records, id: str, depends_on: Iterable[str], now: datetime) -> list[Change]:
@@ -39,23 +95,29 @@ def submitted(records: Records, id: str, depends_on: Iterable[str], now: datetim
 
 def failed(records: Records, id: str, now: datetime) -> list[Change]:
     """This task fails: those that wait for it are told of."""
-    return _told(records, id, _failed(id), now)
+
+    def tries(other: str) -> list[TaskRow]:
+        return [
+            replace(task, state=Stage.FAILED) if task.id == id else task
+            for task in records.tries(other)
+        ]
+
+    return _told(records, id, tries, now)
 
 
 def deleted(records: Records, id: str, now: datetime) -> list[Change]:
-    return _told(records, id, _gone(id), now)
+    return _told(records, id, lambda o: [t for t in records.tries(o) if t.id != id], now)
 
 
-def _told(records: Records, id: str, text: str, now: datetime) -> list[Change]:
-    waiting = records.store.all(WAITING, Stage.PENDING, id)
-    return [moves.notice(row["id"], "trouble", text, now) for row in waiting]
+def _told(records: Records, id: str, tries: Tries, now: datetime) -> list[Change]:
+    told: list[Change] = []
+    for row in records.store.all(WAITING, id, Stage.PENDING):
+        task = records.task(row["id"])
+        text = _in_words(missing(task.depends_on, tries)) if task else None
+        if text:
+            told.append(moves.notice(row["id"], "trouble", text, now))
+    return told
 
 
-def _failed(id: str) -> str:
-    text = _("it waits for {id}, which failed: it does not begin unless that is completed")
-    return text.format(id=id)
-
-
-def _gone(id: str) -> str:
-    text = _("it waits for {id}, which is gone: cancel it and change what it depends on")
-    return text.format(id=id)
+def _in_words(found: Sequence[Missing]) -> str | None:
+    return "; ".join(one.text for one in found) or None
