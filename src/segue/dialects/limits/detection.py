@@ -111,6 +111,9 @@ class _Look:
         if reading is None and is_wrapped:  # perhaps after all
             joined = [" ".join(map(body_of, rows))]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
+        if reading is None and trust == ALONE and len(rows) > 1:  # no row goes on with another
+            apart = [body_of(row) for row in rows]
+            reading = read(apart, self.here, self.brand, trust=trust, extra=self.extra)
         is_timed = reading is not None and reading.moment is not None
         if not is_timed and is_cut(tuple(rows), width):  # rows of one length by chance
             joined = [" ".join(row.strip() for row in rows)]

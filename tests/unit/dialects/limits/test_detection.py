@@ -131,6 +131,24 @@ def test_a_message_right_below_a_short_line(above: str, below: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("above", "message"),
+    [
+        ("Hello, I'm Claude. How can I help?", "Claude AI usage limit reached|1795000000"),
+        ("Hello, I'm Claude. How can I help?", "Weekly limit reached ∙ resets Mon 9am"),
+        ("Good morning, Kim.", "usage limit reached"),
+        ("안녕하세요! 무엇을 도와드릴까요?", "429 Too Many Requests"),
+        ("hello from the agent", "limit reached, resets 3pm"),
+        ("Welcome to Claude Code!", "Quota exceeded. Resets in 5h"),
+    ],
+)
+def test_a_greeting_right_above_a_message_does_not_hide_it(above: str, message: str) -> None:
+    """In a short output the last line is read by itself, however long the one above it is."""
+    alone, found = seen(message, None), seen(f"{above}\n{message}\n", None)
+    assert found.paused
+    assert (found.kind, found.resets_at) == (alone.kind, alone.resets_at)
+
+
+@pytest.mark.parametrize(
     ("below", "is_paused"),
     [
         ("⏺ I have fixed the parser.\n  ⎿  You've hit your limit · resets 3pm", True),
