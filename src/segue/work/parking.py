@@ -173,7 +173,7 @@ def _hand_over(
         kind=limit.kind,
         until=_text(at),
     )
-    run.rebuild()
+    run.queue()
 
 
 # Waking

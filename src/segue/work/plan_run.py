@@ -297,6 +297,11 @@ class PlanRun:
         """The graph and the queue, from what the file says and the states that are known."""
         self.graph = Graph(self.file.tasks(), self.ledger.lasted())
         self._with_files = {task.id: task.files for task in self.graph.tasks if task.files}
+        self.queue()
+
+    def queue(self) -> None:
+        """The queue alone: who does a task, and so whose account it needs, may have changed. The
+        tasks are taken in elsewhere: those of a book change with their rows, in mid-turn."""
         states = {task.id: self.ledger.tasks[task.id].state for task in self.graph.tasks}
         self.frontier = Frontier(
             self.graph,
@@ -411,7 +416,7 @@ class PlanRun:
             self.probing.discard(account)
             self.accounts.open(account)
             if self.has_fallbacks:
-                self.rebuild()
+                self.queue()
 
     def pause(self) -> None:
         """Every agent stands still, with all that it has started."""

@@ -96,6 +96,7 @@ class StepsBench(Bench, Generic[S]):
             questions=Questions(None, self.engine.tell),
             held_conversations=Conversations(self.folder / "conversations", lambda claim: False),
             emit=self._emit,
+            has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
         )
         begin(self.run)
         recovery.recover(self.run, restart=how.restart)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from book_bench import BOOK, BookBench
+from book_bench import BOOK, SETTINGS, BookBench
 
 from segue.core.book import BookState, Breaker, Pause, pause_of
 from segue.dialects.events import Asked, LimitHit
@@ -624,3 +624,29 @@ def test_the_steps_of_a_book_have_no_marks_to_edit(desk: BookBench) -> None:
     desk.steps.edit(lambda document: Path("x").unlink(), "ch1.write.1")
     desk.steps.sync()
     assert run.file.kind == "book"
+
+
+# Somebody else writes
+
+
+def test_the_writer_returns_after_its_limit_while_somebody_else_wrote(desk: BookBench) -> None:
+    """Its first draft after the reset shows that the limit is over; then that draft is judged."""
+    mate = 'fallback = "mate"\nfallback_after = "30m"\n'
+    settings = SETTINGS.replace('["./writer"]\n', f'["./writer"]\n{mate}')
+    desk.program("mate")
+    desk.settings(settings + '[agents.mate]\nkind = "command"\ncommand = ["./mate"]\n')
+    desk.write()
+    desk.starts()
+    desk.says(LimitHit("session_limit", desk.clock.now() + timedelta(hours=1), text="limit"))
+    desk.ends(1)
+    assert (desk.task, desk.attempt.run.agent) == ("ch1.write.1", "mate")
+    desk.chapter(90)
+    assert (desk.task, desk.attempt.run.agent) == ("ch2.write.2", "mate")
+    desk.writes()
+    desk.clock.pass_s(7200)
+    desk.judges(90)
+    assert (desk.task, desk.attempt.run.agent) == ("ch3.write.3", "writer")
+    desk.writes()
+    assert desk.task == "ch3.judge.3"
+    desk.judges(90)
+    assert desk.finish() == 0
