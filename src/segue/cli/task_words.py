@@ -77,6 +77,8 @@ def short(task: Json) -> str:
     at = f" {task['currentPhase']}/{task['totalPhases']}" if task["currentPhase"] else ""
     sign = SIGNS.get(task["status"], "?")
     state = status_name(task["status"]) + at
+    if task["status"] == "in_progress" and task["progress"]:
+        state += f" {task['progress']} %"
     if task["status"] == "in_progress" and task["agentStatus"] != "running":
         state += f", {agent_name(task['agentStatus'])}"
     return f"{sign} {task['id']}  {state}  {line(task['title'])}"

@@ -42,6 +42,7 @@ class Cause(StrEnum):
     ASSIGN = "assign"
     PHASE_COMPLETE = "phase_complete"
     REWORK = "rework"
+    STEP = "step"
     APPROVE = "approve"
     REQUEST_CHANGES = "request_changes"
     CANCEL = "cancel"
@@ -148,6 +149,7 @@ AGENT = Machine(
         (AgentState.RUNNING, Cause.LIMIT): To(AgentState.PAUSED),
         (AgentState.RUNNING, Cause.RECOVER): To(AgentState.RUNNING),
         (AgentState.RUNNING, Cause.REWORK): To(AgentState.RUNNING),
+        (AgentState.RUNNING, Cause.STEP): To(AgentState.RUNNING),
         (AgentState.RUNNING, Cause.FAIL): To(AgentState.FAILED),
         (AgentState.WAITING_DEPENDENCY, Cause.PROVIDE): To(AgentState.RUNNING),
         (AgentState.WAITING_DEPENDENCY, Cause.REJECT): To(AgentState.RUNNING),

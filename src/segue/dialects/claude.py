@@ -44,6 +44,7 @@ from segue.dialects.structured import (
     text_of,
 )
 from segue.dialects.text import Text
+from segue.dialects.todos import Entries
 
 __all__ = ["Claude", "allow", "deny", "interrupt", "user_message"]
 
@@ -79,6 +80,7 @@ class Claude:
         self._meter = Meter()
         self._windows: dict[str, WindowUsed] = {}
         self._turn = _Turn()
+        self._todos = Entries()
 
     def feed(self, data: bytes) -> Iterator[Event]:
         for told in self._objects.feed(data):
@@ -147,7 +149,9 @@ class Claude:
                 case {"type": "text", "text": str(text)}:
                     yield from self._text(text) if is_main else said(text)
                 case {"type": "tool_use", "name": str(name)} if name:
-                    yield ToolUsed(one_line(name), tools.what(object_of(block.get("input"))))
+                    given = object_of(block.get("input"))
+                    yield ToolUsed(one_line(name), tools.what(given))
+                    yield from self._todos.changed(name, given) if is_main else ()
         if used := self._meter.message(message):
             yield used
 

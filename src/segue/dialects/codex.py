@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from segue.dialects import todos
 from segue.dialects.events import Event, Retrying, ToolUsed, Used
 from segue.dialects.jsonlines import JsonLines, Words, by_status, by_words, what
 from segue.dialects.structured import Object, count_of, object_of, objects_of, one_line, text_of
@@ -73,8 +74,8 @@ class Codex(JsonLines):
                 yield from self._opened(told.get("thread_id"))
             case "turn.started":
                 self._end, self._error = None, ""
-            case "item.started" | "item.completed" as stage:
-                yield from self._item(object_of(told.get("item")), stage == "item.started")
+            case "item.started" | "item.updated" | "item.completed" as stage:
+                yield from self._item(object_of(told.get("item")), stage)
             case "turn.completed":
                 yield from self._used(object_of(told.get("usage")))
                 yield from self._done("turn.completed")
@@ -90,8 +91,14 @@ class Codex(JsonLines):
 
     # Words and deeds
 
-    def _item(self, item: Object, is_begin: bool) -> Iterator[Event]:
+    def _item(self, item: Object, stage: str) -> Iterator[Event]:
         kind, text = item.get("type"), item.get("text")
+        if kind == "todo_list":
+            yield from todos.listed(item.get("items"))
+            return
+        if stage == "item.updated":
+            return
+        is_begin = stage == "item.started"
         if kind == "error":
             self._keep(one_line(item.get("message"), 1_000))
             return

@@ -30,6 +30,34 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Todo:
+    """An entry of an agent's own list: `pending`, `in_progress` or `completed`."""
+
+    text: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class TodosListed:
+    """The agent's own list of what it has to do, as it is now."""
+
+    todos: tuple[Todo, ...]
+
+    @property
+    def done(self) -> int:
+        return sum(todo.state == "completed" for todo in self.todos)
+
+    @property
+    def current(self) -> str:
+        """What it is at; else what comes next; nothing once all is done."""
+        for state in ("in_progress", "pending"):
+            for todo in self.todos:
+                if todo.state == state:
+                    return todo.text
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class LimitHit:
     """The agent cannot go on now. `resets_at` where it named an instant (`is_minute`: to the
     minute, perhaps rounded down), `wait_s` a length; neither where it told nothing but `text`.
@@ -192,6 +220,7 @@ Event = (
     | Said
     | ToolUsed
     | StepDone
+    | TodosListed
     | Used
     | WindowUsed
     | Retrying

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from segue.dialects import todos
 from segue.dialects.events import Event, LimitHit, Retrying, ToolUsed, Used
 from segue.dialects.jsonlines import JsonLines, Words, by_status, by_words, spoken, what
 from segue.dialects.structured import (
@@ -94,7 +95,9 @@ class Gemini(JsonLines):
                 self._error, self._has_answered = "", False
                 name = one_line(told.get("tool_name"))
                 if name:
-                    yield ToolUsed(name, what(object_of(told.get("parameters"))))
+                    given = object_of(told.get("parameters"))
+                    yield ToolUsed(name, what(given))
+                    yield from todos.by_tool(name, given)
             case "error":
                 self._error = one_line(told.get("message"), 1_000)
                 self._keep(self._error)

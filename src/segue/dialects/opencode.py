@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from segue.dialects import todos
 from segue.dialects.events import Event, LimitHit, ToolUsed, Used
 from segue.dialects.jsonlines import (
     FAILURE_CHARS_MAX,
@@ -109,6 +110,7 @@ class Opencode(JsonLines):
         if state.get("status") == "error" and _REFUSED in error:
             self._refused = f"{error} ({used.tool}: {used.what})"
         yield used
+        yield from todos.by_tool(name, object_of(state.get("input")))
 
     def _used(self, part: Object) -> Iterator[Event]:
         tokens, cost = object_of(part.get("tokens")), amount_of(part.get("cost"))

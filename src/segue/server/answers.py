@@ -37,7 +37,8 @@ class Task(Answer):
     waits_for: list[str]
     current_phase: int | None = Field(description="counts from 1")
     total_phases: int = Field(description="0 for custom tasks")
-    progress: float = Field(description="percent")
+    progress: float = Field(description="percent: phases that are done, and the current one so far")
+    current_step: str | None = Field(default=None, description="as of the agent")
     created_at: str
     submitted_at: At
     started_at: At
@@ -63,8 +64,11 @@ class Saved(Answer):
 class Agent(Answer):
     status: AgentState
     current_phase: int | None
-    current_step: str | None
-    progress: float
+    current_step: str | None = Field(
+        description="the entry of its own list that is in progress, or the number (from 1) and the"
+        " name of the step"
+    )
+    progress: float = Field(description="percent of the current phase")
     tokens_used: int
     blocked_by: str | None
     last_update: At

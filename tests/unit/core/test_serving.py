@@ -21,7 +21,7 @@ TABLES = {
         idle: assign running
         running: dependency_request waiting_dependency, question waiting_question
         running: phase_complete completed, phase_complete waiting_review
-        running: pause paused, limit paused, recover running, rework running
+        running: pause paused, limit paused, recover running, rework running, step running
         running: fail failed, cancel failed
         waiting_dependency: provide running, reject running, cancel failed
         waiting_question: answer running, cancel failed

@@ -25,6 +25,8 @@ from segue.dialects.events import (
     Said,
     StepDone,
     TaskDone,
+    Todo,
+    TodosListed,
     ToolUsed,
     Used,
     WindowUsed,
@@ -36,6 +38,7 @@ from segue.dialects.text import Text
 ONE_OF_EACH = (
     Said("x"),
     StepDone(1),
+    TodosListed((Todo("a", "pending"),)),
     LimitHit("billing"),
     Asked("?"),
     Used(),

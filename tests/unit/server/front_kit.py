@@ -95,7 +95,7 @@ class FakeDesk:
             "id": id, "status": Stage.DRAFT, "type": given.type, "title": given.title,
             "description": given.description, "agent": given.agent or "claude",
             "priority": given.priority, "dependsOn": list(given.depends_on), "waitsFor": [],
-            "currentPhase": None, "totalPhases": 0, "progress": 0, "createdAt": AT,
+            "currentPhase": None, "totalPhases": 0, "progress": 0, "currentStep": None, "createdAt": AT,
             "submittedAt": None, "startedAt": None, "completedAt": None, "failedAt": None,
             "updatedAt": AT, "workspace": None, "retryOf": None, "forkedFrom": None,
             "error": None, "archived": False, "agentStatus": AgentState.IDLE,

@@ -42,6 +42,7 @@ class Attempt:
     lost: ConversationLost | None = None
     permission: dict[str, Any] = field(default_factory=dict)  # what it asks leave for
     faults: set[str] = field(default_factory=set)  # of how it reports, told to people
+    has_todos: bool = False  # it keeps a list of its own of what it has to do
     is_ending: bool = False
     is_paused: bool = False
 

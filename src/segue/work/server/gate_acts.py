@@ -11,7 +11,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import Asking, Cause
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
-from segue.work.server import asking, moves, outcomes, prompts, shapes, timers
+from segue.work.server import asking, moves, outcomes, progress, prompts, shapes, timers
 from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
@@ -40,7 +40,9 @@ class GateActs(Acting):
             self._commit(
                 *settled,
                 self._move(task, Cause.APPROVE, sets=sets, data=data),
-                moves.move_agent(agent, Cause.APPROVE, facts=facts, data=data),
+                moves.move_agent(
+                    agent, Cause.APPROVE, facts=facts, sets=progress.AFRESH, data=data
+                ),
                 *self.office.going_on.tell(following, agent, text, "prompt"),
             )
         else:

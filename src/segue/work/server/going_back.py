@@ -11,7 +11,7 @@ from segue.core.serving import AGENT, AgentState, Cause, Stage
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Move, Value, stamp
-from segue.work.server import forks, moves, outcomes, prompts, whole
+from segue.work.server import forks, moves, outcomes, progress, prompts, whole
 from segue.work.server.making import Making, NewTask
 from segue.work.server.refused import Refused
 from segue.work.server.shapes import Json
@@ -82,7 +82,7 @@ class GoingBack(Making):
         shown = outcomes.shown_nonce(profile, nonce)
         text = prompts.rewound(back, shown, has_tools=profile.has_tools)
         resume_id = content["agent"]["resume_id"]
-        mine: dict[str, Value] = {"resume_id": resume_id, "step": None, "kind": None}
+        mine: dict[str, Value] = {"resume_id": resume_id, **progress.AFRESH, "kind": None}
         self._commit(
             *self._let_go(task),
             files,

@@ -18,7 +18,17 @@ from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.work.agents import Profile
 from segue.work.attempts import why
-from segue.work.server import asking, checking, faults, forks, moves, prompts, stuck, whole
+from segue.work.server import (
+    asking,
+    checking,
+    faults,
+    forks,
+    moves,
+    progress,
+    prompts,
+    stuck,
+    whole,
+)
 from segue.work.server.attempt import Attempt, Told
 from segue.work.server.jobs import fenced_command
 from segue.work.server.rows import AgentRow, RunRow, TaskRow
@@ -61,6 +71,7 @@ def assigned(office: Supervisor, task: TaskRow) -> bool:
     mine: dict[str, Value] = {
         "conversation": moves.new_conversation(),
         "account": profile.account,
+        **progress.AFRESH,
     }
     nonce = moves.new_nonce()
     begun = replace(task, phase=phase)

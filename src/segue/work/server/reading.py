@@ -17,9 +17,7 @@ from segue.work.server.shapes import Json
 from segue.work.server.supervisor import Supervisor
 from segue.work.server.types import Types
 
-LISTED = (
-    "SELECT t.*, a.state AS agent_state FROM server_tasks t JOIN server_agents a ON a.id = t.id"
-)
+LISTED = "SELECT t.* FROM server_tasks t JOIN server_agents a ON a.id = t.id"
 
 
 @dataclass(slots=True)
@@ -61,16 +59,16 @@ class Reading:
             page_size,
             (page - 1) * page_size,
         )
-        usage = self.office.records.usages([row["id"] for row in rows])
+        ids = [row["id"] for row in rows]
+        usage, agents = self.office.records.usages(ids), self.office.records.agents(ids)
         items = [
-            self._shown(task_row(row), AgentState(row["agent_state"]), usage.get(row["id"]))
-            for row in rows
+            self._shown(task_row(row), agents[row["id"]], usage.get(row["id"])) for row in rows
         ]
         return shapes.page(items, count[0] if count else 0, page, page_size)
 
     def task(self, id: str) -> Json:
         task, agent = self._both(id)
-        return self._shown(task, agent.state)
+        return self._shown(task, agent)
 
     def agent(self, id: str) -> Json:
         task, agent = self._both(id)
@@ -309,7 +307,7 @@ class Reading:
             raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
         return gate
 
-    def _shown(self, task: TaskRow, agent: AgentState, usage: Json | None = None) -> Json:
+    def _shown(self, task: TaskRow, agent: AgentRow, usage: Json | None = None) -> Json:
         waits = self.office.records.unfinished(task.depends_on)
         used = usage or self.office.records.usage(task.id)
         missing = self._missing(task) if waits else []

@@ -43,6 +43,12 @@ class Records:
         row = self.store.one("SELECT * FROM server_agents WHERE id = ?", id)
         return agent_row(row) if row else None
 
+    def agents(self, ids: Sequence[str]) -> dict[str, AgentRow]:
+        """Several, in one go."""
+        marks = ", ".join("?" * len(ids))
+        rows = self.store.all(f"SELECT * FROM server_agents WHERE id IN ({marks})", *ids)  # noqa: S608
+        return {row["id"]: agent_row(row) for row in rows}
+
     def gate(self, id: str) -> GateRow | None:
         row = self.store.one("SELECT * FROM server_gates WHERE id = ?", id)
         return gate_row(row) if row else None

@@ -64,6 +64,8 @@ class AgentRow:
     is_by_person: bool
     saved_at: datetime | None
     updated_at: datetime
+    steps_done: int = 0  # within the phase, by its own word
+    steps_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ def agent_row(row: sqlite3.Row) -> AgentRow:
         row["id"], AgentState(row["state"]), row["version"], row["step"], row["conversation"],
         row["resume_id"], row["account"], row["kind"], _at(row["resets_at"]),
         bool(row["is_by_person"]), _at(row["saved_at"]), instant(row["updated_at"]),
+        row["steps_done"], row["steps_total"],
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from segue.core.serving import AgentState, Stage, allowed_actions
+from segue.work.server import progress
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
 from segue.work.server.stuck import Missing, acts
 
@@ -27,19 +28,9 @@ def text(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def progress(task: TaskRow) -> int:
-    """Percent: the phases that are done; a task without phases is done or not."""
-    if task.state is Stage.COMPLETED:
-        return 100
-    if not task.phases or not task.phase:
-        return 0
-    done = task.phase - 1 + (0.9 if task.state is Stage.REVIEW else 0.0)
-    return int(100 * done / len(task.phases))
-
-
 def task(
     row: TaskRow,
-    agent: AgentState,
+    worker: AgentRow,
     waits_for: Sequence[str],
     usage: Json,
     more: tuple[str, ...] = (),
@@ -57,7 +48,8 @@ def task(
         "waitsFor": list(waits_for),
         "currentPhase": row.phase if row.phases else None,
         "totalPhases": len(row.phases),
-        "progress": progress(row),
+        "progress": progress.of_task(row, worker.steps_done, worker.steps_total),
+        "currentStep": progress.current_step(row, worker),
         "createdAt": text(row.created_at),
         "submittedAt": text(row.submitted_at),
         "startedAt": text(row.started_at),
@@ -70,8 +62,8 @@ def task(
         "error": row.error,
         "outcome": outcome(row),
         "archived": row.is_archived,
-        "agentStatus": agent,
-        "allowedActions": list(allowed_actions(row.state, agent, more)),
+        "agentStatus": worker.state,
+        "allowedActions": list(allowed_actions(row.state, worker.state, more)),
         "usage": usage,
     }
 
@@ -88,8 +80,8 @@ def agent(row: AgentRow, owner: TaskRow, tokens: int) -> Json:
         "taskId": row.id,
         "status": row.state,
         "currentPhase": owner.phase if owner.phases else None,
-        "currentStep": row.step,
-        "progress": progress(owner),
+        "currentStep": progress.current_step(owner, row),
+        "progress": progress.of_phase(owner, row.steps_done, row.steps_total),
         "tokensUsed": tokens,
         "blockedBy": BLOCKED_BY.get(row.state),
         "limit": row.kind,

@@ -30,7 +30,9 @@ from segue.dialects.events import (
     PermissionAsked,
     PhaseDone,
     Said,
+    StepDone,
     TaskDone,
+    TodosListed,
     ToolUsed,
     Used,
 )
@@ -46,6 +48,7 @@ from segue.work.server import (
     moves,
     outcomes,
     permissions,
+    progress,
     seen,
     sitting_out,
     storage,
@@ -340,6 +343,8 @@ class Supervisor:
                 permissions.asked(self, attempt, event)
             case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
                 self._told(attempt, event)
+            case StepDone() | TodosListed():
+                progress.heard(self, attempt, event)
             case BlockUnclosed() | Garbled():
                 faults.noticed(self, attempt, event)
             case _:
