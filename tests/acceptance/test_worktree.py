@@ -200,3 +200,24 @@ def test_killed_while_isolated_goes_on_without_losing_work(box: Box) -> None:
     assert box.notes() == ["T-1"]
     assert (box.root / "a.txt").read_text() == "a\n"
     assert box.marks() == {"T-1": "x"}
+
+
+def test_an_agent_that_changes_its_git_file_fails_its_own_task_only(box: Box) -> None:
+    """`.git` of the worktree leads to a repository of the agent's with a monitor program: the
+    program is not run by Segue, the task is `[!]` without another try, the others are done."""
+    evil = (
+        "git init -q evil; git -C evil config core.fsmonitor "
+        f"'echo as Segue >> {box.out}/ran; false'; echo gitdir: $PWD/evil/.git > .git; echo x > x.txt"
+    )
+    repository(
+        box,
+        f"---\nretries: 2\n---\n- [ ] T-1: a\n  - run: {box.note()}; {evil}\n"
+        "- [ ] T-2: b\n  - run: echo b > b.txt\n- [ ] T-3: c (deps: T-2)\n  - run: cat b.txt\n",
+    )
+    done = box.run("--isolate", "worktree")
+    assert done.code == 1, done.out
+    assert box.marks() == {"T-1": "!", "T-2": "x", "T-3": "x"}
+    assert box.notes() == ["T-1"], "tried once"
+    assert ".git" in done.of("task_failed", "T-1")[0]["error"]
+    assert not (box.out / "ran").exists()
+    assert not (box.root / "x.txt").exists()

@@ -20,7 +20,7 @@ from segue.i18n import _, language
 from segue.work import answers, beginning, conversations, parking, prompts
 from segue.work.attempts import Attempt, in_full, one_line, why
 from segue.work.usage import Usage
-from segue.work.worktree import Conflict
+from segue.work.worktree import Conflict, Worktrees
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -128,6 +128,8 @@ def _reason(attempt: Attempt, ended: Ended) -> str:
 
 def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     attempt.summary = prompts.summarise(attempt.lines)
+    if has_changed_git(run, attempt):
+        return
     if objection := run.file.object_to(attempt):
         attempt_failed(run, attempt, objection, ended)
     elif attempt.task.verify:
@@ -161,11 +163,35 @@ def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         attempt_failed(run, attempt, reason, ended)
 
 
+def has_changed_git(run: PlanRun, attempt: Attempt) -> bool:
+    """Whether the agent changed what says to which repository its worktree belongs: then its
+    task fails, without another try, and nothing of its folder is merged."""
+    task, worktrees = attempt.task.id, run.workshop.worktrees_of(attempt.task.id)
+    if worktrees is None:
+        return False
+    try:
+        if not worktrees.is_changed(task):
+            return False
+        text = _("the agent changed .git in its worktree; nothing was merged, its files: {folder}")
+        reason = text.format(folder=worktrees.keep_folder(task))
+    except AgentError as error:
+        reason = str(error)
+    fail(run, attempt, reason, reason)
+    return True
+
+
 def merge_or_complete(run: PlanRun, attempt: Attempt) -> None:
     worktrees = run.workshop.worktrees_of(attempt.task.id)
     if worktrees is None:
         complete(run, attempt)
-        return
+    elif not has_changed_git(run, attempt):
+        try:
+            merge(run, attempt, worktrees)
+        except AgentError as error:
+            fail(run, attempt, str(error), str(error))
+
+
+def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
     task, has_worktree = attempt.task, worktrees.has(attempt.task.id)
     if attempt.run.state is not RunState.MERGING:
         if not has_worktree:
@@ -191,8 +217,6 @@ def merge_or_complete(run: PlanRun, attempt: Attempt) -> None:
             attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
         else:
             fail(run, attempt, reason, reason)
-    except AgentError as error:
-        fail(run, attempt, str(error), str(error))
     else:
         complete(run, attempt)
 
@@ -231,6 +255,8 @@ def _usage(run: PlanRun, attempt: Attempt) -> Usage:
 def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) -> None:
     """One try failed: another one while the plan allows it, else the task has failed."""
     task = attempt.task
+    if has_changed_git(run, attempt):
+        return
     is_told = attempt.finished is not None  # its own words: no need to say them twice
     short = reason if is_told else one_line(reason, attempt.lines)
     full = in_full(reason, attempt.lines)

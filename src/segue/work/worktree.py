@@ -1,33 +1,30 @@
 """`--isolate worktree`: each task in a git worktree and branch of its own, merged in order.
 
-Nothing that is not merged is ever deleted: work that was cut off stays on a branch.
+Nothing that is not merged is ever deleted: work that was cut off stays on a branch. The agent
+writes in its worktree, so what says there which repository it belongs to (`.git`) is compared,
+and never followed.
 """
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from segue.errors import AgentError, UserError
+from segue.drivers import git_content as content
+from segue.drivers.git import Git, GitError, Repository, environment, read_small, remove_tree
+from segue.drivers.git_content import Conflict
+from segue.errors import UserError
 from segue.i18n import _
 
-IDENTITY = (
-    "-c", "user.name=Segue", "-c", "user.email=segue@localhost", "-c", "commit.gpgsign=false",
-)  # fmt: skip
-GIT_TIMEOUT_S = 120
+__all__ = ["Conflict", "Worktrees"]
+
+GIT_NEEDED = (2, 38)  # the first that merges without touching files
 LOCK_S = 5.0  # another git command is over after so long, or it was killed and left its lock
-
-
-class Conflict(AgentError):  # noqa: N818 - what git calls it
-    """A merge that could not be made; the files that two tasks changed differently, if any."""
-
-    def __init__(self, files: list[str], why: str) -> None:
-        super().__init__(why)
-        self.files = files
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +37,16 @@ class Worktrees:
 
     def check(self) -> None:
         """Before anything is begun: a repository, with a commit, on a branch."""
-        if self._try("rev-parse", "--verify", "-q", "HEAD").returncode:
+        _check_version()
+        found = Repository.around(self.root)
+        if found is None or found.resolve("HEAD") is None:
             raise UserError(
                 "no_repository",
                 _("--isolate worktree needs a git repository with at least one commit"),
                 file=str(self.root),
                 hint="git init && git add -A && git commit -m start",
             )
-        if self._try("symbolic-ref", "-q", "HEAD").returncode:
+        if not (read_small(found.git_dir / "HEAD") or "").startswith("ref:"):
             raise UserError(
                 "no_repository",
                 _("the repository is on no branch, so there is nothing to merge into"),
@@ -70,114 +69,171 @@ class Worktrees:
 
     def workspace(self, task: str) -> Path:
         """The project's folder in the worktree: it may lie below the repository's top."""
-        return self.path(task) / self._prefix()
+        found = Repository.around(self.root)
+        return self.path(task) / (self.root.relative_to(found.top) if found else "")
 
-    def _prefix(self) -> str:
-        return self._try("rev-parse", "--show-prefix").stdout.strip()
+    # Making and ending
 
     def make(self, task: str) -> Path:
         """A fresh worktree from the current state of the project's branch."""
-        path, branch = self.path(task), self.branch(task)
-        self._git("worktree", "prune")
+        path, branch, project = self.path(task), self.branch(task), self._project()
         self.set_aside(task)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._git("worktree", "add", "-q", "-b", branch, str(path), "HEAD")
+        with _in_words(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        head = self._head(project)
+        project.refs()("worktree", "add", "-q", "--no-checkout", "-b", branch, str(path), head)
+        content.fill(self._worktree(task), head)
         return path
 
     def set_aside(self, task: str) -> None:
         """End a worktree whose work was not merged; its branch keeps what was done."""
-        path, branch = self.path(task), self.branch(task)
         if self.has(task):
             self.commit(task, f"{task}: left unfinished")
             with suppress(Conflict):  # then each of the two is on a branch
                 self.take_back(task)
-            self._git("worktree", "remove", "--force", str(path))
-        elif path.exists():  # not a worktree: somebody's folder
-            path.rename(_free(path))
-        if self._has_branch(branch):
-            self._put_aside(branch)
+            self.close(task)
+        else:
+            self.keep_folder(task)
+        branch = self.branch(task)
+        if (tip := self._tip(branch)) is not None:
+            self._put_aside(branch, tip)
+
+    def keep_folder(self, task: str) -> Path:
+        """Move what is no worktree (any more) out of the way, as it is; where it is then. Its
+        `.git` gets another name: git would follow it."""
+        path = kept = self.path(task)
+        with _in_words(path):
+            if os.path.lexists(path):
+                kept = _free(path)
+                path.rename(kept)
+                if not kept.is_symlink() and os.path.lexists(kept / ".git"):
+                    (kept / ".git").rename(_free(kept / ".git"))
+        for record in self._records(task):
+            remove_tree(record)
+        return kept
 
     def close(self, task: str) -> None:
         """Remove the worktree; the branch stays."""
         if self.has(task):
-            self._git("worktree", "remove", "--force", str(self.path(task)))
+            remove_tree(self.path(task))
+            for record in self._records(task):
+                remove_tree(record)
+
+    # What is there
 
     def has(self, task: str) -> bool:
         """Whether the task's worktree is there, and really one of its own."""
+        return bool(self._records(task)) and self.is_there(task) and not self.is_changed(task)
+
+    def is_there(self, task: str) -> bool:
         path = self.path(task)
-        return path.is_dir() and self._try(
-            "rev-parse", "--git-dir", cwd=path
-        ).stdout.strip() not in (
-            "",
-            self._try("rev-parse", "--absolute-git-dir").stdout.strip(),
+        return path.is_dir() and not path.is_symlink()
+
+    def is_changed(self, task: str) -> bool:
+        """Whether somebody changed `.git` of the worktree: only its agent can have done that."""
+        records = self._records(task)
+        if not records or not os.path.lexists(self.path(task)):
+            return False
+        pointer = read_small(self.path(task) / ".git") if self.is_there(task) else None
+        return (
+            len(records) > 1
+            or pointer != f"gitdir: {records[0]}\n"
+            or (read_small(records[0] / "commondir") or "").strip() != "../.."
         )
 
-    def commit(self, task: str, message: str) -> None:
-        """What the agent did not commit is committed; the plan's file is Segue's alone."""
+    def _records(self, task: str) -> list[Path]:
+        """Where the repository keeps what it knows of the worktree: one folder, if all is well."""
         path = self.path(task)
-        if self.plan.is_relative_to(self.root):
-            self._restore_plan(path, self._prefix() + str(self.plan.relative_to(self.root)))
-        self._git("add", "-A", cwd=path)
-        if self._try("diff", "--cached", "--quiet", cwd=path).returncode:
-            self._git(*IDENTITY, "commit", "-q", "--no-verify", "-m", message, cwd=path)
+        named = {str(path / ".git"), str(path.parent.resolve() / path.name / ".git")}
+        folder = self._project().common / "worktrees"
+        known = folder.resolve().glob("*/gitdir")
+        return [found.parent for found in known if (read_small(found) or "").strip() in named]
 
-    def _restore_plan(self, path: Path, plan: str) -> None:
-        """The plan as it was where the branch began, whatever the agent made of it."""
-        project = self._git("rev-parse", "HEAD").strip()
-        base = self._try("merge-base", "HEAD", project, cwd=path).stdout.strip()
-        if not base:
-            return  # a history of its own, which is never merged
-        if not self._try("cat-file", "-e", f"{base}:{plan}").returncode:
-            self._git("checkout", "-q", base, "--", plan, cwd=path)
-        elif (path / plan).exists():
-            self._git("rm", "-q", "-f", "--cached", "--ignore-unmatch", "--", plan, cwd=path)
-            (path / plan).unlink()
+    def _worktree(self, task: str) -> Repository:
+        records = self._records(task)
+        found = Repository.at(self.path(task), records[0]) if len(records) == 1 else None
+        if found is None or self.is_changed(task):
+            raise GitError(_("{folder} is not a worktree any more").format(folder=self.path(task)))
+        return Repository(found.top, found.git_dir, self._project().common)
+
+    def _project(self) -> Repository:
+        found = Repository.around(self.root)
+        if found is None:
+            raise GitError(_("{folder} is not a git repository any more").format(folder=self.root))
+        return found
+
+    def _head(self, repository: Repository) -> str:
+        head = repository.resolve("HEAD")
+        if head is None:
+            text = _("git cannot read the HEAD of {folder}")
+            raise GitError(text.format(folder=repository.git_dir))
+        return head
+
+    # Bringing the work home
+
+    def commit(self, task: str, message: str) -> None:
+        """What the agent did not commit is committed; the plan's file is Segue's alone: it is
+        as it was where the branch began, whatever the agent made of it."""
+        project, plan = self._project(), None
+        if self.plan.is_relative_to(self.root):
+            plan = str(self.plan.relative_to(project.top))
+        base = self._head(project)
+        content.commit_all(self._worktree(task), message, kept=plan, base=base)
 
     def take_back(self, task: str) -> None:
         """Bring the branch to where the agent has committed: it may have left it for another, or
         for none. Where both have gone on, neither is the whole work: no merge, nothing lost."""
-        path, branch = self.path(task), self.branch(task)
-        head = self._try("rev-parse", "-q", "--verify", "HEAD", cwd=path).stdout.strip()
-        if not head:
+        tree, branch = self._worktree(task), self.branch(task)
+        head, tip = tree.resolve("HEAD"), self._tip(branch)
+        if head is None:
             return  # a branch without a commit: there is nothing on it
-        if not self._has_branch(branch) or self._is_within(branch, head):
-            self._git("update-ref", f"refs/heads/{branch}", head)
-        elif not self._is_within(head, branch):
-            other = self._try("symbolic-ref", "-q", "--short", "HEAD", cwd=path).stdout.strip()
-            if not other:
+        if tip is None or content.is_ancestor(tree, tip, head):
+            self._project().refs()("update-ref", f"refs/heads/{branch}", head)
+        elif not content.is_ancestor(tree, head, tip):
+            on = (read_small(tree.git_dir / "HEAD") or "").strip()
+            other = on.removeprefix("ref: refs/heads/")
+            if other == on:
                 other = self._free_branch(branch)
-                self._git("branch", other, head)
+                self._project().refs()("update-ref", f"refs/heads/{other}", head)
             text = _("the agent has committed on its own branch and, apart from it, on {other}")
             raise Conflict([], text.format(other=other))
 
     def merge(self, task: str, message: str) -> None:
         """Bring the branch into the project's own; done twice, it changes nothing."""
-        branch = self.branch(task)
-        if not self._has_branch(branch):
+        branch, project = self.branch(task), self._project()
+        tip = self._tip(branch)
+        if tip is None:
             return  # merged and removed before
-        self._wait_for_lock()
-        self._abort_leftover(branch)
-        merged = self._try(*IDENTITY, "merge", "-q", "--no-ff", "--no-edit", "-m", message, branch)
-        if merged.returncode:
-            files = self._try("diff", "--name-only", "--diff-filter=U", "-z").stdout.split("\0")
-            conflicted = [file for file in files if file] or _overwritten(merged.stderr)
-            self._abort_leftover(branch)
-            raise Conflict(conflicted, (merged.stdout + merged.stderr).strip())
+        head = self._head(project)
+        self._wait_for_lock(project)
+        self._abort_leftover(project, head, tip)
+        if not content.is_ancestor(project, tip, head):
+            self._merge(project, head, tip, message)
         self.close(task)
-        self._git("branch", "-q", "-D", branch)
+        project.refs()("update-ref", "-d", f"refs/heads/{branch}", tip)
 
-    def _abort_leftover(self, branch: str) -> None:
+    def _merge(self, project: Repository, head: str, tip: str, message: str) -> None:
+        """The files first, the branch last: a merge that was cut off is made again."""
+        made = content.merged(project, head, tip, message)
+        content.check_out(project, head, made)
+        told = ("-m", f"merge: {' '.join(message.split())}")
+        moved = project.refs().attempt("update-ref", *told, "HEAD", made, head)
+        if moved.returncode:  # somebody committed at the same moment
+            content.check_out(project, made, head)
+            raise Conflict([], moved.stderr.strip())
+
+    def _abort_leftover(self, project: Repository, head: str, tip: str) -> None:
         """Undo a merge of this branch that did not end. A person's own merge is not touched."""
-        under_way = self._try("rev-parse", "-q", "--verify", "MERGE_HEAD").stdout.strip()
+        under_way = (read_small(project.git_dir / "MERGE_HEAD") or "").strip()
         if not under_way:
             return
-        if under_way != self._git("rev-parse", branch).strip():
+        if under_way != tip:
             raise Conflict([], _("another merge is under way in the project; end it first"))
-        self._git("merge", "--abort")
+        content.abort_merge(project, head)
 
-    def _wait_for_lock(self) -> None:
+    def _wait_for_lock(self, project: Repository) -> None:
         """A merge beside another git command would stop half-way, and could not be undone."""
-        lock = self.root / self._git("rev-parse", "--git-path", "index.lock").strip()
+        lock = project.git_dir / "index.lock"
         until = time.monotonic() + LOCK_S
         while lock.exists():
             if time.monotonic() > until:
@@ -185,55 +241,41 @@ class Worktrees:
                 raise Conflict([], text.format(lock=lock))
             time.sleep(LOCK_S / 100)
 
-    def _is_within(self, commit: str, other: str) -> bool:
-        return not self._try("merge-base", "--is-ancestor", commit, other).returncode
+    # Branches
 
-    def _has_branch(self, branch: str) -> bool:
-        return not self._try("rev-parse", "-q", "--verify", f"refs/heads/{branch}").returncode
+    def _tip(self, branch: str) -> str | None:
+        return self._project().resolve(f"refs/heads/{branch}")
 
-    def _put_aside(self, branch: str) -> None:
+    def _put_aside(self, branch: str, tip: str) -> None:
         """Rename an unmerged branch; one that is merged has nothing to keep."""
-        if self._is_within(branch, "HEAD"):
-            self._git("branch", "-q", "-D", branch)
-        else:
-            self._git("branch", "-m", branch, self._free_branch(branch))
+        project = self._project()
+        if not content.is_ancestor(project, tip, self._head(project)):
+            free = self._free_branch(branch)
+            project.refs()("update-ref", f"refs/heads/{free}", tip, "")
+        project.refs()("update-ref", "-d", f"refs/heads/{branch}", tip)
 
     def _free_branch(self, branch: str) -> str:
         n = 1
-        while self._has_branch(f"{branch}-kept-{n}"):
+        while self._tip(f"{branch}-kept-{n}") is not None:
             n += 1
         return f"{branch}-kept-{n}"
 
-    def _try(self, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                ["git", *args],
-                cwd=cwd or self.root,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=GIT_TIMEOUT_S,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise AgentError(str(error)) from error
-        except OSError as error:
-            if error.filename != "git":  # the folder is gone
-                raise AgentError(f"git {' '.join(args)}: {error}") from error
-            raise UserError(
-                "no_git",
-                _("--isolate worktree needs git, and it cannot be run: {why}").format(
-                    why=error.strerror
-                ),
-                hint="apt install git",
-            ) from error
 
-    def _git(self, *args: str, cwd: Path | None = None) -> str:
-        done = self._try(*args, cwd=cwd)
-        if done.returncode:
-            raise AgentError(f"git {' '.join(args)}: {(done.stderr or done.stdout).strip()}")
-        return done.stdout
+def _check_version() -> None:
+    said = Git(Path("/"), environment())("version")
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < GIT_NEEDED:
+        text = _("--isolate worktree needs git 2.38 or newer; this one is {version}")
+        raise UserError("old_git", text.format(version=found[0]), hint="apt install git")
+
+
+@contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    """What the file system refuses fails the task, and no other."""
+    try:
+        yield
+    except OSError as error:
+        raise GitError(f"{path}: {error.strerror or error}") from error
 
 
 def _safe(name: str) -> str:
@@ -243,11 +285,6 @@ def _safe(name: str) -> str:
 
 def _free(path: Path) -> Path:
     n = 1
-    while (free := path.with_name(f"{path.name}-kept-{n}")).exists():
+    while os.path.lexists(free := path.with_name(f"{path.name}-kept-{n}")):
         n += 1
     return free
-
-
-def _overwritten(stderr: str) -> list[str]:
-    """The files that git names when local changes stand in the way."""
-    return [line.strip() for line in stderr.splitlines() if line.startswith("\t")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from segue.core.develop import Feature
+from segue.drivers.git import Repository
+from segue.drivers.git_content import is_ignored
 from segue.plans import develop_state
 from segue.store import files
 
@@ -68,14 +69,8 @@ class FeatureFolder:
         return (self.root / ".git").exists()
 
     def is_ignored(self) -> bool:
-        done = subprocess.run(
-            ["git", "check-ignore", "-q", f"{FOLDER}/state.yaml"],
-            cwd=self.root,
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        return done.returncode == 0
+        found = Repository.around(self.root)
+        return found is not None and is_ignored(found, str(self.state_file))
 
     def ignore(self) -> None:
         """One line more in .gitignore; what is there stays."""

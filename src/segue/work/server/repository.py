@@ -1,36 +1,34 @@
 """The repository that a workspace is, if it is one: where it stands, and a copy with its history.
 
-What is in it was written by an agent. So git gets nothing of Segue's own environment, reads no
-settings of anybody's but the repository's, and only `.git` itself is looked at, never a link.
+What is in it was written by an agent. So where it stands is read without git; its history is packed
+by a git that sees its objects and nothing of its settings; and only `.git` itself is looked at,
+never a link.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import stat
-import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from segue.errors import UserError
+from segue.drivers import git as safe
+from segue.drivers.git import Git, Repository, environment, own_settings, read_bounded, refs_of
+from segue.errors import AgentError, UserError
 from segue.i18n import _
 
 TIMEOUT_S = 600
 SETTINGS_MAX = 200
-SETTINGS = ("gc.auto=0", "maintenance.auto=false", f"core.hooksPath={os.devnull}")
-# A commit that no branch leads to any more is given, too.
-GIVES_ANY = "git -c uploadpack.allowAnySHA1InWant=true upload-pack"
+SHALLOW_BYTES_MAX = 1 << 20
 # Who commits, and where it came from: what a copy cannot do without.
 TAKEN_OVER = re.compile(
     r"user\.(?:name|email)|remote\..+\.(?:url|pushurl|fetch)|branch\..+\.(?:remote|merge)",
     re.DOTALL,
 )
-
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +45,9 @@ class Head:
 
 
 def head_of(workspace: Path) -> Head | None:
-    """None where the workspace is no repository, or none that git can read."""
-    if not _is_repository(workspace):
-        return None
-    git = _Git(workspace / ".git")
-    try:
-        branch = git("symbolic-ref", "-q", "HEAD", may_fail=True).decode("utf-8", "replace").strip()
-        commit = git("rev-parse", "-q", "--verify", "HEAD^{commit}", may_fail=True).decode().strip()
-    except UserError:
-        return None
-    if not (branch or commit) or not (commit == "" or _COMMIT.fullmatch(commit)):
-        return None
-    return Head(commit or None, branch or None)
+    """None where the workspace is no repository, or none that can be read."""
+    found = safe.head_of(workspace / ".git") if _is_repository(workspace) else None
+    return None if found is None else Head(*found)
 
 
 def copy(source: Path, target: Path, head: Head) -> None:
@@ -67,21 +56,25 @@ def copy(source: Path, target: Path, head: Head) -> None:
     The folder's files are not touched: whatever was not committed then is not committed now.
     UserError: it cannot be copied; then the folder is as it was.
     """
-    if not _is_repository(source):
-        raise _failed("fetch", _("its repository is gone"))
-    git = _Git(target / ".git")
+    known = Repository.at(source, source / ".git") if _is_repository(source) else None
+    if known is None:
+        raise _failed(_("its repository is gone"))
+    env = {**environment(), "GIT_DIR": str((target / ".git").absolute())}
+    git = Git(target, env, timeout_s=TIMEOUT_S)
     try:
-        git("init", "-q", "--template=")
-        commit = _fetch(git, source / ".git", head.commit)
-        _take_over_settings(source / ".git", git)
+        git("init", "-q", "--template=", *_format(known))
+        commit = _take_history(known, git, head.commit)
+        _take_over_settings(known, git)
         if head.branch is not None:
             git("symbolic-ref", "HEAD", head.branch)
         if commit is not None:
             git("update-ref", *(() if head.branch else ("--no-deref",)), "HEAD", commit)
-        if git("rev-parse", "-q", "--verify", "HEAD^{commit}", may_fail=True):
+        if git.holds("rev-parse", "-q", "--verify", "HEAD^{commit}"):
             git("read-tree", "HEAD")
-    except (UserError, OSError):
+    except (AgentError, UserError, OSError) as error:
         shutil.rmtree(target / ".git", ignore_errors=True)
+        if isinstance(error, AgentError):
+            raise _failed(str(error)) from error
         raise
 
 
@@ -92,68 +85,52 @@ def _is_repository(folder: Path) -> bool:
         return False
 
 
-def _fetch(git: _Git, source: Path, commit: str | None) -> str | None:
+def _format(source: Repository) -> tuple[str, ...]:
+    found = dict(own_settings(source.common)).get("extensions.objectformat", "")
+    return (f"--object-format={found}",) if found in ("sha1", "sha256") else ()
+
+
+def _take_history(source: Repository, git: Git, commit: str | None) -> str | None:
     """All that branches and tags lead to, and the commit; which of it is there then."""
-    take = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-head-ok",
-            "--no-recurse-submodules", f"--upload-pack={GIVES_ANY}", str(source.absolute()),
-            "+refs/*:refs/*")  # fmt: skip
+    refs = refs_of(source.git_dir)
     if commit is not None:
         try:
-            git(*take, commit)
-            return commit
-        except UserError:  # it was thrown away since: what is there now has to do
-            pass
-    git(*take)
-    return None
+            _take_objects(source, git, {*refs.values(), commit})
+        except AgentError:  # it was thrown away since: what is there now has to do
+            commit = None
+    if commit is None:
+        _take_objects(source, git, refs.values())
+    orders = "".join(f"create {name} {at}\n" for name, at in refs.items())
+    git("update-ref", "--stdin", stdin=orders.encode())
+    return commit
 
 
-def _take_over_settings(source: Path, git: _Git) -> None:
-    kept = _Git(source)("config", "--file", str(source / "config"), "--no-includes", "-z", "--list")
-    for entry in kept.decode("utf-8", "replace").split("\0")[:SETTINGS_MAX]:
-        key, _newline, value = entry.partition("\n")
+def _take_objects(source: Repository, git: Git, tips: Iterable[str]) -> None:
+    """Pack what the commits lead to, and unpack it in the other."""
+    wanted = "".join(f"{tip}\n" for tip in sorted(set(tips)))
+    if not wanted:
+        return
+    with source.shadow() as shadow, tempfile.TemporaryFile(dir=git.cwd / ".git") as pack:
+        replace(shadow, timeout_s=TIMEOUT_S)(
+            "pack-objects", "-q", "--revs", "--stdout", stdin=wanted.encode(), into=pack
+        )
+        pack.seek(0)
+        git("index-pack", "--stdin", stdin=pack)
+    shallow = read_bounded(source.common / "shallow", SHALLOW_BYTES_MAX)
+    if shallow is not None:
+        (git.cwd / ".git" / "shallow").write_bytes(shallow)
+
+
+def _take_over_settings(source: Repository, git: Git) -> None:
+    for key, value in own_settings(source.common)[:SETTINGS_MAX]:
         if TAKEN_OVER.fullmatch(key):
             git("config", "--add", key, value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Git:
-    folder: Path  # `.git`
-
-    def __call__(self, *args: str, may_fail: bool = False) -> bytes:
-        settings = [word for setting in SETTINGS for word in ("-c", setting)]
-        env = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "GIT_DIR": str(self.folder.absolute()),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
-        try:
-            done = subprocess.run(
-                ["git", *settings, *args],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                cwd=self.folder.parent,
-                env=env,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-            raise _failed(args[0], str(error)) from error
-        if done.returncode == 0:
-            return done.stdout
-        if may_fail and done.returncode == 1:
-            return b""
-        raise _failed(args[0], done.stderr.decode("utf-8", "replace"))
-
-
-def _failed(command: str, why: str) -> UserError:
+def _failed(why: str) -> UserError:
     told = why.strip().splitlines()[-1:] or ["?"]
     return UserError(
         "repository_not_copied",
-        _("the repository of the workspace could not be copied: git {command}: {why}").format(
-            command=command, why=told[0]
-        ),
+        _("the repository of the workspace could not be copied: {why}").format(why=told[0]),
         hint=_("the files are all there; make a repository of them, or fork again"),
     )

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
+from segue.drivers.git import environment, settings
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import files
@@ -36,14 +37,9 @@ SETTINGS = {
     "core.autocrlf": "false",
     "core.protectNTFS": "false",
     "core.protectHFS": "false",
-    "core.fsmonitor": "false",
-    "core.untrackedCache": "false",
     "core.compression": "1",
     "core.bigFileThreshold": "8m",  # larger ones are streamed, not read into memory
     "core.fsync": "none",  # once for all of them, at the end: `_sync`
-    "core.hooksPath": os.devnull,
-    "core.attributesFile": os.devnull,
-    "gc.auto": "0",
 }
 ADD = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 # Before all that the folder itself says: bytes are kept as they are.
@@ -262,9 +258,9 @@ class _Git:
     index: Path | None = None
 
     def __call__(self, *args: str, stdin: bytes = b"") -> bytes:
-        settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        own = (f"{name}={value}" for name, value in SETTINGS.items())
         try:
-            code, out, err = self._run(["git", *settings, *args], stdin)
+            code, out, err = self._run(["git", *settings(*own), *args], stdin)
         except FileNotFoundError as error:
             if error.filename != "git":
                 raise
@@ -299,16 +295,7 @@ class _Git:
             return process.returncode, out, err
 
     def _environment(self) -> dict[str, str]:
-        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        env |= {
-            "GIT_DIR": str(self.folder.absolute()),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
-        for who in ("AUTHOR", "COMMITTER"):
-            env |= {f"GIT_{who}_NAME": "Segue", f"GIT_{who}_EMAIL": "segue@localhost"}
+        env = {**environment(), "GIT_DIR": str(self.folder.absolute())}
         if self.tree is not None:
             env["GIT_WORK_TREE"] = str(self.tree.absolute())
         if self.index is not None:

@@ -173,6 +173,25 @@ def test_nothing_that_an_agent_wrote_is_run(
     assert not ran.exists(), ran.read_text()
 
 
+def test_a_partial_clones_remote_is_never_asked(space: Workspace, tmp_path: Path) -> None:
+    """A missing commit that an agent promises to be had from a program of its own: neither
+    the look at where the workspace stands nor its copy starts that program."""
+    ran = tmp_path / "ran"
+    commit(space.path, "a", "1")
+    (space.path / ".git" / "refs" / "heads" / "main").write_text("1" * 40 + "\n")
+    for key, value in (
+        ("core.repositoryformatversion", "1"), ("extensions.partialClone", "evil"),
+        ("remote.evil.promisor", "true"), ("remote.evil.url", f"file://{space.path}"),
+        ("remote.evil.uploadpack", f"sh -c 'env > {ran}'"),
+    ):  # fmt: skip
+        git(space.path, "config", key, value)
+    assert repository.head_of(space.path) == Head("1" * 40, "refs/heads/main")
+    told: list[str] = []
+    forked(space, told)
+    assert not ran.exists(), ran.read_text()
+    assert len(told) == 1
+
+
 def test_only_a_folder_is_a_repository(space: Workspace, tmp_path: Path) -> None:
     """Neither a link nor a file that leads elsewhere is followed; a broken one is none."""
     commit(space.path, "a", "1")
@@ -193,9 +212,9 @@ def test_what_cannot_be_copied_is_told_and_the_files_are_there(space: Workspace)
     commit(space.path, "a", "1")
     head = repository.head_of(space.path)
     snapshot = space.snapshot("then")
-    for path in (space.path / ".git" / "refs").rglob("*"):
+    for path in (space.path / ".git" / "objects").rglob("*"):
         if path.is_file():
-            path.write_text("broken\n")
+            path.unlink()
     told: list[str] = []
     other = space.fork(snapshot, "task_new", head, told.append).path
     assert (other / "a").read_text() == "1"
