@@ -21,7 +21,7 @@ from typing import Any
 from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
-from segue.store import migrate
+from segue.store import migrate, wal
 from segue.store.changes import Add, Change, Drop, Move, Note, Put, Remove, stamp
 
 TABLES = {
@@ -59,9 +59,10 @@ JOURNAL_SQL = (
 class Store:
     """One connection to the database of a project. Not shared between threads."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path, *, is_damaged: bool = False) -> None:
         self._db = db
         self.path = path
+        self.is_damaged = is_damaged  # what was committed last could not be read any more
         self._file = _identity(path)
 
     @classmethod
@@ -69,8 +70,13 @@ class Store:
         """Open for reading and writing; made and migrated where needed."""
         with _told(path):
             _check_readable(path)
-            db = _connect(path, _uri(path, "rwc"))
-        return cls(db, path)
+            committed = wal.frames_committed(Path(f"{path}-wal"))
+            db = sqlite3.connect(
+                _uri(path, "rwc"), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
+            )
+            is_damaged = committed > 0 and committed > _frames_read(db)
+            _set_up(db, path)
+        return cls(db, path, is_damaged=is_damaged)
 
     @classmethod
     def open_readonly(cls, path: Path) -> Store | None:
@@ -217,6 +223,21 @@ class Store:
 
 def _connect(path: Path, uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    _set_up(db, path)
+    return db
+
+
+def _frames_read(db: sqlite3.Connection) -> int:
+    """How much of its write-ahead log SQLite took in."""
+    try:
+        db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        return int(db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
+    except BaseException:
+        db.close()
+        raise
+
+
+def _set_up(db: sqlite3.Connection, path: Path) -> None:
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
@@ -226,7 +247,6 @@ def _connect(path: Path, uri: str) -> sqlite3.Connection:
         db.close()
         raise
     db.row_factory = sqlite3.Row
-    return db
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
