@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import time
 
@@ -32,6 +33,25 @@ def test_a_living_writer_is_not_started_twice(book: Book) -> None:
     assert done.code == 0, done.said
     assert book.written == [1, 2, 3]
     assert book.judged == [1, 2, 3]
+    assert book.box.left_behind() == {}
+
+
+def test_a_living_writer_is_not_doubled_when_the_memory_is_lost(book: Book) -> None:
+    """Killed, then forgotten: the writer is waited for before the chapter is written again."""
+    book.writer('if start == 2: hold("go")')
+    going = book.start()
+    until(lambda: book.written == [1, 2], "the second chapter")
+    going.kill()
+    shutil.rmtree(book.box.root / ".segue")
+    (standing,) = book.box.segue("status", "--json").json["plans"]
+    assert (standing["state"], len(standing["running"])) == ("interrupted", 1)
+    again = book.start("resume", "--continue", "--json")
+    again.event("run_adopted")
+    assert book.written == [1, 2]
+    book.box.release("go")
+    done = again.end()
+    assert done.code == 0, done.said
+    assert book.written == [1, 2, 2, 3]
     assert book.box.left_behind() == {}
 
 

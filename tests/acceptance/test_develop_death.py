@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import signal
 import subprocess
 from collections import Counter
@@ -38,6 +39,24 @@ def test_a_living_agent_is_adopted(feature: Feature, who: str) -> None:
     assert done.code == 0, done.said
     assert Counter(feature.who) == Counter(["DESIGN", "REVIEW", "cp-1", "cp-2", "MERGE"])
     assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
+    assert feature.box.left_behind() == {}
+
+
+@pytest.mark.parametrize("who", ["DESIGN", "cp-1"])
+def test_a_living_agent_is_not_doubled_when_the_memory_is_lost(feature: Feature, who: str) -> None:
+    """Killed, then forgotten: the agent is waited for before its phase begins again."""
+    feature.play(f"{who}.1", "hold('go'); default()")
+    going = feature.start()
+    start = feature.begun(who)
+    going.kill()
+    shutil.rmtree(feature.box.root / ".segue")
+    again = feature.start("--resume", feature=None)
+    again.event("run_adopted")
+    assert start.pid in feature.box.agents()
+    assert feature.who.count(who) == 1
+    feature.box.release("go")
+    done = again.end()
+    assert done.code == 0, done.said
     assert feature.box.left_behind() == {}
 
 

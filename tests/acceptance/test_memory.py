@@ -173,3 +173,58 @@ def test_ctrl_c_still_ends_a_run_without_memory(box: Box) -> None:
     assert box.marks() == {"T-1": "~"}
     box.release("go")
     assert box.run().code == 0
+
+
+def flip_a_bit(box: Box) -> None:
+    """One bit of the first page in the database's write-ahead log."""
+    path = box.root / ".segue" / "segue.db-wal"
+    data = bytearray(path.read_bytes())
+    data[32 + 24 + 100] ^= 1
+    path.write_bytes(data)
+
+
+LOSSES = {
+    "all": lambda box: shutil.rmtree(box.root / ".segue"),
+    "claims": lambda box: shutil.rmtree(box.root / ".segue" / "runs"),
+    "cleaned": lambda box: subprocess.run(
+        "git init -q && git add PLAN.md && git clean -fdxq -e segue.toml",
+        shell=True, cwd=box.root, env=box.env(), check=True,
+    ),
+    "log damaged": flip_a_bit,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["shell", "command"])
+@pytest.mark.parametrize("lost", LOSSES)
+def test_an_agent_that_lives_is_not_doubled_when_the_memory_is_lost(
+    box: Box, lost: str, kind: str
+) -> None:
+    """Killed, then forgotten: the next start finds the agent at work and begins no second one."""
+    work = f"{box.note('begun')}; {box.hold('go')}; {box.note('ended')}"
+    box.config(
+        f'agent = "a"\n[agents.a]\nkind = "{kind}"\n'
+        + (f"command = ['/bin/sh', '-c', '{work}']\n" if kind == "command" else "")
+    )
+    field = f"  - run: {work}\n" if kind == "shell" else ""
+    box.plan(f"- [ ] T-1: a\n{field}")
+    going = box.start_run()
+    until(lambda: box.notes("begun"), "the agent up")
+    going.kill()
+    (first,) = {environ["SEGUE_RUN"] for environ in box.agents().values()}
+    LOSSES[lost](box)
+    (standing,) = box.segue("status", "--json").json["plans"]
+    assert (standing["running"], standing["state"]) == (["T-1"], "interrupted")
+    again = box.start_run()
+    adopted = again.event("run_adopted", "T-1")
+    assert adopted["run"] == first
+    assert {environ["SEGUE_RUN"] for environ in box.agents().values()} == {first}
+    assert box.notes("begun") == ["T-1"]
+    box.release("go")
+    done = again.end()
+    assert done.code == 0, done.said
+    is_heard = kind == "shell" or lost in ("claims", "log damaged")
+    assert box.notes("ended") == ["T-1"] * (1 if is_heard else 2)
+    assert box.marks() == {"T-1": "x"}
+    if lost == "log damaged":
+        assert any("damaged" in notice["text"] for notice in done.of("notice"))
+    assert not box.left_behind()

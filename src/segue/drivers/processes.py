@@ -174,6 +174,20 @@ def find_by_environ(name: str, value: str) -> list[int]:
     return found
 
 
+def environ_of(pid: int, prefix: str) -> dict[str, str]:
+    """The variables with this prefix that a process was started with; empty if it is gone."""
+    found: dict[str, str] = {}
+    for pair in _read(f"{pid}/environ").split(b"\0"):
+        name, _, value = os.fsdecode(pair).partition("=")
+        if name.startswith(prefix):
+            found[name] = value
+    return found
+
+
+def command_line(pid: int) -> list[bytes]:
+    return _read(f"{pid}/cmdline").split(b"\0")
+
+
 def stop_tree(pid: int, *, root: bool = True) -> None:
     """Stop a process (`root=False`: not itself) and all below it; returns when they stand still."""
     stopped: set[Process] = set()

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from segue.drivers import processes, records
+from segue.drivers import living, processes, records
 from segue.drivers.keeper import OVER
 from segue.errors import AgentError, Bug
 from segue.i18n import _
@@ -182,7 +182,7 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
             return Lost()
         if records.is_revoked(str(claim)):
             # A keeper that has ended took its claim away: then there is a record now.
-            return read_end(end) or Revoked()
+            return read_end(end) or _without_claim(claim, end, run)
         held = _read_claim(claim)
         if "ended_at" in held:  # the claim is just becoming the record
             return _end(held)
@@ -195,6 +195,20 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
         pass  # a record that says nothing is no record
     _kill_orphans(run)
     return Lost()
+
+
+def _without_claim(claim: Path, end: Path, run: str) -> Live | Revoked | Lost:
+    """It never started, unless its claim was removed under it: then its processes live."""
+    keeper = living.keeper_of(run)
+    if keeper is None:
+        if processes.find_by_environ(RUN_VARIABLE, run):  # nobody is left who could say how it ends
+            _kill_orphans(run)
+            return Lost()
+        return Revoked()
+    claim.unlink(missing_ok=True)  # the revocation
+    live = Live(run, *keeper)
+    claim_again(claim, end, live)
+    return live
 
 
 def claim_again(claim: Path, end: Path, live: Live) -> None:

@@ -129,7 +129,7 @@ class LocalEngine:
     def end_unknown(self, job: str) -> None:
         """End what an earlier supervisor began and nobody wants any more."""
         claim, end = self._path(job, "claim"), self._path(job, "end")
-        if not claim.exists():
+        if not claim.exists() and end.exists():
             return
         found = drivers.recover(claim, end, job)
         if isinstance(found, Live):

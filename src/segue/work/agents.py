@@ -48,6 +48,8 @@ class Facts:
     project: str
     nonce: str
     is_resumed: bool = False
+    plan: str = ""  # these two tell whoever finds it without any memory whose it is
+    agent: str = ""
 
     def environment(self) -> dict[str, str]:
         facts = {
@@ -58,6 +60,8 @@ class Facts:
             "SEGUE_PROJECT": self.project,
             "SEGUE_NONCE": self.nonce,
         }
+        if self.plan:
+            facts |= {"SEGUE_PLAN": self.plan, "SEGUE_AGENT": self.agent}
         return {**facts, "SEGUE_RESUME": "1"} if self.is_resumed else facts
 
 

@@ -91,6 +91,7 @@ class Workshop:
     resume_text: str
     place: Path | None = None  # where the agents work, if that is not the project's folder
     isolates: Callable[[str], bool] = lambda task: True  # which tasks get a worktree
+    plan: Path | None = None
 
     def worktrees_of(self, task: str) -> Worktrees | None:
         return self.worktrees if self.isolates(task) else None
@@ -269,6 +270,8 @@ class Workshop:
             project=str(self.project.root),
             nonce=run.nonce,
             is_resumed=run.resumes is not None and not attempt.before,
+            plan=str(self.plan or ""),
+            agent=run.agent,
         )
 
 

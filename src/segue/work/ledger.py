@@ -20,6 +20,7 @@ from segue.core.bulk import no_collection
 from segue.core.limits import family
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
+from segue.drivers.living import LivingAgent
 from segue.engine.clock import Clock
 from segue.errors import Bug
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
@@ -262,21 +263,42 @@ class Ledger:
             purpose=purpose,
             answer=answer,
         )
+        self._add_run(run)
+        return run
+
+    def _add_run(self, run: RunRow) -> None:
         self.runs[run.id] = run
         values: dict[str, Value] = {
             "plan": self.plan,
-            "task": self._id(task),
-            "attempt": attempt,
-            "agent": agent,
-            "account": account,
+            "task": self._id(run.task),
+            "attempt": run.attempt,
+            "agent": run.agent,
+            "account": run.account,
             "conversation": run.conversation,
             "nonce": run.nonce,
             "resumes": run.resumes,
             "resume_id": run.resume_id,
-            "purpose": purpose,
-            "answer": answer,
+            "purpose": run.purpose,
+            "answer": run.answer,
         }
         self.stage(Add("run", run.id, RunState.INTENDED, values))
+
+    def add_found_run(self, found: LivingAgent, agent: str, account: str) -> RunRow:
+        """A run that nobody remembers, as its living agent knows it."""
+        attempt = found.says("SEGUE_ATTEMPT")
+        run = RunRow(
+            id=found.run,
+            task=found.says("SEGUE_TASK"),
+            attempt=int(attempt) if attempt.isdecimal() else 1,
+            agent=agent,
+            account=account,
+            state=RunState.INTENDED,
+            conversation=found.says("SEGUE_CONVERSATION") or secrets.token_hex(8),
+            nonce=found.says("SEGUE_NONCE") or secrets.token_hex(3),
+            resumes=None,
+            created_at=self._clock.now(),
+        )
+        self._add_run(run)
         return run
 
     def move_run(self, run: RunRow, to: RunState, cause: Trigger, **sets: Value) -> None:
@@ -315,6 +337,11 @@ class Ledger:
         }
         self.stage(Note("run", run.id, used))
         self.cost_usd += cost or 0.0
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether what was remembered last could not be read any more."""
+        return self._store.is_damaged
 
     @property
     def held(self) -> list[dict[str, Any]]:

@@ -74,6 +74,11 @@ class Memory:
 def what_is_lost(run: PlanRun) -> str | None:
     """At a start: the plan has marks of earlier work, and nobody remembers it. A person may have
     made some of them, so those that nothing hangs on are not worth a word."""
+    if run.ledger.is_damaged:
+        return _(
+            "Segue's memory was damaged (.segue/segue.db-wal): what it learned last is lost;"
+            " it goes on by the files of the plan"
+        )
     if run.ledger.tasks or run.file.kind != "tasklist":
         return None
     tasks = run.file.tasks()

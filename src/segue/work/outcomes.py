@@ -53,7 +53,9 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         conversations.wait_until_free(run, attempt, attempt.busy)
     elif run.stopping and ended.is_ours and not has_finished_well(attempt):
         cut_off(run, attempt)
-    elif attempt.ended_unseen and was_killed(ended) and attempt.limit is None:
+    elif (attempt.ended_unseen and was_killed(ended) and attempt.limit is None) or (
+        attempt.run.id in run.unheard and attempt.profile.settings.kind != "shell"
+    ):
         cut_off(run, attempt)
         beginning.again(run, attempt.task)
     elif attempt.is_parked_by_hand and attempt.limit is not None:

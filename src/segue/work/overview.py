@@ -12,6 +12,7 @@ from typing import Any
 from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
 from segue.core.plan import Task, TaskState
 from segue.core.standing import Signs, state_of
+from segue.drivers.living import LivingAgent, living_agents
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
@@ -45,7 +46,7 @@ class Standing:
     usage_by_task: dict[str, Usage] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
     in_progress: list[str] = field(default_factory=list)  # by its marks: at work, or half done
-    running: list[str] = field(default_factory=list)  # agents of its owner work on these now
+    running: list[str] = field(default_factory=list)  # living agents work on these now
     goes_on: list[str] = field(default_factory=list)  # of these: in its conversation, if cut off
     holder: lock.Holder | None = None
     problem: str | None = None
@@ -79,13 +80,14 @@ class Standing:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Known:
     """What the memory of a project knows of its plans."""
 
     project: Project
     store: Store | None
     rows: dict[str, dict[str, Any]]
+    found_alive: list[LivingAgent] | None = None
 
     @classmethod
     def of(cls, project: Project) -> Known:
@@ -111,10 +113,20 @@ class Known:
         parks, gates = _waits(self.store, row["id"])
         return [*parks, *json.loads(row["held"] or "[]")], gates
 
+    def living(self, plan: str = "") -> list[str]:
+        """Tasks of a plan (or of the server) whose agents live, whatever is remembered of them."""
+        if self.found_alive is None:
+            self.found_alive = living_agents(str(self.project.root))
+        ours = [one for one in self.found_alive if one.says("SEGUE_PLAN") == plan]
+        return list(dict.fromkeys(one.says("SEGUE_TASK") for one in ours))
+
     def at_work(self, path: Path) -> list[str]:
-        """The tasks of whose agents the owner has not yet seen the end; none without an owner."""
+        """The tasks of whose agents the owner has not yet seen the end; without an owner those
+        whose agents live on."""
+        if self.holder(path) is None:
+            return self.living(str(path))
         row = self.rows.get(str(path))
-        if self.store is None or row is None or self.holder(path) is None:
+        if self.store is None or row is None:
             return []
         marks = ", ".join("?" * len(OPEN_RUNS))
         sql = f"SELECT task FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608

@@ -107,6 +107,7 @@ class PlanRun:
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
     budgets_granted: int = 0
     is_budget_refused: bool = False
+    unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     followers: Followers = field(default_factory=Followers)
     held_back: dict[str, HeldBack] = field(default_factory=dict)  # they wait without a run

@@ -15,7 +15,7 @@ from segue.core.plan import TaskState
 from segue.engine.port import Alive, Finished, NeverStarted
 from segue.i18n import _, language, ngettext
 from segue.store.changes import stamp
-from segue.work import answers, beginning, conversations, edits, memory, outcomes
+from segue.work import answers, beginning, conversations, edits, memory, orphans, outcomes
 from segue.work.attempts import Attempt
 from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
@@ -38,8 +38,10 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
     run.ledger.note_held([])  # who waits is decided anew
     if lost := memory.what_is_lost(run):
         run.tell("notice", text=lost)
+    is_memory_new = not run.ledger.tasks
     edits.compare(run, is_running=False)
     run.rebuild()
+    orphans.take_over(run, is_memory_new=is_memory_new)
     run.ledger.commit()
     for row in list(run.ledger.runs.values()):
         if restart:

@@ -278,6 +278,7 @@ async def conduct(
                 kept.resume_text,
                 how.place,
                 how.isolates,
+                source.path,
             ),
             options=how.options,
             leash=leash(settings.leash, clock, tz),

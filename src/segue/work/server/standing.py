@@ -45,7 +45,9 @@ def tasks(known: Known) -> Standing | None:
         counts[COUNTED[stage]] += n
     parks, gates = _parks(known), _gates(known)
     holder = lock.holder(known.project.locks / "server.lock")
-    at_work = [] if holder is None else _at_work(known)
+    at_work = _at_work(known)
+    if holder is None:
+        at_work = [task for task in at_work if task in known.living()]
     signs = Signs(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
