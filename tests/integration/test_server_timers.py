@@ -20,8 +20,9 @@ from office_kit import House, Open, play
 from segue import i18n
 from segue.drivers.notify import Notice
 from segue.work import config
+from segue.work.outbox import Courier, Outbox
 from segue.work.project import Project
-from segue.work.server import notices
+from segue.work.server.notices import ServerLetters
 from segue.work.server.office import open_office
 from segue.work.server.refused import Refused
 from segue.work.server.saving import Saving
@@ -104,17 +105,18 @@ class Office(House):
             command=["segue", "serve"],
         ) as office:
             office.supervisor.recover()
-            wake = asyncio.Event()
-            office.supervisor.on_commit(wake.set)
+            courier: Courier | None = None
             work = [asyncio.create_task(office.supervisor.loop())]
             if not is_deaf:
-                records = office.supervisor.records
-                pump = notices.pump(records, self.clock, [self.told], url="http://x", wake=wake)
-                work.append(asyncio.create_task(pump))
+                letters = ServerLetters(office.supervisor.records, "http://x")
+                courier = Courier(Outbox(letters, self.clock, [self.told]))
+                office.supervisor.on_commit(courier.wake)
             try:
                 yield Open(office)
             finally:
                 await office.supervisor.saving.settle()
+                if courier is not None:
+                    await courier.close(0)
                 for task in work:
                     task.cancel()
                 await asyncio.wait(work)

@@ -23,12 +23,14 @@ KEYS = {
         f.name
         for f in fields(config.Config)
         if f.compare
-        and f.name not in ("agents", "leash", "recovery", "limit_patterns", "reviews", "types")
+        and f.name
+        not in ("agents", "leash", "recovery", "limit_patterns", "notify", "reviews", "types")
     ),
     "[agents.NAME]": tuple(config.AGENT_KEYS),
     "[leash]": tuple(config.LEASH_KEYS),
     "[recovery]": tuple(config.RECOVERY_KEYS),
     "[[limits.patterns]]": extra.KEYS,
+    "[notify]": tuple(config.NOTIFY_KEYS),
     "[reviews]": tuple(config.REVIEW_KEYS),
     "[types.NAME]": config.TYPE_KEYS,
     "[[types.NAME.phases]]": tuple(config.PHASE_KEYS),

@@ -26,9 +26,12 @@ from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.sqlite import Store
-from segue.work import config, runner
+from segue.work import channels, config, runner
 from segue.work.accounts import Accounts
+from segue.work.notices import WATCH, WorkLetters
+from segue.work.outbox import Courier, Outbox, SaidFaults
 from segue.work.project import Project
+from segue.work.watch.people import People
 from segue.work.watch.telling import Telling
 from segue.work.watch.watcher import Watcher
 from segue.work.watch.wishes import Wishes
@@ -107,11 +110,22 @@ def command(
             screen.log(line)
 
         telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
-        for text in kept.clamped:
+        notify = config.load(None, config.user_file(environ)).notify
+        ways, missing = channels.read_ways(notify, environ, clock, project.server)
+        for text in (*kept.clamped, *(f"[WARN] {problem}" for problem in missing)):
             telling.line(text)
         store = Store.open(project.database)
         try:
-            return asyncio.run(_watch(hosts, store, settings, wishes, telling, screen))
+            letters = WorkLetters(store, WATCH)
+            outbox = Outbox(
+                letters, clock, ways, channels.quiet(notify), tz, faults=SaidFaults(telling.line)
+            )
+            is_telling = bool(ways) and not dry_run
+            return asyncio.run(
+                _watch(
+                    hosts, store, settings, wishes, telling, screen, outbox if is_telling else None
+                )
+            )
         finally:
             store.close()
 
@@ -123,8 +137,10 @@ async def _watch(
     wishes: Wishes,
     telling: Telling,
     screen: Screen,
+    outbox: Outbox | None,
 ) -> int:
     clock = SystemClock()
+    courier = Courier(outbox) if outbox else None
 
     def account_of(agent: str) -> str:
         named = settings.agents.get(agent)
@@ -132,7 +148,7 @@ async def _watch(
 
     watcher = Watcher(
         hosts,
-        Workers(store, clock),
+        Workers(store, clock, People(courier.wake) if courier else None),
         Accounts(store, clock),
         telling,
         wishes,
@@ -154,6 +170,8 @@ async def _watch(
     try:
         await watcher.run()
     finally:
+        if courier:
+            await courier.close()
         screen.close()
     return code
 

@@ -1,4 +1,4 @@
-"""How people outside are reached: on the desktop, by webhook, by push, by a command.
+"""How people outside are reached: on the desktop, by the bell, by webhook, by push, by a command.
 
 Each way takes one notice and either has delivered it when it returns, or says why not
 (`Undelivered`). None of them blocks the loop, and each gives up after a time of its own.
@@ -32,7 +32,9 @@ TEXT_CHARS_MAX = 1_000  # of what is shown; a webhook gets all
 STDERR_CHARS_SHOWN = 200
 SIGNATURE = "X-Segue-Signature"
 SECRETS = frozenset({"SEGUE_TOKEN", "SEGUE_KEY", "SEGUE_WEBHOOK_SECRET"})
-URGENT = frozenset({"urgent", "escalate", "failed"})
+URGENT = frozenset({"urgent", "escalate", "escalated", "failed", "error"})
+PRESSING = URGENT | {"question", "dependency", "trouble"}  # they come in quiet hours, too
+NOTICE_VARIABLE = "SEGUE_NOTICE"
 
 
 class Undelivered(Exception):  # noqa: N818 - what happened to it
@@ -50,8 +52,12 @@ class Notice:
     gate: str | None
     headline: str
     text: str
-    link: str
+    link: str  # an address, or the place on this machine
     at: str
+
+    @property
+    def url(self) -> str | None:
+        return self.link if self.link.startswith(("http://", "https://")) else None
 
     @property
     def is_urgent(self) -> bool:
@@ -65,6 +71,7 @@ class Notice:
         )
 
     def to_json(self) -> dict[str, str | None]:
+        where = {"url": self.url} if self.url else {"url": None, "place": self.link}
         return {
             "id": self.id,
             "event": self.kind,
@@ -73,7 +80,7 @@ class Notice:
             "gateId": self.gate,
             "headline": self.headline,
             "text": self.text,
-            "url": self.link,
+            **where,
             "createdAt": self.at,
         }
 
@@ -134,9 +141,10 @@ class Ntfy:
         headers = {
             "Content-Type": "text/plain; charset=utf-8",
             "Title": _header(headline),
-            "Click": _header(notice.link),
             "Priority": "high" if notice.is_urgent else "default",
         }
+        if notice.url is not None:
+            headers["Click"] = _header(notice.url)
         await post(self.url, f"{text}\n{notice.link}\n".encode("utf-8", "replace"), headers)
 
 
@@ -151,7 +159,24 @@ class Command:
     async def send(self, notice: Notice) -> None:
         headline, text = notice.shown()
         said = f"{headline}\n\n{text}\n\n{notice.link}\n\n[{notice.id}]\n"
-        await run(self.argv, said, self.environ)
+        told = {**notice.to_json(), "text": text}
+        environ = {**self.environ, NOTICE_VARIABLE: json.dumps(told, ensure_ascii=False)}
+        await run(self.argv, said, environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """The bell of the terminal that Segue was started on; none where there is none."""
+
+    name: str
+    fd: int = 2
+
+    async def send(self, notice: Notice) -> None:
+        try:
+            if os.isatty(self.fd):
+                os.write(self.fd, b"\a")
+        except OSError as error:
+            raise Undelivered(f"{error.strerror}") from error
 
 
 def signature(secret: str, body: bytes, at_s: int) -> str:

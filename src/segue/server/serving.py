@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +21,14 @@ from segue.server.app import make_app
 from segue.server.pages import pages
 from segue.server.replies import StoredReplies
 from segue.store import files
-from segue.work import config
+from segue.work import channels, config
+from segue.work.outbox import Courier, Outbox
 from segue.work.project import Project
-from segue.work.server import closing, left_over, notices
+from segue.work.server import closing, left_over
+from segue.work.server.notices import ServerLetters
 from segue.work.server.office import Office, open_office
 
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
-NOTICES_AGAIN_S = 10.0
-
-logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,9 @@ async def serve(
                 hosts=listen.hosts(host, names),
                 pages=pages(office.desk),
             )
-            told = settings.reviews
-            ways = notices.read_ways(
-                told.notify, environ, clock, folder, told.webhook_secret, told.places
-            )
+            ways, missing = channels.read_ways(settings.notify, environ, clock, folder)
+            if missing:
+                raise UserError.of(missing)
             left_over.tell(office.supervisor)
             office.supervisor.recover()
             stop = asyncio.Event()
@@ -97,12 +94,12 @@ async def serve(
                 sock.listen(listen.BACKLOG)
                 token_file = None if environ.get("SEGUE_TOKEN") else str(folder / TOKEN_FILE)
                 on_listening(Listening(url, token_file, login))
-                telling = asyncio.create_task(_tell(office, clock, ways, url))
+                courier = Courier(_outbox(office, settings, clock, tz, ways, url))
+                office.supervisor.on_commit(courier.wake)
                 try:
                     await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
                 finally:
-                    telling.cancel()
-                    await asyncio.wait([telling])
+                    await courier.close(0)
             (folder / PLACE_FILE).unlink(missing_ok=True)
     finally:
         sock.close()
@@ -124,19 +121,17 @@ async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asynci
         task.result()
 
 
-async def _tell(office: Office, clock: Clock, ways: Sequence[Way], url: str) -> None:
-    """Notices go out as soon as they are written."""
-    wake = asyncio.Event()
-    office.supervisor.on_commit(wake.set)
-    while True:
-        try:
-            veil = office.supervisor.saving.veil.text
-            await notices.pump(
-                office.supervisor.records, clock, ways, url=url, wake=wake, veil=veil
-            )
-        except Exception:  # one notice that cannot be told must not silence the others
-            logger.exception("notices: unexpected")
-            await asyncio.sleep(NOTICES_AGAIN_S)
+def _outbox(
+    office: Office,
+    settings: config.Config,
+    clock: Clock,
+    tz: tzinfo,
+    ways: Sequence[Way],
+    url: str,
+) -> Outbox:
+    veil = office.supervisor.saving.veil.text
+    letters = ServerLetters(office.supervisor.records, url, veil)
+    return Outbox(letters, clock, ways, channels.quiet(settings.notify), tz)
 
 
 def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:

@@ -39,6 +39,7 @@ TABLES = {
 }
 STATELESS = frozenset(
     {
+        "notices",
         "server_secrets",
         "server_timers",
         "server_checkpoints",

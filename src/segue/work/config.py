@@ -91,13 +91,23 @@ class RecoverySettings:
 
 @dataclass(frozen=True, slots=True)
 class ReviewSettings:
-    """What waits for a person on the server: when they are told again, and how."""
+    """What waits for a person on the server: when they are told again."""
 
     remind_after: float = 24 * 3600
     urgent_after: float = 48 * 3600
     escalate_after: float = 72 * 3600
-    notify: tuple[str, ...] = ()
+    notify: tuple[str, ...] = ()  # as `[notify]` has it: see there
+    webhook_secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotifySettings:
+    """How people are told, in every kind of work. `named`: the setting that says so."""
+
+    channels: tuple[str, ...] = ()
+    quiet: str | None = None
     webhook_secret: str | None = None  # as written: "$NAME" is a variable of Segue's own
+    named: str = "[notify] channels"
     places: Mapping[str, Place] = field(default_factory=dict, compare=False)  # where keys stand
 
 
@@ -110,6 +120,7 @@ class Config:
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
     limit_patterns: tuple[Extra, ...] = ()
+    notify: NotifySettings = NotifySettings()
     reviews: ReviewSettings = ReviewSettings()
     types: Mapping[str, TaskType] = field(default_factory=dict)
     agent_place: Place | None = field(default=None, compare=False)  # where the default is named
@@ -176,7 +187,14 @@ REVIEW_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "notify": (read.any_texts, "notify", '["desktop"]'),
     "webhook_secret": (read.text, "webhook_secret", '"$NAME"'),
 }
-TABLES = ("agent", "jobs", "place", "agents", "leash", "recovery", "limits", "reviews", "types")
+NOTIFY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "channels": (read.any_texts, "channels", '["desktop", "bell"]'),
+    "quiet": (read.readable_by(parse_quiet), "quiet", '"23:00-07:00"'),
+    "webhook_secret": (read.text, "webhook_secret", '"$NAME"'),
+}
+TABLES = (
+    "agent", "jobs", "place", "agents", "leash", "recovery", "limits", "notify", "reviews", "types"
+)  # fmt: skip
 TYPE_KEYS = ("phases", "reviewer", "about")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "name": (read.text, "name", '"draft"'),
@@ -218,7 +236,8 @@ def parse(text: str, path: Path, base: Config) -> Config:
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
         ),
         limit_patterns=_limit_patterns(reader, values.get("limits", {}), base.limit_patterns),
-        reviews=_reviews(reader, values.get("reviews", {}), base.reviews),
+        notify=_notify(reader, values.get("notify", {}), values.get("reviews", {}), base.notify),
+        reviews=_section(reader, values.get("reviews", {}), "reviews", REVIEW_KEYS, base.reviews),
         types={**base.types, **_types(reader, values.get("types", {}))},
     )
     _known_agents(reader, config, values)
@@ -272,11 +291,22 @@ def _section(
     return replace(base, **taken)
 
 
-def _reviews(reader: Reader, found: Any, base: ReviewSettings) -> ReviewSettings:
-    """With the places of its keys: what is wrong with a way to tell people is seen later."""
-    reviews: ReviewSettings = _section(reader, found, "reviews", REVIEW_KEYS, base)
-    here = {key: reader.place("reviews", key) for key in found} if isinstance(found, dict) else {}
-    return replace(reviews, places={**base.places, **here})
+def _notify(reader: Reader, found: Any, reviews: Any, base: NotifySettings) -> NotifySettings:
+    """With the places of its keys: what is wrong with a way to tell people is seen later. What
+    `[reviews]` says of it counts where `[notify]` of the same file is silent."""
+    notify: NotifySettings = _section(reader, found, "notify", NOTIFY_KEYS, base)
+    places = {key: reader.place("notify", key) for key in found} if isinstance(found, dict) else {}
+    if "channels" in places:
+        notify = replace(notify, named="[notify] channels")
+    if isinstance(reviews, dict):
+        ways, secret = read.any_texts(reviews.get("notify")), reviews.get("webhook_secret")
+        if ways is not None and "channels" not in places:
+            places["channels"] = reader.place("reviews", "notify")
+            notify = replace(notify, channels=ways, named="[reviews] notify")
+        if read.text(secret) is not None and "webhook_secret" not in places:
+            places["webhook_secret"] = reader.place("reviews", "webhook_secret")
+            notify = replace(notify, webhook_secret=secret)
+    return replace(notify, places={**base.places, **places})
 
 
 def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
@@ -367,10 +397,10 @@ def built_in() -> Config:
     return Config(agents={name: AgentSettings(name, kind=name) for name in names})
 
 
-def load(root: Path, user_file: Path | None) -> Config:
-    """The project's settings over the user's over the built-in ones."""
+def load(root: Path | None, user_file: Path | None) -> Config:
+    """The project's settings over the user's over the built-in ones; no root: the user's."""
     config = built_in()
-    for path in (user_file, root / "segue.toml"):
+    for path in (user_file, root / "segue.toml" if root else None):
         if path is None or not path.exists():
             continue
         try:

@@ -52,8 +52,14 @@ def finish(run: PlanRun) -> Result:
         waiting=waiting,
         exit=code,
     )
-    run.ledger.move_plan(*OUTCOME[code])
-    run.commit()
+    counts = {state: len(ids) for state, ids in by_state.items()}
+    run.end(
+        code,
+        completed=counts[TaskState.COMPLETED],
+        failed=counts[TaskState.FAILED],
+        skipped=counts[TaskState.SKIPPED],
+        parked=len(parked),
+    )
     run.file.sync()
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()

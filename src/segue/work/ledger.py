@@ -56,7 +56,7 @@ class Ledger:
         found = self._store.one("SELECT * FROM plans WHERE path = ?", str(path))
         if found is None:
             self.plan = secrets.token_hex(4)
-            self.state = PlanState.PENDING
+            self.state = self.found = PlanState.PENDING
             self.windows = 0
             self._held: str | None = None
             self.cost_usd = 0.0
@@ -64,7 +64,7 @@ class Ledger:
             self.stage(Add("plan", self.plan, PlanState.PENDING, row))
             return
         self.plan = found["id"]
-        self.state = PlanState(found["state"])
+        self.state = self.found = PlanState(found["state"])
         self.windows = found["windows"]
         self._held = found["held"]
         self.cost_usd = float(self.usage()["cost_usd"] or 0)

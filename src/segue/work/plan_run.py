@@ -51,9 +51,11 @@ from segue.work import (
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Attempt, Workshop
+from segue.work.finish import OUTCOME
 from segue.work.following import Followers
 from segue.work.held_back import HeldBack
 from segue.work.ledger import LATER, Ledger
+from segue.work.notices import Told
 from segue.work.own_questions import BUDGET
 from segue.work.questions import Questions
 from segue.work.rows import GateRow, ParkRow, RunRow
@@ -95,6 +97,7 @@ class PlanRun:
     emit: Callable[..., None]
     has_fallbacks: bool = False
     keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
+    told: Told | None = None  # what people outside are told; nothing where no way is set
 
     graph: Graph = field(init=False)
     frontier: Frontier = field(init=False)
@@ -102,6 +105,7 @@ class PlanRun:
     jobs: dict[str, Attempt] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     stopping: StopWanted | None = None
+    has_moved: bool = False  # some task went on since the start
     failed_here: list[str] = field(default_factory=list)
     skipped_here: set[str] = field(default_factory=set)  # by a person's decision
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
@@ -272,6 +276,15 @@ class PlanRun:
     def tell(self, event: str, **facts: object) -> None:
         """An event for whoever watches; it is told once what it says is committed."""
         self._events.append((event, facts))
+        if self.told is not None:
+            self.told.event(self, event, facts)
+
+    def end(self, code: int, **counts: int) -> None:
+        """The work is over, for now: written down, and told to people outside."""
+        self.ledger.move_plan(*OUTCOME[code])
+        if self.told is not None:
+            self.told.end(self, code, counts)
+        self.commit()
 
     # Marks and edits
 
@@ -318,6 +331,7 @@ class PlanRun:
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: str | int | None) -> None:
         self.ledger.move_task(task, to, cause, **sets)
+        self.has_moved = True
         if task in self.graph:
             self.frontier.move(task, to, self.clock.now().timestamp())
 
@@ -464,6 +478,7 @@ class PlanRun:
             task=gate.task or gate.about.get("checkpoint"),
             gate=gate.id,
             kind=gate.kind,
+            category=gate.category,
             text=gate.text,
             options=list(gate.options),
         )

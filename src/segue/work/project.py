@@ -63,6 +63,10 @@ class Project:
         return self.memory / "worktrees"
 
     @property
+    def server(self) -> Path:
+        return self.memory / "server"
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """What a run writes into."""
         return (self.logs, self.runs, self.evidence, self.mailbox)

@@ -9,13 +9,14 @@ import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from pathlib import Path
 
 from segue.core.leash import Leash, next_instant, parse_quiet
 from segue.core.limits import Waits
 from segue.core.plan import Task, TaskState
 from segue.drivers.launcher import Launcher
+from segue.drivers.notify import Way
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
 from segue.engine.clock import Clock
@@ -29,14 +30,16 @@ from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
-from segue.work import agents, config, recovery, run_log
+from segue.work import agents, channels, config, recovery, run_log
 from segue.work.accounts import Accounts
 from segue.work.agents import Profile
 from segue.work.attempts import Workshop
-from segue.work.finish import Result, finish
+from segue.work.finish import INTERRUPTED, Result, finish
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.memory import Memory, in_words
+from segue.work.notices import Told, WorkLetters
+from segue.work.outbox import LAST_S, Courier, Outbox, SaidFaults
 from segue.work.plan_run import Options, PlanRun
 from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
@@ -46,6 +49,7 @@ from segue.work.worktree import Worktrees
 from segue.work.zone import zone_here
 
 Emit = Callable[..., None]
+FIRST_WAIT_OF_PLANS = timedelta(seconds=1)  # a run may be over soon
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -252,6 +256,7 @@ async def conduct(
     clock, environ = around.clock, around.environ
     tz = zone_here(environ, around.tz, clock.now())
     kept, clamped = within_bounds(settings.recovery)
+    ways, missing = channels.read_ways(settings.notify, environ, clock, project.server)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None
@@ -292,10 +297,10 @@ async def conduct(
             emit=run_log.logged(project.logs, clock, around.emit),
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
-        for text in clamped:
+        for text in (*clamped, *(f"[WARN] {problem}" for problem in missing)):
             run.tell("notice", text=text, is_log=True)
         begin(run)
-        return await _run(run, engine, around.show, how)
+        return await _run(run, engine, around.show, how, post(run, store, ways, settings, tz))
     finally:
         await launcher.close()
         if store is not None:
@@ -309,8 +314,12 @@ async def _run(
     engine: LocalEngine,
     show: Callable[[PlanRun], None],
     how: Conduct,
+    outbox: Outbox | None,
 ) -> Result:
     loop = asyncio.get_running_loop()
+    courier = Courier(outbox) if outbox is not None else None
+    if courier is not None and run.told is not None:
+        run.told.wake = courier.wake
     for number in STOPS:
         loop.add_signal_handler(number, lambda: engine.want_stop(now=False))
     try:
@@ -326,6 +335,8 @@ async def _run(
         await run.loop()
         result = how.finish(run)
         run.ledger.flush()
+        if courier is not None:
+            await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
         return result
     except BaseException as error:
         await engine.end_all()
@@ -334,9 +345,29 @@ async def _run(
             raise told from error
         raise
     finally:
+        if courier is not None:
+            await courier.close(0)
         await engine.close()
         for number in (*STOPS, signal.SIGTSTP, signal.SIGCONT):
             loop.remove_signal_handler(number)
+
+
+def post(
+    run: PlanRun, store: Store, ways: Sequence[Way], settings: config.Config, tz: tzinfo
+) -> Outbox | None:
+    """Where what people outside are told goes; None where no way is set."""
+    if not ways:
+        return None
+    run.told = Told(store)
+    return Outbox(
+        WorkLetters(store, run.ledger.plan),
+        run.clock,
+        ways,
+        channels.quiet(settings.notify),
+        tz,
+        FIRST_WAIT_OF_PLANS,
+        SaidFaults(lambda text: run.emit("notice", text=text, is_log=True)),
+    )
 
 
 def _stand_still(run: PlanRun) -> None:

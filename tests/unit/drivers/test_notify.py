@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from segue.drivers import notify
-from segue.drivers.notify import Command, Desktop, Notice, Ntfy, Undelivered, Webhook
+from segue.drivers.notify import Bell, Command, Desktop, Notice, Ntfy, Undelivered, Webhook
 
 LINK = "http://127.0.0.1:8765/tasks/task_1#question"
 NOTICE = Notice(
@@ -241,3 +241,27 @@ def test_a_command_that_does_not_end_is_killed_with_its_children(tmp_path: Path)
 
 def _fields() -> dict[str, Any]:
     return {name: getattr(NOTICE, name) for name in NOTICE.__slots__}
+
+
+def test_the_bell_rings_on_a_terminal_alone() -> None:
+    """Nothing is written into a file; a terminal that is gone is none."""
+    main, terminal = os.openpty()
+    asyncio.run(Bell("bell", terminal).send(NOTICE))
+    assert os.read(main, 10) == b"\a"
+    os.close(main)
+    read, write = os.pipe()
+    asyncio.run(Bell("bell", write).send(NOTICE))
+    os.close(write)
+    assert os.read(read, 10) == b""
+    asyncio.run(Bell("bell", terminal).send(NOTICE))
+    os.close(read)
+    os.close(terminal)
+
+
+def test_a_command_gets_the_notice_as_json(tmp_path: Path) -> None:
+    """In its environment, for programs."""
+    program = tmp_path / "tell"
+    program.write_text(f'#!/bin/sh\nprintf %s "$SEGUE_NOTICE" > {tmp_path}/told\n')
+    program.chmod(0o755)
+    asyncio.run(Command("command", (str(program),), dict(os.environ)).send(NOTICE))
+    assert json.loads((tmp_path / "told").read_text())["headline"] == NOTICE.headline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,6 +26,7 @@ from segue.drivers.panes import (
 from segue.engine.clock import SystemClock
 from segue.store.sqlite import Store
 from segue.work.accounts import Accounts
+from segue.work.watch.people import People
 from segue.work.watch.telling import Telling
 from segue.work.watch.watcher import Watcher
 from segue.work.watch.wishes import Wishes
@@ -163,7 +164,7 @@ class Bench:
         telling = Telling(clock, UTC, self.lines.append, self.events.append, is_dry=wishes.is_dry)
         watcher = Watcher(
             {"tmux": self.host},
-            Workers(store, clock),
+            Workers(store, clock, People()),
             Accounts(store, clock),
             telling,
             wishes,
@@ -191,6 +192,11 @@ class Bench:
         """How many tries are written down, for all panes."""
         assert self.store is not None
         return sum(row["sends"] for row in self.store.all("SELECT sends FROM workers"))
+
+    def notices(self) -> list[dict[str, Any]]:
+        """What people outside are to be told."""
+        with closing(Store.open(self.folder / "segue.db")) as store:
+            return [dict(row) for row in store.all("SELECT * FROM notices ORDER BY id")]
 
     def last(self, pane: FakePane) -> dict[str, Any]:
         return next((e for e in reversed(self.events) if e["pane"] == pane.pane.id), {})

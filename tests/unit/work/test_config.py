@@ -513,3 +513,25 @@ def test_bytes_that_are_not_utf_8_are_told_with_their_line(tmp_path: Path) -> No
     with pytest.raises(UserError) as told:
         config.load(tmp_path, None)
     assert told.value.problem.line == 2
+
+
+def test_ways_to_tell_people_are_those_of_the_nearest_file(tmp_path: Path) -> None:
+    """`[reviews] notify` is another name of them, and loses within one file."""
+    user = tmp_path / "user.toml"
+    user.write_text('[notify]\nchannels = ["bell"]\nquiet = "23:00-07:00"\n')
+    found = config.load(tmp_path, user).notify
+    assert (found.channels, found.quiet, found.named) == (
+        ("bell",),
+        "23:00-07:00",
+        "[notify] channels",
+    )
+    (tmp_path / "segue.toml").write_text('[reviews]\nnotify = ["desktop"]\nwebhook_secret = "s"\n')
+    found = config.load(tmp_path, user).notify
+    assert (found.channels, found.webhook_secret) == (("desktop",), "s")
+    assert found.named == "[reviews] notify"
+    assert found.places["channels"] == (str(tmp_path / "segue.toml"), 2)
+    (tmp_path / "segue.toml").write_text(
+        '[reviews]\nnotify = ["desktop"]\n[notify]\nchannels = []\n'
+    )
+    assert config.load(tmp_path, user).notify.channels == ()
+    assert config.load(None, user).notify.channels == ("bell",)

@@ -25,7 +25,6 @@ from segue.work.config import AgentSettings, Config
 from segue.work.finish import (
     ALL_DONE,
     INTERRUPTED,
-    OUTCOME,
     PARKED,
     SOMETHING_FAILED,
     WAITS,
@@ -323,8 +322,8 @@ def finish(run: PlanRun, steps: BookSteps, chapter: int | None) -> Result:
     code = _exit_code(run, state, chapter)
     parked = run.parked
     waiting = [gate.task or steps.shown for gate in run.ledger.gates.values()]
-    run.ledger.move_plan(*OUTCOME[code])
-    run.commit()
+    failed_n = len(state.failed_chapters)
+    run.end(code, completed=len(state.completed_chapters), failed=failed_n, parked=len(parked))
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()
     completed, failed = state.completed_chapters, state.failed_chapters

@@ -38,7 +38,6 @@ from segue.work.develop.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
 from segue.work.finish import (
     ALL_DONE,
     INTERRUPTED,
-    OUTCOME,
     PARKED,
     SOMETHING_FAILED,
     WAITS,
@@ -278,8 +277,13 @@ def finish(run: PlanRun, steps: FeatureSteps) -> Result:
     skipped = [id for id in failed if id in run.skipped_here]
     failed = [id for id in failed if id not in skipped]
     code = _exit_code(run, steps, failed)
-    run.ledger.move_plan(*OUTCOME[code])
-    run.commit()
+    run.end(
+        code,
+        completed=len(passed),
+        failed=len(failed),
+        skipped=len(skipped),
+        parked=len(parked),
+    )
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()
     run.emit(

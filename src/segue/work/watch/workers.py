@@ -15,6 +15,7 @@ from segue.drivers.panes import Pane, Panes
 from segue.engine.clock import Clock
 from segue.store.changes import Add, Move, Note, Value, instant, stamp
 from segue.store.sqlite import Store
+from segue.work.watch.people import People
 
 STOP = ("kind", "evidence", "resets_at", "wakes_at", "sends", "sent_at", "step")
 
@@ -77,8 +78,9 @@ def row_id(pane: Pane) -> str:
 class Workers:
     """Every change of a worker, with its journal row; False where somebody was faster."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store, clock: Clock, people: People | None = None) -> None:
+        """`people`: those outside get to know that one needs them."""
+        self._store, self._clock, self._people = store, clock, people
         self.now = clock.now
 
     def adopt(self, pane: Pane, host: Panes, agent: str, account: str) -> Worker:
@@ -154,10 +156,16 @@ class Workers:
             "worker", worker.id, worker.state, to, cause, _stored(values), worker.version,
             {name: value for name, value in _stored(values).items() if value},
         )  # fmt: skip
-        if not self._store.move(move, at=self._clock.now()):
+        now, told = self._clock.now(), []
+        if self._people is not None:
+            evidence = values.get("evidence") or worker.evidence
+            told = self._people.told(worker, cause, evidence, now)
+        if not self._store.move(move, *told, at=now):
             return False
         worker.state, worker.version = to, worker.version + 1
         self._set(worker, values)
+        if told and self._people is not None:
+            self._people.wake()
         return True
 
     @staticmethod

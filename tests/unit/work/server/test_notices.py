@@ -20,13 +20,18 @@ from typing import Any
 
 import pytest
 
+from segue.core.leash import parse_quiet
 from segue.core.serving import AgentState, Asking, Cause, Stage
-from segue.drivers.notify import Command, Desktop, Notice, Ntfy, Undelivered, Webhook
+from segue.drivers.notify import Bell, Command, Desktop, Notice, Ntfy, Undelivered, Webhook
 from segue.errors import UserError
 from segue.store.changes import Add, Put, stamp
 from segue.store.sqlite import Store
-from segue.work.server import moves, notices
-from segue.work.server.notices import Outbox, pump, read_ways, webhook_secret
+from segue.work import outbox
+from segue.work.channels import read_ways, webhook_secret
+from segue.work.config import NotifySettings
+from segue.work.outbox import Courier, Outbox
+from segue.work.server import moves
+from segue.work.server.notices import ServerLetters
 from segue.work.server.records import Records
 
 START = datetime(2026, 11, 16, tzinfo=UTC)
@@ -97,7 +102,7 @@ def rows(records: Records) -> list[dict[str, Any]]:
 
 
 def send(records: Records, clock: Hand, *ways: Kept) -> None:
-    asyncio.run(_send_all(Outbox(records, clock, ways, URL)))
+    asyncio.run(_send_all(Outbox(ServerLetters(records, URL), clock, ways)))
 
 
 async def _send_all(outbox: Outbox) -> None:
@@ -185,7 +190,7 @@ def test_tries_are_bounded_and_told_in_the_log(
         clock.at += wait
         send(records, clock, bad)
         tries += 1
-    assert tries == notices.TRIES_MAX == rows(records)[0]["tries"]
+    assert tries == outbox.TRIES_MAX == rows(records)[0]["tries"]
     assert timedelta(hours=1) < clock.at - START < timedelta(hours=6)
     warned = [r for r in caplog.records if r.levelno == logging.WARNING]
     assert len(warned) == tries
@@ -221,6 +226,46 @@ def test_what_was_settled_meanwhile_is_not_told_again(records: Records, clock: H
     assert [notice.kind for notice in way.got] == ["completed"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_held"),
+    [("question", False), ("failed", False), ("error", False), ("urgent", False),
+     ("review", True), ("completed", True), ("limit", True), ("remind", True)],
+)  # fmt: skip
+def test_quiet_hours_hold_back_what_is_not_urgent(
+    records: Records, clock: Hand, kind: str, is_held: bool
+) -> None:
+    """Until they are over; that is no try."""
+    way, quiet = Kept("one"), parse_quiet("23:00-07:00")
+    tell(records, kind, "text", None)
+    box = Outbox(ServerLetters(records, URL), clock, [way], quiet)
+    asyncio.run(_send_all(box))
+    assert (way.got == []) is is_held
+    clock.at = START + timedelta(hours=7)
+    asyncio.run(_send_all(box))
+    assert [notice.kind for notice in way.got] == [kind]
+    assert rows(records)[0]["tries"] == 0
+
+
+def test_the_end_of_a_work_waits_for_what_is_due_and_not_for_ever(
+    records: Records, clock: Hand
+) -> None:
+    """A way that hangs has its bound; what it was given stays for the next start."""
+
+    async def main() -> None:
+        quick, stuck = Kept("quick"), Kept("stuck", before=asyncio.Event().wait)
+        tell(records)
+        courier = Courier(Outbox(ServerLetters(records, URL), clock, [quick]))
+        await courier.close()
+        assert len(quick.got) == 1
+        tell(records, "completed", "done", None)
+        courier = Courier(Outbox(ServerLetters(records, URL), clock, [quick, stuck]))
+        await courier.close(0.05)
+        assert len(quick.got) == 2
+        assert [row["next_at"] is None for row in rows(records)] == [True, False]
+
+    asyncio.run(main())
+
+
 def test_a_way_that_hangs_holds_up_no_other(records: Records, clock: Hand) -> None:
     """Each way that worked is marked at once, while another is still under way."""
 
@@ -229,7 +274,9 @@ def test_a_way_that_hangs_holds_up_no_other(records: Records, clock: Hand) -> No
         stuck, quick = Kept("stuck", before=hangs.wait), Kept("quick")
         tell(records)
         tell(records, "completed", "done", None)
-        sending = asyncio.create_task(Outbox(records, clock, (stuck, quick), URL).send_due())
+        sending = asyncio.create_task(
+            Outbox(ServerLetters(records, URL), clock, (stuck, quick)).send_due()
+        )
         await until(lambda: [json.loads(row["sent"]) for row in rows(records)] == [["quick"]] * 2)
         assert len(quick.got) == 2
         hangs.set()
@@ -254,21 +301,21 @@ def test_the_pump_sends_when_it_is_woken_and_when_a_row_is_due(
     monkeypatch.setattr(Outbox, "wait_s", wait_s)
 
     async def main() -> None:
-        way, wake = Kept("one", fails=True), asyncio.Event()
-        pumping = asyncio.create_task(pump(records, clock, [way], url=URL, wake=wake))
-        await until(lambda: slept == [notices.LOOK_EVERY_S])
+        way = Kept("one", fails=True)
+        courier = Courier(Outbox(ServerLetters(records, URL), clock, [way]))
+        await until(lambda: slept == [outbox.LOOK_EVERY_S])
         tell(records)
-        wake.set()
+        courier.wake()
         await until(lambda: slept[1:] == [10.0])
         way.fails = False
         clock.at += timedelta(seconds=9.95)
-        wake.set()
+        courier.wake()
         await until(lambda: len(slept) == 3)
         assert 0 < slept[2] < 0.1
         assert way.got == []
         clock.at += timedelta(seconds=1)  # nobody wakes it: its own sleep ends
         await until(lambda: len(way.got) == 1)
-        pumping.cancel()
+        await courier.close(0)
 
     asyncio.run(main())
 
@@ -277,7 +324,7 @@ def test_a_full_disk_neither_ends_the_pump_nor_repeats_what_went_out(
     records: Records, clock: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What arrived but could not be marked is marked when there is space again."""
-    monkeypatch.setattr(notices, "TROUBLE_S", 0.01)
+    monkeypatch.setattr(outbox, "TROUBLE_S", 0.01)
     real, is_full, refused = Store.move, [True], []
 
     def move(self: Store, *changes: Any, at: datetime) -> bool:
@@ -291,12 +338,12 @@ def test_a_full_disk_neither_ends_the_pump_nor_repeats_what_went_out(
 
     async def main() -> None:
         way = Kept("one")
-        pumping = asyncio.create_task(pump(records, clock, [way], url=URL))
+        courier = Courier(Outbox(ServerLetters(records, URL), clock, [way]))
         await until(lambda: len(refused) >= 3)
         is_full[0] = False
         await until(lambda: rows(records)[0]["next_at"] is None)
         assert len(way.got) == 1
-        pumping.cancel()
+        await courier.close(0)
 
     asyncio.run(main())
 
@@ -313,7 +360,7 @@ def test_one_that_fails_lets_the_others_end_first() -> None:
         raise UserError("disk_full", "the disk is full")
 
     with pytest.raises(UserError):
-        asyncio.run(notices._together([fails(), slow()]))
+        asyncio.run(outbox._together([fails(), slow()]))
     assert ended == ["slow"]
 
 
@@ -322,13 +369,22 @@ import asyncio, sys
 from pathlib import Path
 from segue.engine.clock import SystemClock
 from segue.store.sqlite import Store
-from segue.work.server.notices import pump, read_ways
+from segue.work.channels import read_ways
+from segue.work.config import NotifySettings
+from segue.work.outbox import Courier, Outbox
+from segue.work.server.notices import ServerLetters
 from segue.work.server.records import Records
 
 folder = Path(sys.argv[1])
 store, clock = Store.open(folder / "segue.db"), SystemClock()
-ways = read_ways(sys.argv[2:], {"SEGUE_WEBHOOK_SECRET": "s"}, clock, folder)
-asyncio.run(pump(Records(store), clock, ways, url="http://127.0.0.1:1"))
+settings = NotifySettings(tuple(sys.argv[2:]))
+ways, _missing = read_ways(settings, {"SEGUE_WEBHOOK_SECRET": "s"}, clock, folder)
+
+async def main():
+    Courier(Outbox(ServerLetters(Records(store), "http://127.0.0.1:1"), clock, ways))
+    await asyncio.Event().wait()
+
+asyncio.run(main())
 """
 
 
@@ -390,12 +446,16 @@ def test_the_ways_of_the_settings_are_read(tmp_path: Path, clock: Hand) -> None:
     environ = {"PATH": str(tmp_path), "SEGUE_WEBHOOK_SECRET": "given"}
     wanted = [
         "desktop",
+        "bell",
         "webhook:https://example.org/secret-path",
         "webhook:https://example.org/secret-path",
         "ntfy:http://127.0.0.1:2586/secret-topic",
         "command:notify-send -s 'a b' me@example.org",
     ]
-    desktop, webhook, ntfy, command = read_ways(wanted, environ, clock, tmp_path)
+    ways, missing = read_ways(NotifySettings(tuple(wanted)), environ, clock, tmp_path)
+    assert missing == []
+    desktop, bell, webhook, ntfy, command = ways
+    assert isinstance(bell, Bell)
     assert isinstance(desktop, Desktop)
     assert isinstance(webhook, Webhook)
     assert (webhook.url, webhook.secret) == ("https://example.org/secret-path", "given")
@@ -413,7 +473,7 @@ def test_the_ways_of_the_settings_are_read(tmp_path: Path, clock: Hand) -> None:
     ("text", "said"),
     [
         ("dekstop", "did you mean `desktop`?"),
-        ("pigeon:post", "desktop, webhook, ntfy, command"),
+        ("pigeon:post", "desktop, bell, webhook, ntfy, command"),
         ("desktop:loud", 'write "desktop"'),
         ("webhook", "webhook:https://"),
         ("webhook:", "webhook:https://"),
@@ -424,8 +484,7 @@ def test_the_ways_of_the_settings_are_read(tmp_path: Path, clock: Hand) -> None:
         ("ntfy:https://example.org:99999/secret", "whole address"),
         ("command:mail 'secret", "close the quotes"),
         ("command: ", "command:mail"),
-        ("command:no-such-program-of-ours secret", "not installed"),
-        ("desktop", "apt install libnotify-bin"),
+        ("bell:loud", 'write "bell"'),
     ],
 )
 def test_a_way_that_cannot_be_is_told_at_the_start(
@@ -433,18 +492,29 @@ def test_a_way_that_cannot_be_is_told_at_the_start(
 ) -> None:
     """In words, with the cure; the address itself, which may be a secret, is not repeated."""
     with pytest.raises(UserError) as caught:
-        read_ways([text], {"PATH": "/nowhere"}, clock, tmp_path)
+        read_ways(NotifySettings((text,)), {"PATH": "/nowhere"}, clock, tmp_path)
     problem = caught.value.problem
     assert said in f"{problem.message} {problem.hint}"
-    assert "[reviews] notify" in problem.message
+    assert "[notify] channels" in problem.message
     assert "secret" not in problem.message
     assert not list(tmp_path.iterdir()), "nothing is made for what is refused"
+
+
+def test_a_way_whose_program_is_not_here_is_left_out_and_told(tmp_path: Path, clock: Hand) -> None:
+    """A user's own settings hold on every machine: the work goes on with the other ways."""
+    wanted = ("desktop", "command:no-such-program-of-ours secret", "bell")
+    ways, missing = read_ways(NotifySettings(wanted), {"PATH": "/nowhere"}, clock, tmp_path)
+    assert [way.name for way in ways] == ["bell"]
+    assert "apt install libnotify-bin" in (missing[0].hint or "")
+    assert "not installed" in missing[1].message
+    assert "secret" not in missing[1].message
 
 
 def test_all_that_is_wrong_is_told_together(tmp_path: Path, clock: Hand) -> None:
     """One start, one list."""
     with pytest.raises(UserError) as caught:
-        read_ways(["pigeon", "webhook:x", "ntfy:http://ok.example"], {}, clock, tmp_path)
+        wanted = ("pigeon", "webhook:x", "ntfy:http://ok.example")
+        read_ways(NotifySettings(wanted), {}, clock, tmp_path)
     assert len(caught.value.problems) == 2
 
 

@@ -16,8 +16,9 @@ from segue.drivers.notify import Notice
 from segue.errors import UserError
 from segue.store.changes import Add, Put, stamp
 from segue.store.sqlite import Store
+from segue.work.outbox import Outbox
 from segue.work.server import moves
-from segue.work.server.notices import Outbox
+from segue.work.server.notices import ServerLetters
 from segue.work.server.records import Records
 from segue.work.server.veil import Veil, revealed
 
@@ -156,7 +157,8 @@ def test_notices_carry_no_secret(store: Store) -> None:
     provide(store)
     store.move(moves.notice(TASK, "trouble", f"{SECRET} was refused", NOW), at=NOW)
     way = Kept()
-    outbox = Outbox(Records(store), Still(), [way], "http://x", veil_of(store).text)  # type: ignore[arg-type, list-item]
+    letters = ServerLetters(Records(store), "http://x", veil_of(store).text)
+    outbox = Outbox(letters, Still(), [way])  # type: ignore[arg-type, list-item]
     asyncio.run(outbox.send_due())
     (told,) = way.notices
     assert told.text == f"{MASK} was refused"

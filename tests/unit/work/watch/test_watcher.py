@@ -797,3 +797,38 @@ def test_a_named_pane_is_known_by_its_screen_too(play: Callable[[Scene], Bench])
         assert (bench.last(pane)["agent"], bench.last(pane)["account"]) == ("claude", "claude")
 
     play(scene)
+
+
+def test_people_are_told_once_of_a_pane_that_could_not_be_resumed(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """With its id and the words that stopped it; the next watcher tells it no more."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%7", "⏺ I begin.", "", SOON)
+        pane.reacts = ignores
+        for _n in range(2):
+            async with bench.watching():
+                await bench.state(pane, "error")
+
+    [notice] = play(scene).notices()
+    assert (notice["work"], notice["kind"], notice["title"]) == (
+        "watch",
+        "error",
+        "pane %7 (claude)",
+    )
+    assert "5-hour limit" in notice["text"]
+    assert notice["place"].endswith(":%7")
+
+
+def test_people_are_told_of_a_pane_that_needs_somebody(play: Callable[[Scene], Bench]) -> None:
+    """Waiting does not help where money is missing."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%7", "⏺ I begin.", "", "  ⎿ Credit balance is too low")
+        async with bench.watching():
+            await bench.state(pane, "blocked")
+
+    [notice] = play(scene).notices()
+    assert notice["kind"] == "question"
+    assert "Credit balance is too low" in notice["text"]

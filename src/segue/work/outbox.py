@@ -1,0 +1,237 @@
+"""Telling people outside, once by each way: for plans, panes and the server's tasks alike.
+
+A notice is a row, written in the transaction of what it tells. The courier takes those that are
+due, sends them, and marks each way that worked before it does anything else: a death in between can
+only repeat the one that was under way, and its id is the same then. What fails is tried again
+after growing waits, a bounded number of times. Whoever works never waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta, tzinfo
+from typing import Any, TypeVar
+
+from segue.core.leash import Quiet, quiet_ends
+from segue.drivers.notify import PRESSING, Notice, Undelivered, Way
+from segue.engine.clock import Clock
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.changes import Put, instant, stamp
+from segue.store.sqlite import Store
+
+T = TypeVar("T")
+Row = dict[str, Any]
+
+TRIES_MAX = 8
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
+TOGETHER = 20  # notices that go out at the same time
+LOOK_EVERY_S = 30.0  # at the latest: a row may have come without a word
+TROUBLE_S = 5.0
+LAST_S = 5.0  # how long the end of a work waits for what is still to be told
+
+logger = logging.getLogger("segue.notices")
+
+
+class Letters(ABC):
+    """The rows of one kind of work; nobody else sends them."""
+
+    def __init__(self, store: Store, table: str, *, work: str | None = None) -> None:
+        self.store, self._table = store, table
+        self._where = "next_at IS NOT NULL" + ("" if work is None else " AND work = ?")
+        self._values = () if work is None else (work,)
+
+    @abstractmethod
+    def notice(self, row: Row) -> Notice | None:
+        """What is told; None: nobody needs to know any more."""
+
+    def due(self, at: str) -> list[Row]:
+        sql = (
+            f"SELECT * FROM {self._table} WHERE {self._where} AND next_at <= ?"  # noqa: S608 - names are ours
+            f" ORDER BY next_at, id LIMIT {TOGETHER}"
+        )
+        return [dict(row) for row in self.store.all(sql, *self._values, at)]
+
+    def next_at(self) -> str | None:
+        sql = f"SELECT min(next_at) FROM {self._table} WHERE {self._where}"  # noqa: S608 - names are ours
+        row = self.store.one(sql, *self._values)
+        return row[0] if row else None
+
+    def failed(self) -> list[Row]:
+        """Those that are to be tried again."""
+        sql = f"SELECT * FROM {self._table} WHERE {self._where} AND tries > 0"  # noqa: S608 - names are ours
+        return [dict(row) for row in self.store.all(sql, *self._values)]
+
+    def put(self, row: Row) -> Put:
+        return Put(self._table, row)
+
+
+class Faults:
+    """What does not work, for the log of whoever serves."""
+
+    def failed(self, notice: Notice, way: Way, error: Undelivered) -> None:
+        logger.warning("task %s: notice %s by %s: %s", notice.task, notice.id, way.name, error)
+
+    def gave_up(self, notice: Notice) -> None:
+        logger.error("task %s: notice %s is given up", notice.task, notice.id)
+
+    def waits(self, error: UserError) -> None:
+        logger.error("notices wait: %s", error)
+
+
+class SaidFaults(Faults):
+    """The same for whoever looks at a terminal: once until it works again."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._said: set[str] = set()
+
+    def failed(self, notice: Notice, way: Way, error: Undelivered) -> None:
+        text = _("[WARN] nobody is told by {way}: {why}; Segue tries again")
+        self._once(way.name, text.format(way=way.name.partition(":")[0], why=error))
+
+    def gave_up(self, notice: Notice) -> None:
+        text = _("[WARN] Segue has given up sending the notice “{headline}”")
+        self._say(text.format(headline=notice.shown()[0]))
+
+    def waits(self, error: UserError) -> None:
+        self._once(error.problem.code, _("[WARN] notices wait: {why}").format(why=error))
+
+    def _once(self, about: str, text: str) -> None:
+        if about not in self._said:
+            self._said.add(about)
+            self._say(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Outbox:
+    """`unmarked`: what went out while the disk was full; it does not go out again for that."""
+
+    letters: Letters
+    clock: Clock
+    ways: Sequence[Way]
+    quiet: Quiet | None = None
+    tz: tzinfo = UTC
+    first_wait: timedelta = FIRST_WAIT
+    faults: Faults = field(default_factory=Faults)
+    unmarked: set[tuple[int, str]] = field(default_factory=set)
+
+    async def send_due(self) -> bool:
+        """Some of what is due, side by side; whether there was any."""
+        rows = self.letters.due(stamp(self.clock.now()))
+        await _together(self._send(row) for row in rows)
+        return bool(rows)
+
+    def try_again(self) -> None:
+        """A new start: what failed before is due now."""
+        for row in self.letters.failed():
+            self._keep(row, next_at=stamp(self.clock.now()))
+
+    def wait_s(self) -> float:
+        at = self.letters.next_at()
+        if at is None:
+            return LOOK_EVERY_S
+        left_s = (instant(at) - self.clock.now()).total_seconds()
+        return min(max(left_s, 0.0), LOOK_EVERY_S)
+
+    async def _send(self, row: Row) -> None:
+        notice = self.letters.notice(row)
+        if notice is None:
+            self._keep(row, next_at=None)
+            return
+        over = quiet_ends(self.clock.now(), self.quiet, self.tz)
+        if over is not None and notice.kind not in PRESSING:
+            self._keep(row, next_at=stamp(over))
+            return
+        sent = json.loads(row["sent"])
+        left = [way for way in self.ways if way.name not in sent]
+        done = await _together(self._by(way, notice, row) for way in left)
+        if all(done):
+            self._keep(row, next_at=None)
+            return
+        tries = row["tries"] + 1
+        if tries >= TRIES_MAX:
+            self.faults.gave_up(notice)
+            self._keep(row, tries=tries, next_at=None)
+            return
+        wait = min(self.first_wait * 3 ** (tries - 1), LONGEST_WAIT)
+        self._keep(row, tries=tries, next_at=stamp(self.clock.now() + wait))
+
+    async def _by(self, way: Way, notice: Notice, row: Row) -> bool:
+        mark = row["id"], way.name
+        try:
+            if mark not in self.unmarked:
+                await way.send(notice)
+        except Undelivered as error:
+            self.faults.failed(notice, way, error)
+            return False
+        self.unmarked.add(mark)
+        self._keep(row, sent=json.dumps([*json.loads(row["sent"]), way.name]))
+        self.unmarked.discard(mark)
+        return True
+
+    def _keep(self, row: Row, **changes: str | int | None) -> None:
+        """Nobody else writes these rows: what is known here is what is there."""
+        row.update(changes)
+        self.letters.store.move(self.letters.put(row), at=self.clock.now())
+
+
+class Courier:
+    """Sends what is due beside the work, and sleeps until the next is. `wake` it after a commit."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        outbox.try_again()
+        self._news = asyncio.Event()
+        self._ends_at: float | None = None  # by the loop's clock
+        self._task = asyncio.create_task(self._run())
+
+    def wake(self) -> None:
+        self._news.set()
+
+    async def close(self, within_s: float = LAST_S) -> None:
+        """Send what is due, within bounds; what cannot be sent now is there for the next start."""
+        self._ends_at = asyncio.get_running_loop().time() + within_s
+        self._news.set()
+        await asyncio.wait([self._task], timeout=within_s)
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        while True:
+            self._news.clear()
+            wait_s = await self._send()
+            if self._ends_at is not None:
+                left_s = self._ends_at - asyncio.get_running_loop().time()
+                if wait_s > left_s:
+                    return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._news.wait()
+
+    async def _send(self) -> float:
+        """Send what is due; how long nothing is to be done then."""
+        try:
+            return 0.0 if await self._outbox.send_due() else self._outbox.wait_s()
+        except UserError as error:  # a full disk, a locked database: it may pass
+            self._outbox.faults.waits(error)
+        except Exception as error:  # one that cannot be told must not silence the others
+            logger.exception("notices: unexpected")
+            self._outbox.faults.waits(UserError("unexpected", repr(error)))
+        return TROUBLE_S
+
+
+async def _together(actions: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All of them to their end, also when one fails; then its error."""
+    found = await asyncio.gather(*actions, return_exceptions=True)
+    for result in found:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in found if not isinstance(result, BaseException)]
