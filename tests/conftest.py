@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import signal
 
 import pytest
 
 _NUMBERS = itertools.count()
+
+# Tests may be started in the background, which ignores Ctrl-C; the commands that they start and
+# stop with it must not inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

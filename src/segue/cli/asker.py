@@ -92,7 +92,10 @@ class TerminalAsker:
         console.echo(f"{preset}> ", err=True, nl=False)
 
     def _read(self) -> None:
-        data = os.read(sys.stdin.fileno(), LINE_BYTES_MAX)
+        try:
+            data = os.read(sys.stdin.fileno(), LINE_BYTES_MAX)
+        except OSError:  # the terminal was closed
+            data = b""
         if not data:
             self._is_gone = True
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Mapping
 from datetime import datetime
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +23,7 @@ from segue.drivers import claude_files
 from segue.drivers.panes import Panes
 from segue.drivers.tmux import TmuxPanes
 from segue.drivers.wezterm import WeztermPanes
+from segue.engine import signals
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
@@ -163,16 +165,19 @@ async def _watch(
         code = how
         watcher.stop()
 
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, end, 130)
-    loop.add_signal_handler(signal.SIGTERM, end, 0)
-    screen.show(watcher, end)
-    try:
-        await watcher.run()
-    finally:
-        if courier:
-            await courier.close()
-        screen.close()
+    actions = {
+        signal.SIGINT: partial(end, 130),
+        signal.SIGTERM: partial(end, 0),
+        signal.SIGHUP: partial(end, 130),
+    }
+    with signals.handled(actions):
+        screen.show(watcher, end)
+        try:
+            await watcher.run()
+        finally:
+            if courier:
+                await courier.close()
+            screen.close()
     return code
 
 

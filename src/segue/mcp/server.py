@@ -16,6 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from segue import __version__
+from segue.engine import signals
 from segue.mcp.facts import of_the_run
 from segue.mcp.tools import Refused, Tool
 
@@ -34,7 +35,8 @@ def serve(folder: Path, environ: Mapping[str, str]) -> None:
 
         server = make(person.tools(folder, environ), person.INSTRUCTIONS)
     # A thread waits for standard input, which no exception ends; there is nothing to put away.
-    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(INTERRUPTED))
+    if not signals.is_ignored(signal.SIGINT):
+        signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(INTERRUPTED))
     asyncio.run(_serve(server))
 
 

@@ -12,13 +12,15 @@ import errno
 import ipaddress
 import signal
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
+from segue.engine import signals as engine_signals
 from segue.errors import UserError
 from segue.i18n import _
 from segue.server.app import LOOPBACK
@@ -126,21 +128,19 @@ async def serve(
 
 @contextlib.contextmanager
 def signals(stop: asyncio.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT ask for an end in order; again, and it is as it always was."""
+    """SIGTERM and SIGINT ask for an end in order; again, and it is as it always was. So does a
+    terminal that is closed, however often that is told."""
     loop = asyncio.get_running_loop()
 
     def once(number: signal.Signals) -> None:
         loop.remove_signal_handler(number)
         stop.set()
 
-    wanted = (signal.SIGTERM, signal.SIGINT)
-    for number in wanted:
-        loop.add_signal_handler(number, once, number)
-    try:
+    actions: dict[signal.Signals, Callable[[], object]] = {
+        number: partial(once, number) for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    with engine_signals.handled({**actions, signal.SIGHUP: stop.set}):
         yield
-    finally:
-        for number in wanted:
-            loop.remove_signal_handler(number)
 
 
 def _in_words(error: OSError, host: str, port: int) -> UserError:

@@ -53,7 +53,7 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         conversations.wait_until_free(run, attempt, attempt.busy)
     elif run.stopping and ended.is_ours and not has_finished_well(attempt):
         cut_off(run, attempt)
-    elif (attempt.ended_unseen and was_killed(ended) and attempt.limit is None) or (
+    elif (was_cut_off(attempt, ended) and not attempt.limit and not has_finished_well(attempt)) or (
         attempt.run.id in run.unheard and attempt.profile.settings.kind != "shell"
     ):
         cut_off(run, attempt)
@@ -157,6 +157,10 @@ def _deadline(run: PlanRun, attempt: Attempt) -> datetime | None:
 def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     if run.stopping and ended.is_ours:
         return  # the next start verifies it again
+    if was_cut_off(attempt, ended):
+        attempt.ended_unseen = False
+        verify(run, attempt)
+        return
     run.workshop.keep_evidence(attempt, ended, run.clock.now().isoformat())
     if ended.code == 0 and not ended.timed_out:
         merge_or_complete(run, attempt)
@@ -335,9 +339,11 @@ def cut_off(run: PlanRun, attempt: Attempt) -> None:
     run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
-def was_killed(ended: Ended) -> bool:
-    """By a signal of somebody else's, as when a machine goes down."""
-    return not ended.is_ours and (ended.signal in KILLS or (ended.code or 0) - 128 in KILLS)
+def was_cut_off(attempt: Attempt, ended: Ended) -> bool:
+    """While no Segue lived, or by one that could not go on: by a signal, as when a machine goes
+    down or a terminal is closed. That is no failed try."""
+    was_killed = ended.signal in KILLS or (ended.code or 0) - 128 in KILLS
+    return attempt.ended_unseen and (ended.is_ours or was_killed)
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:

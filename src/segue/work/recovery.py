@@ -159,10 +159,14 @@ def _go_on_unstarted(run: PlanRun, row: RunRow) -> None:
 def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
     attempt.summary = conversations.said_before(run, attempt.run)
     job = run.workshop.verify_job(attempt, None)
-    if isinstance(run.engine.recover(job), Alive | Finished):
-        run.jobs[job.id] = attempt
-    else:
-        outcomes.verify(run, attempt)
+    match run.engine.recover(job):
+        case Alive():
+            run.jobs[job.id] = attempt
+        case Finished():
+            run.jobs[job.id] = attempt
+            attempt.ended_unseen = True
+        case _:
+            outcomes.verify(run, attempt)
 
 
 def _end_for_good(run: PlanRun, row: RunRow) -> None:
@@ -229,7 +233,7 @@ def _failed(run: PlanRun) -> None:
         case "skip":
             for task in failed:
                 skip_failed(run, task)
-        case "ask" if run.questions.ask_failed(run, failed, first=True):
+        case "ask" if run.questions.ask_failed(run, failed):
             pass
         case _:
             run.unanswered.extend(failed)

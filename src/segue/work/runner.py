@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import shlex
@@ -10,6 +9,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 
 from segue.core.leash import Leash, next_instant, parse_quiet
@@ -19,6 +19,7 @@ from segue.drivers.launcher import Launcher
 from segue.drivers.notify import Way
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
+from segue.engine import signals
 from segue.engine.clock import Clock
 from segue.engine.local import LocalEngine
 from segue.errors import Problem, UserError
@@ -50,7 +51,6 @@ from segue.work.zone import zone_here
 
 Emit = Callable[..., None]
 FIRST_WAIT_OF_PLANS = timedelta(seconds=1)  # a run may be over soon
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,40 +316,56 @@ async def _run(
     how: Conduct,
     outbox: Outbox | None,
 ) -> Result:
-    loop = asyncio.get_running_loop()
     courier = Courier(outbox) if outbox is not None else None
     if courier is not None and run.told is not None:
         run.told.wake = courier.wake
-    for number in STOPS:
-        loop.add_signal_handler(number, lambda: engine.want_stop(now=False))
-    try:
-        loop.add_signal_handler(signal.SIGTSTP, _stand_still, run)
-        loop.add_signal_handler(signal.SIGCONT, run.go_on)
-        engine.watch_plan(run.file.path)
-        engine.watch_mailbox(run.workshop.project.mailbox)
-        run.emit("started", path=str(run.file.path))
-        run.budgets_granted = run.ledger.budgets_granted()
-        recovery.recover(run, restart=how.restart)
-        show(run)
-        gc.freeze()  # the plan and the program stay: no need to look through them again and again
-        await run.loop()
-        result = how.finish(run)
-        run.ledger.flush()
-        if courier is not None:
-            await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
-        return result
-    except BaseException as error:
-        await engine.end_all()
-        told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
-        if told is not None:
-            raise told from error
-        raise
-    finally:
-        if courier is not None:
-            await courier.close(0)
-        await engine.close()
-        for number in (*STOPS, signal.SIGTSTP, signal.SIGCONT):
-            loop.remove_signal_handler(number)
+    with signals.handled(_actions(run, engine)):
+        try:
+            engine.watch_plan(run.file.path)
+            engine.watch_mailbox(run.workshop.project.mailbox)
+            run.emit("started", path=str(run.file.path))
+            run.budgets_granted = run.ledger.budgets_granted()
+            recovery.recover(run, restart=how.restart)
+            show(run)
+            gc.freeze()  # the plan and the program stay: no need to look through them again
+            await run.loop()
+            result = how.finish(run)
+            run.ledger.flush()
+            if courier is not None:
+                await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
+            return result
+        except BaseException as error:
+            await engine.end_all()
+            told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
+            if told is not None:
+                raise told from error
+            raise
+        finally:
+            if courier is not None:
+                await courier.close(0)
+            await engine.close()
+
+
+def _actions(run: PlanRun, engine: LocalEngine) -> dict[signal.Signals, Callable[[], object]]:
+    is_gone = False
+
+    def stop() -> None:
+        engine.want_stop(now=False)
+
+    def hang_up() -> None:
+        """The terminal was closed. It may be told twice, and nobody is there to be impatient."""
+        nonlocal is_gone
+        if not is_gone:
+            is_gone = True
+            engine.want_stop(now=False)
+
+    return {
+        signal.SIGINT: stop,
+        signal.SIGTERM: stop,
+        signal.SIGHUP: hang_up,
+        signal.SIGTSTP: partial(_stand_still, run),
+        signal.SIGCONT: run.go_on,
+    }
 
 
 def post(

@@ -20,6 +20,7 @@ from segue.dialects.events import (
     StepDone,
     Used,
 )
+from segue.engine import port
 
 ONE = "- [ ] T-1: Build\n"
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -447,3 +448,46 @@ def test_another_agents_account_is_not_parked(bench: Bench) -> None:
     bench.ends(1, job=first)
     begun_now = [bench.engine.jobs[job].env["SEGUE_TASK"] for job in bench.engine.begun]
     assert begun_now == ["T-1", "T-2", "T-3"]
+
+
+# --- cut off, not failed ------------------------------------------------------------------------
+
+CUTS: list[dict[str, Any]] = [
+    {"code": None, "signal": 15, "is_ours": True},
+    {"code": 143, "is_ours": True},
+    {"code": 1, "is_ours": True},
+    {"code": None, "signal": 1},
+]
+
+
+@pytest.mark.parametrize("end", CUTS, ids=str)
+def test_an_agent_that_a_dying_segue_ended_has_used_no_try(
+    bench: Bench, end: dict[str, Any]
+) -> None:
+    """Its end was never settled: the next start begins the task again with all its tries."""
+    begun(bench, SHELL)
+    job = bench.job
+    bench.start()
+    bench.engine.became[job] = port.Finished()
+    bench.recover()
+    bench.ends(job=job, **end)
+    assert bench.mark() == "~"
+    assert bench.told("task_failed") == []
+    assert bench.job != job
+    assert bench.run.ledger.tasks["T-1"].retries_used == 0
+
+
+@pytest.mark.parametrize("end", CUTS, ids=str)
+def test_a_check_that_a_dying_segue_ended_is_made_again(bench: Bench, end: dict[str, Any]) -> None:
+    """What was done is neither failed nor done again for it."""
+    begun(bench, SHELL + "  - verify: make test\n")
+    bench.ends(0)
+    check = bench.job
+    bench.start()
+    bench.engine.became[check] = port.Finished()
+    bench.recover()
+    bench.ends(job=check, **end)
+    assert bench.told("task_failed") == []
+    assert bench.job != check
+    bench.ends(0)
+    assert bench.mark() == "x"
