@@ -209,8 +209,6 @@ class PlanRun:
             return "stopping"
         if self.file.is_broken:
             return "broken"
-        if self.questions.is_asking_first:
-            return "asking"
         if budget.is_used_up(self):
             return "budget"
         if self.options.on_failed == "stop" and (self.failed_here or self.unanswered):
@@ -222,11 +220,13 @@ class PlanRun:
             return False
         if self.stopping:
             return True
-        if self.file.is_broken or self.questions.is_asking:
+        if self.file.is_broken:
+            return False
+        if self.questions.ask_about_failed_here(self) or self.questions.is_asking:
             return False
         if self.decisions.next_at is not None and self.options.wait:
             return False
-        return not (self.questions.ask_about_failed_here(self) or self.file.at_rest(self))
+        return not self.file.at_rest(self)
 
     def commit(self) -> None:
         """Tables first, then marks, then processes, then the word about it."""

@@ -51,17 +51,13 @@ class Questions:
     def __init__(self, asker: Asker | None, tell: Callable[[Answered], None]) -> None:
         self._asker = asker
         self._tell = tell
-        self._open: dict[str, bool] = {}  # what it is about → nothing starts before it
+        self._open: set[str] = set()  # what they are about
         self._gates: dict[str, GateRow] = {}
         self._callbacks: dict[str, Callable[[str | None], None]] = {}
 
     @property
     def is_asking(self) -> bool:
         return bool(self._open)
-
-    @property
-    def is_asking_first(self) -> bool:
-        return any(self._open.values())
 
     def ask_gate(self, gate: GateRow) -> None:
         if self._asker is None:
@@ -72,26 +68,27 @@ class Questions:
             f"❓ {gate.task}: {gate.text}" if gate.task else f"❓ {gate.text}",
             gate.options,
             gate.preset,
-            first=False,
             by_hand=EDIT if gate.run is None and EDIT in gate.options else None,
         )
 
-    def ask_failed(self, run: PlanRun, tasks: list[str], *, first: bool) -> bool:
-        """Ask what to do about failed tasks; False where there is nobody to ask."""
+    def ask_failed(self, run: PlanRun, tasks: list[str]) -> bool:
+        """Ask what to do about failed tasks, while what does not depend on them goes on; False
+        where there is nobody to ask."""
         if self._asker is None or not tasks:
             return False
         for key in tasks:
             text = failed_question(run.file.task(key), run.ledger.tasks[key].error)
             options = (RETRY, SKIP, MEND)
             about = f"failed:{key}"
-            self._ask(about, text, options, None, first=first, is_menu=True, by_hand=MEND)
+            self._ask(about, text, options, None, is_menu=True, by_hand=MEND)
         return True
 
     def ask_about_failed_here(self, run: PlanRun) -> bool:
-        """At the very end, on a terminal: what failed in this run is asked about once."""
+        """On a terminal, when nothing else can run now: what failed in this run is asked about
+        once."""
         asked = [task for task in run.failed_here if task in run.graph]
         run.failed_here, told = [], run.failed_here
-        if run.options.on_failed == "ask" and self.ask_failed(run, asked, first=False):
+        if run.options.on_failed == "ask" and self.ask_failed(run, asked):
             return True
         run.failed_here = told
         return False
@@ -103,12 +100,11 @@ class Questions:
         options: tuple[str, ...],
         preset: str | None,
         *,
-        first: bool,
         is_menu: bool = False,
         by_hand: str | None = None,
     ) -> None:
         assert self._asker is not None
-        self._open[about] = first
+        self._open.add(about)
         tell = self._tell
 
         def on_answer(answer: str | None) -> None:
@@ -127,14 +123,14 @@ class Questions:
 
     def withdraw(self, gate: str) -> None:
         """It was answered elsewhere, or its time is over: it is shown no more."""
-        self._open.pop(gate, None)
+        self._open.discard(gate)
         self._gates.pop(gate, None)
         on_answer = self._callbacks.pop(gate, None)
         if self._asker is not None and on_answer is not None:
             self._asker.withdraw(on_answer)
 
     def answered(self, run: PlanRun, answered: Answered) -> None:
-        self._open.pop(answered.about, None)
+        self._open.discard(answered.about)
         gate = self._gates.pop(answered.about, None)
         if gate is not None:
             if gate.id in run.ledger.gates and answered.answer is not None:

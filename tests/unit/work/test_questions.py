@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from work_kit import Bench
 
 from segue import i18n
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
+from segue.dialects.events import LimitHit
 from segue.engine.port import Answered
 from segue.work.questions import MEND, RETRY, SKIP, Questions, failed_question
 from segue.work.rows import GateRow
@@ -112,9 +115,9 @@ def test_with_nobody_there_nothing_is_asked() -> None:
     told: list[Answered] = []
     questions = Questions(None, told.append)
     questions.ask_gate(GATE)
-    assert questions.ask_failed(Run(), ["T-3"], first=True) is False  # type: ignore[arg-type]
+    assert questions.ask_failed(Run(), ["T-3"]) is False  # type: ignore[arg-type]
     assert not questions.is_asking
-    assert not questions.is_asking_first
+    assert not questions.is_asking
 
 
 def test_a_gate_is_asked_and_its_answer_told_through_the_inbox() -> None:
@@ -127,7 +130,6 @@ def test_a_gate_is_asked_and_its_answer_told_through_the_inbox() -> None:
         await shown()
         assert person.asked == [("❓ T-3: Which?", ("a", "b"), "a")]
         assert questions.is_asking
-        assert not questions.is_asking_first, "a question of an agent holds nobody else up"
         person.answer(0, "b")
         assert told == [Answered("g1", "b")]
         run = Run()
@@ -174,9 +176,9 @@ def ask_and_answer(answer: str, state: TaskState = TaskState.FAILED) -> Run:
     async def go() -> None:
         person, told = Person(), list[Answered]()
         questions = Questions(person, told.append)
-        assert questions.ask_failed(run, ["T-3"], first=True) is True  # type: ignore[arg-type]
+        assert questions.ask_failed(run, ["T-3"]) is True  # type: ignore[arg-type]
         await shown()
-        assert questions.is_asking_first, "nothing starts before it is answered"
+        assert questions.is_asking
         assert person.asked[0][1:] == ((RETRY, SKIP, MEND), None)
         person.answer(0, answer)
         assert told == [Answered("failed:T-3", answer)]
@@ -217,7 +219,7 @@ def test_an_answer_about_a_task_that_a_person_settled_meanwhile_does_nothing() -
 def test_no_failed_tasks_is_no_question() -> None:
     """Nothing to ask about, nothing asked."""
     questions = Questions(Person(), lambda answered: None)
-    assert questions.ask_failed(Run(), [], first=True) is False  # type: ignore[arg-type]
+    assert questions.ask_failed(Run(), []) is False  # type: ignore[arg-type]
 
 
 def test_the_question_about_a_failed_task_says_what_happened() -> None:
@@ -308,5 +310,61 @@ def test_a_question_withdrawn_before_it_was_shown_is_never_shown() -> None:
         questions.withdraw("g1")
         await shown()
         assert person.asked == []
+
+    asyncio.run(go())
+
+
+# --- what does not depend on a question goes on -------------------------------------------------
+
+INDEPENDENT = (
+    "- [{mark}] T-1: a\n  - retries: 0\n- [ ] T-2: b\n  - blocked by: T-1\n- [ ] T-6: free\n"
+)
+
+
+def at_work(bench: Bench) -> list[str]:
+    return sorted(attempt.task.id for attempt in bench.run.jobs.values())
+
+
+def test_a_question_at_the_start_holds_up_only_what_depends_on_it(bench: Bench) -> None:
+    """An old `[!]` is asked about while T-6 runs; the answer lets T-1 and then T-2 run."""
+
+    async def go() -> None:
+        bench.start(INDEPENDENT.format(mark="!"))
+        person = Person()
+        bench.run.questions = Questions(person, bench.engine.tell)
+        bench.recover()
+        await asyncio.sleep(0)
+        assert len(person.asked) == 1
+        assert at_work(bench) == ["T-6"]
+        assert bench.mark("T-2") == "-"
+        person.answer(0, RETRY)
+        bench.happens()
+        assert at_work(bench) == ["T-1", "T-6"]
+        assert bench.mark("T-2") == " "
+
+    asyncio.run(go())
+
+
+def test_a_new_failure_is_asked_about_when_nothing_else_can_run_now(bench: Bench) -> None:
+    """Not while T-6 runs; but at once when it is parked, and that may be for hours."""
+
+    async def go() -> None:
+        bench.start(INDEPENDENT.format(mark=" "))
+        person = Person()
+        bench.run.questions = Questions(person, bench.engine.tell)
+        bench.recover()
+        first, second = bench.engine.begun
+        for job in (first, second):
+            bench.starts(job)
+        bench.says(LimitHit("session_limit", bench.clock.now() + timedelta(hours=5)), job=second)
+        bench.ends(1, job=first)
+        assert not bench.run.is_over()
+        assert person.asked == []
+        bench.ends(1, job=second)
+        assert not bench.run.is_over()
+        await asyncio.sleep(0)
+        assert len(person.asked) == 1
+        assert "T-1" in person.asked[0][0]
+        assert not bench.run.is_over(), "it waits for the person and for the limit"
 
     asyncio.run(go())
