@@ -238,9 +238,11 @@ class Client:
         body = {"feedback": feedback, "comments": [dict(comment) for comment in comments]}
         return self._post(_path("reviews", review, "request-changes"), body)
 
-    def answer(self, question: str, answer: str) -> Json:
-        """A close answer is refused (422); `problem["suggestion"]` is what may be meant."""
-        return self._post(_path("questions", question, "answer"), {"answer": answer})
+    def answer(self, question: str, answer: str, *, own_words: bool = False) -> Json:
+        """One of the options. Other text is refused (422) unless it is sent as own words;
+        `problem["suggestion"]` is what may be meant."""
+        body: Json = {"answer": answer, **({"ownWords": True} if own_words else {})}
+        return self._post(_path("questions", question, "answer"), body)
 
     def provide(self, dependency: str, value: str) -> Json:
         return self._post(_path("dependencies", dependency, "provide"), {"value": value})

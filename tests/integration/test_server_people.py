@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from office_kit import House, play
 
+from segue.work.server.refused import Refused
+
 SECRET = 'sk-"quoted"-and-secret-4711'
 PRELUDE = """#!/bin/sh
 n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n
@@ -231,5 +233,124 @@ def test_what_is_refused_without_a_word_comes_as_the_default(
             heard = (workspace / "heard").read_text()
             assert "SEA_URL is not provided (–)." in heard
             assert ("Take your default, sqlite:///sea.db" in heard) is has_default
+
+    play(scene)
+
+
+# Answers and values are checked
+
+
+ASKS = """case $n in
+1) block USER_QUESTION <<END
+question: Which database?
+options:
+  - PostgreSQL
+  - SQLite
+END
+;;
+*) cat > heard; finish ;;
+esac
+"""
+
+
+def test_a_question_takes_own_words_that_say_so(house: House) -> None:
+    """They are passed on as they are, close to an option or not; without the word for it they are
+    refused, with a suggestion if there is one."""
+    house.program(PRELUDE + ASKS)
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            question = (await server.pending(id, "question"))["id"]
+            for text, suggestion in (("Postgres", "PostgreSQL"), ("a spreadsheet", None)):
+                with pytest.raises(Refused) as refused:
+                    server.desk.answer(question, text)
+                assert refused.value.facts["suggestion"] == suggestion
+            server.desk.answer(question, "Postgres, but the old one", own_words=True)
+            task = await server.status(id, "completed")
+            assert "Postgres, but the old one" in Path(task["workspace"], "heard").read_text()
+
+    play(scene)
+
+
+NEEDS = """case $n in
+1) block DEPENDENCY_REQUEST <<END
+type: file
+name: logo
+description: the logo
+END
+;;
+*) echo "$logo" > heard; finish ;;
+esac
+"""
+
+
+def test_a_file_that_is_provided_is_there(house: House) -> None:
+    """By its whole path, or from the project's folder; what was sent is not repeated."""
+    house.program(PRELUDE + NEEDS)
+    (house.folder / "logo.svg").write_text("<svg/>")
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            needed = (await server.pending(id, "dependency"))["id"]
+            for value in ("no-such.svg", "/no/such.svg", "x" * 5_000, "~nobody-there/x"):
+                with pytest.raises(Refused) as refused:
+                    server.desk.provide(needed, value)
+                assert (refused.value.status, refused.value.code) == (422, "no_file")
+                assert value not in refused.value.message
+            server.desk.provide(needed, "logo.svg")
+            task = await server.status(id, "completed")
+            heard = Path(task["workspace"], "heard").read_text().strip()
+            assert heard == str(house.folder / "logo.svg")
+
+    play(scene)
+
+
+# Reports that do not count
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        ("=== CUSTOM TASK COMPLETE ===", "=== CUSTOM TASK COMPLETE {nonce} ==="),
+        ("=== CUSTOM TASK COMPLETE abcdef ===", "=== CUSTOM TASK COMPLETE {nonce} ==="),
+        ("[USER_QUESTION]\nquestion: Which?\n[/USER_QUESTION]", "[USER_QUESTION {nonce}]"),
+        ('[ERROR_JSON]{"message": "x"}[/ERROR_JSON]', "[ERROR_JSON {nonce}]"),
+    ],
+)
+def test_a_report_without_the_nonce_says_so(house: House, report: str, expected: str) -> None:
+    """The reminder and the failure name the line that counts."""
+    house.program(
+        f"#!/bin/sh\necho $SEGUE_NONCE > nonce; cat >> heard\ncat <<'END'\n{report}\nEND\n"
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            task = await server.status(id, "failed")
+            folder = Path(task["workspace"])
+            wanted = expected.format(nonce=(folder / "nonce").read_text().strip())
+            assert wanted in task["error"]
+            assert "without the nonce" in task["error"]
+            reminder = (folder / "heard").read_text().rpartition("You ended without")[2]
+            assert f"`{wanted}`" in reminder
+
+    play(scene)
+
+
+def test_a_block_that_cannot_be_used_is_named_in_the_reminder(house: House) -> None:
+    """A name that no variable can have, for example."""
+    house.program(
+        PRELUDE + "cat >> heard; block DEPENDENCY_REQUEST <<END\ntype: api_key\nname: my key\nEND\n"
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("custom")
+            task = await server.status(id, "failed")
+            assert "the name must be that of an environment variable" in task["error"]
+            heard = (Path(task["workspace"]) / "heard").read_text()
+            assert "the name must be that of an environment variable" in heard
 
     play(scene)

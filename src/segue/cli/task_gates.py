@@ -8,7 +8,7 @@ import sys
 import click
 
 from segue.cli import console, output, task_words
-from segue.cli.task_link import by_person, find_gate, line, linked, text_of
+from segue.cli.task_link import by_person, find_gate, in_words, line, linked, text_of
 from segue.client import Client, ClientError, Json
 from segue.errors import UserError
 from segue.i18n import _
@@ -68,29 +68,42 @@ def _comment(given: str) -> dict[str, object]:
 
 @click.command(
     "answer",
-    help=_("Answer a question. A close answer is not taken: what may be meant is shown."),
+    help=_(
+        "Answer a question: with one of its options, or in your own words. What is close to an"
+        " option is not taken: what may be meant is shown."
+    ),
     epilog=output.example("segue task answer 3f9a SQLite"),
 )
 @click.argument("id", metavar="TASK|QUESTION")
 @click.argument("answer", required=False)
+@click.option("--own-words", is_flag=True, help=_("pass it on as it is, close to an option or not"))
 @linked
 @by_person
-def answer(client: Client, id: str, answer: str | None, as_json: bool) -> int:
+def answer(client: Client, id: str, answer: str | None, own_words: bool, as_json: bool) -> int:
     question = find_gate(client, id, "question")
     may_ask = sys.stdin.isatty() and not as_json
     if answer is None and may_ask:
         answer = _asked(client, question)
     said = text_of(answer, "ANSWER")
     try:
-        return told(client.answer(question, said), as_json)
+        return told(client.answer(question, said, own_words=own_words), as_json)
     except ClientError as error:
         meant = error.problem.get("suggestion")
-        if not meant or not may_ask:
+        if error.code == "bad_answer" and not meant and not own_words:
+            return told(client.answer(question, said, own_words=True), as_json)
+        if not meant:
             raise
+        if not may_ask:
+            found = in_words(error).problem
+            hints = [found.hint, _("add --own-words to send it as it is")]
+            hint = "\n".join(filter(None, hints))
+            raise UserError(found.code, found.message, hint=hint) from error
     console.echo(_("`{text}` is none of the options.").format(text=line(said)))
-    if not console.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
-        return 2
-    return told(client.answer(question, str(meant)), as_json)
+    if console.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
+        return told(client.answer(question, str(meant)), as_json)
+    if console.confirm(_("Send it as it is, in your own words?")):
+        return told(client.answer(question, said, own_words=True), as_json)
+    return 2
 
 
 def _asked(client: Client, question: str) -> str:

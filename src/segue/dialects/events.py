@@ -208,6 +208,15 @@ class Garbled:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsigned:
+    """A marker without the nonce of the run, or with another one: text that counts for nothing.
+    `expected` is the line that would count."""
+
+    marker: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
 class BlockUnclosed:
     """A block of the protocol that began and never ended: what stood in it counts for nothing."""
 
@@ -234,6 +243,7 @@ Event = (
     | ConversationLost
     | Finished
     | Garbled
+    | Unsigned
     | BlockUnclosed
 )
 

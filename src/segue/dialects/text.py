@@ -27,6 +27,7 @@ from segue.dialects.events import (
     Said,
     StepDone,
     TaskDone,
+    Unsigned,
 )
 from segue.dialects.lines import Lines, plain
 from segue.i18n import _
@@ -34,6 +35,7 @@ from segue.i18n import _
 __all__ = ["BLOCK_CHARS_MAX", "CATEGORIES", "FIELD_CHARS_MAX", "Text"]
 
 INDENT_OF_CODE = 4
+MARKER_CHARS_MAX = 200  # of one that does not count
 
 MARKS = "=[`~"  # what a marker or a fence begins with
 _STEP = re.compile(r"===\s*STEP\s+([0-9]{1,4})\s+DONE(?:\s+(\w+))?\s*===")
@@ -148,7 +150,10 @@ class Text:
             if isinstance(found, _Block) and found.first and not self._fence.mark:
                 yield Garbled(len(text), f"{found.full_name}: " + _("its line is too long"))
         elif not self._fence.holds(text):
-            yield from self._begin(self._found(text, nonces=(None, *self._nonces)))
+            found = self._found(text, nonces=(None, *self._nonces))
+            yield from self._begin(found)
+            if found is None and (unsigned := self._unsigned(text)):
+                yield unsigned
 
     def _begin(self, found: Event | _Block | None) -> Iterator[Event]:
         if isinstance(found, _Block):
@@ -177,6 +182,19 @@ class Text:
             return None
         allowed = nonces if nonces and isinstance(found, StepDone) else self._nonces
         return found if nonce in allowed else None
+
+    def _unsigned(self, text: str) -> Unsigned | None:
+        """What looks like a marker of an agent that does not know the nonce, or forgot it."""
+        marker = text.strip()[:MARKER_CHARS_MAX]
+        if None in self._nonces or _indent(text) >= INDENT_OF_CODE:
+            return None
+        if done := _DONE.fullmatch(marker):
+            words = f"PHASE {done[1]}" if done[1] else "CUSTOM TASK"
+            return Unsigned(marker, f"=== {words} COMPLETE {self._nonce} ===")
+        if opened := _OPEN.fullmatch(marker):
+            name = opened[1] + (opened[2] or "")
+            return Unsigned(f"[{name}]", f"[{name} {self._nonce}]")
+        return None
 
     def _in_block(self, block: _Block, text: str, is_whole: bool) -> Iterator[Event]:
         marker = text.strip() if is_whole else ""

@@ -36,7 +36,7 @@ class GivenTask(Body):
 
     title: Title
     description: Description = ""
-    type: Name = "custom"
+    type: Annotated[str, Field(min_length=1, max_length=100)]
     agent: Name = ""
     depends_on: Ids = []
     priority: Priority = 0
@@ -94,7 +94,10 @@ class RequestChanges(Body):
 
 
 class Answer(Body):
+    """One of the options. What is none of them is taken only as own words, if it says so."""
+
     answer: Words
+    own_words: bool = False
 
 
 class Provide(Body):

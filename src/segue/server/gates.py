@@ -86,8 +86,9 @@ def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
     async def answer_question(
         id: str, body: bodies.Answer, request: Request, key: Key = None
     ) -> Response:
-        """A close answer is refused with the suggestion; send that to confirm it."""
-        return once(request, key, lambda: desk.answer(id, body.answer))
+        """One of the options, capitals aside. Other text is refused: a close one with the
+        suggestion, which confirms it when it is sent. With `ownWords` it is passed on as it is."""
+        return once(request, key, lambda: desk.answer(id, body.answer, own_words=body.own_words))
 
 
 def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:

@@ -26,6 +26,7 @@ from segue.dialects.events import (
     Said,
     StepDone,
     ToolUsed,
+    Unsigned,
     Used,
     WindowUsed,
 )
@@ -108,6 +109,10 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
         case BlockUnclosed(name):
             text = _("{task}: what it wrote as {name} was not closed, and does not count")
             run.tell("notice", text=text.format(task=attempt.task.id, name=name))
+        case Unsigned(marker, expected) if marker.startswith("["):
+            text = _("{task}: {marker} does not count without the nonce; expected: {expected}")
+            facts = {"task": attempt.task.id, "marker": marker, "expected": expected}
+            run.tell("notice", text=text.format(**facts))
         case Garbled(why=why) if why:
             text = _("{task}: what it wrote does not count ({why})")
             run.tell("notice", text=text.format(task=attempt.task.id, why=why))

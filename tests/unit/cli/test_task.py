@@ -327,7 +327,8 @@ def test_on_a_terminal_a_close_answer_is_asked_about(segue: Shell, server: Runni
     task = segue.json("add", "Shop", "-d", "d")["id"]
     id = gate(server, "question", task, "q_00000000aaaa")
     shown, code = on_terminal(
-        ["task", "answer", task], [("Answer", "a\n"), ("Did you mean `A`?", "n\n")]
+        ["task", "answer", task],
+        [("Answer", "a\n"), ("Did you mean `A`?", "n\n"), ("own words?", "n\n")],
     )
     assert code == 2, shown
     assert "Which?" in shown
@@ -535,3 +536,14 @@ def test_a_stuck_task_shows_what_can_be_done(segue: Shell, server: Running) -> N
     assert "Second: it waits for task_9, which failed" in out
     for verb in ("retry", "go-without", "fail"):
         assert f"segue task {verb} {id}" in out
+
+
+def test_an_answer_may_be_in_own_words(segue: Shell, server: Running) -> None:
+    """What is close to no option is; what is close to one, if it says so."""
+    task = segue.json("add", "Shop", "-d", "d")["id"]
+    gate(server, "question", task, "q_00000000aaaa")
+    assert segue.json("answer", task, "neither of them")["answer"] == "neither of them"
+    gate(server, "question", task, "q_00000000bbbb")
+    code, _out, err = segue("answer", task, "AB")
+    assert (code, "--own-words" in err) == (2, True)
+    assert segue.json("answer", task, "AB", "--own-words")["answer"] == "AB"

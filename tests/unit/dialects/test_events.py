@@ -28,6 +28,7 @@ from segue.dialects.events import (
     Todo,
     TodosListed,
     ToolUsed,
+    Unsigned,
     Used,
     WindowUsed,
     by_importance,
@@ -38,6 +39,7 @@ from segue.dialects.text import Text
 ONE_OF_EACH = (
     Said("x"),
     StepDone(1),
+    Unsigned("[ERROR]", "[ERROR n]"),
     TodosListed((Todo("a", "pending"),)),
     LimitHit("billing"),
     Asked("?"),

@@ -16,6 +16,7 @@ from segue.dialects.events import (
     StepDone,
     TaskDone,
     Unfinished,
+    Unsigned,
 )
 from segue.dialects.lines import LINE_BYTES_MAX
 from segue.dialects.text import BLOCK_CHARS_MAX, FIELD_CHARS_MAX, Text
@@ -78,9 +79,9 @@ def heard(text: str | bytes, chunk: int | None = None, *, is_own: bool = False) 
 
 
 def told(text: str | bytes, chunk: int | None = None, *, is_own: bool = False) -> list[Event]:
-    """What is more than text."""
+    """What is more than text and counts."""
     events = heard(text, chunk, is_own=is_own)
-    return [event for event in events if not isinstance(event, Said)]
+    return [event for event in events if not isinstance(event, Said | Unsigned)]
 
 
 def test_lines_are_said() -> None:
@@ -451,3 +452,33 @@ def test_the_example_of_the_prompt_counts_for_nothing() -> None:
     ):
         events = told(f"[{name} {NONCE}]\n{fields}\n[/{name}]\n")
         assert [type(event) for event in events] == [Garbled]
+
+
+def unsigned(text: str, *, is_own: bool = False) -> list[Unsigned]:
+    return [e for e in heard(text, None, is_own=is_own) if isinstance(e, Unsigned)]
+
+
+@pytest.mark.parametrize(
+    ("marker", "expected"),
+    [
+        ("=== PHASE 2 COMPLETE ===", f"=== PHASE 2 COMPLETE {NONCE} ==="),
+        ("=== PHASE 2 COMPLETE ffffff ===", f"=== PHASE 2 COMPLETE {NONCE} ==="),
+        ("=== CUSTOM TASK COMPLETE ===", f"=== CUSTOM TASK COMPLETE {NONCE} ==="),
+        ("[USER_QUESTION]", f"[USER_QUESTION {NONCE}]"),
+        ("[DEPENDENCY_REQUEST]", f"[DEPENDENCY_REQUEST {NONCE}]"),
+        ("[ERROR]", f"[ERROR {NONCE}]"),
+    ],
+)
+def test_a_marker_without_the_nonce_is_told_with_the_line_that_counts(
+    marker: str, expected: str
+) -> None:
+    """Not what is quoted, and not where no nonce is needed."""
+    assert unsigned(f"{marker}\n") == [Unsigned(marker, expected)]
+    assert unsigned(f"```\n{marker}\n```\n    {marker}\n") == []
+    assert unsigned(f"{marker}\n", is_own=True) == []
+    assert unsigned(f"{expected}\n") == []
+
+
+def test_what_is_told_of_a_marker_is_bounded() -> None:
+    """However long its nonce is."""
+    assert unsigned(f"=== PHASE 1 COMPLETE {'x' * 9_000} ===\n") == []

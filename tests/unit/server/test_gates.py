@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from front_kit import FakeDesk, Front
 
+from segue.work.server.desk import NewTask
+
 SETTLING = [
     ("review", "approve", None, "approved"),
     ("review", "approve", {"comment": "good"}, "approved"),
@@ -89,3 +91,13 @@ def test_a_provided_value_comes_back_nowhere(front: Front, desk: FakeDesk) -> No
     assert answer.status_code == 200
     assert desk.values[id] == "hunter2hunter2"
     assert "hunter2" not in wrong.text + answer.text + repr(front.replies.kept)
+
+
+def test_own_words_are_taken_as_such(front: Front, desk: FakeDesk) -> None:
+    """Text that is none of the options is refused unless it says that it is meant so."""
+    task = desk.create_task(NewTask("T"))["id"]
+    asked = desk.open("question", task)
+    place = f"/api/questions/{asked}/answer"
+    assert front.api.post(place, json={"answer": "neither of them"}).status_code == 422
+    answer = front.api.post(place, json={"answer": "neither of them", "ownWords": True})
+    assert (answer.status_code, answer.json()["answer"]) == (200, "neither of them")

@@ -92,13 +92,13 @@ def test_a_request_that_was_begun_is_finished(desk: FakeDesk) -> None:
         async with running(desk) as server:
             wire = await server.wire()
             kind = "Content-Type: application/json"
-            await wire.ask("/api/tasks", kind, "Content-Length: 14", method="POST")
+            await wire.ask("/api/tasks", kind, "Content-Length: 32", method="POST")
             wire.writer.write(b'{"title"')
             await wire.writer.drain()
             await asyncio.sleep(0.05)
             server.stop.set()
             await asyncio.sleep(0.05)
-            wire.writer.write(b': "t"}')
+            wire.writer.write(b': "t", "type": "custom"}')
             status, headers = await wire.head()
             assert status == 201
             assert headers["connection"] == "close"

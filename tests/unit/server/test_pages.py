@@ -331,3 +331,18 @@ def test_a_stuck_task_offers_its_ways_out(
     assert all(text in page for text in texts)
     for act in ("retry", "go-without", "fail"):
         assert f'action="/tasks/{task}/{act}"' in page
+
+
+def test_an_answer_may_be_in_own_words(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+    """What is close to an option is asked back first, with a button for either."""
+    asked = desk.open("question", task, options=["A", "B"])
+    place = f"/questions/{asked}/answer"
+    back = visitor.post(place, data={"own": "AB", "task": task})
+    assert back.status_code == 422
+    assert 'name="suggested"' in back.text
+    assert 'name="as_own"' in back.text
+    visitor.post(place, data={"own": "AB", "as_own": "1", "task": task})
+    assert desk.gates[asked]["answer"] == "AB"
+    other = desk.open("question", task, options=["A", "B"])
+    visitor.post(f"/questions/{other}/answer", data={"own": "neither of them", "task": task})
+    assert desk.gates[other]["answer"] == "neither of them"

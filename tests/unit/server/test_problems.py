@@ -50,7 +50,7 @@ def test_an_empty_body_has_no_kind(front: Front) -> None:
 
 def test_errors_say_where_and_never_what(front: Front) -> None:
     """Each field that does not fit has its pointer; what was sent is not repeated."""
-    body = {"title": 7, "dependsOn": ["ok", 12345678], "nonsense/x": "hunter2"}
+    body = {"title": 7, "type": "custom", "dependsOn": ["ok", 12345678], "nonsense/x": "hunter2"}
     answer = front.api.post("/api/tasks", json=body)
     errors = {error["pointer"]: error["code"] for error in answer.json()["errors"]}
     assert answer.status_code == 422
@@ -116,7 +116,7 @@ def test_trouble_with_the_disk_is_told_in_words(
         raise UserError(code, "in words", hint="the cure")
 
     monkeypatch.setattr(desk, "create_task", fail)
-    answer = front.api.post("/api/tasks", json={"title": "t"})
+    answer = front.api.post("/api/tasks", json={"title": "t", "type": "custom"})
     assert answer.status_code == status
     assert (answer.json()["detail"], answer.json()["hint"]) == ("in words", "the cure")
     assert ("retry-after" in answer.headers) == (status == 503)

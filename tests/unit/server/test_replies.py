@@ -14,7 +14,7 @@ from segue.server.replies import CLAIMED, KEPT, SWEEP, Reply, ReplyBook, StoredR
 from segue.store.sqlite import Store
 
 KEY = {"Idempotency-Key": "k-1"}
-BODY = {"title": "t", "description": "d"}
+BODY = {"title": "t", "description": "d", "type": "custom"}
 
 
 @pytest.fixture(params=["memory", "store"])

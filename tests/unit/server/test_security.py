@@ -140,7 +140,7 @@ def test_cookies_of_other_programs_do_no_harm(browser: Front) -> None:
     assert browser.client(**headers).get("/api/tasks").status_code == 200
 
 
-CHANGE = {"title": "t"}
+CHANGE = {"title": "t", "type": "custom"}
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_every_response_keeps_browsers_careful(front: Front) -> None:
 def test_a_body_has_a_limit(desk: FakeDesk) -> None:
     """413 as soon as it is told or seen to be too large; exactly the limit is taken."""
     front = Front(desk, body_bytes_max=100)
-    whole = b'{"title": "' + b"x" * 87 + b'"}'
+    whole = b'{"type": "custom", "title": "' + b"x" * 69 + b'"}'
     assert len(whole) == 100
     headers = {"Content-Type": "application/json"}
     assert front.api.post("/api/tasks", content=whole, headers=headers).status_code == 201

@@ -19,7 +19,7 @@ from segue.server.hub import Hub
 from segue.server.replies import Reply
 
 KEY = {"Idempotency-Key": "k-1"}
-BODY = {"title": "t", "description": "d"}
+BODY = {"title": "t", "description": "d", "type": "custom"}
 
 
 class FullAtTimes(Replies):

@@ -78,7 +78,14 @@ def _answer(desk: Desk, id: str, form: Form) -> None:
     answer = _option(desk, id, form, str(chosen)) if chosen else form.one("own").strip()
     if not answer:
         raise Refused(422, "bad_answer", "", {"field": "answer"})
-    desk.answer(id, checked(bodies.Answer, answer=answer).answer)
+    is_own = not chosen and bool(form.one("as_own"))
+    given = checked(bodies.Answer, answer=answer)
+    try:
+        desk.answer(id, given.answer, own_words=is_own)
+    except Refused as refused:
+        if chosen or refused.code != "bad_answer" or refused.facts.get("suggestion"):
+            raise
+        desk.answer(id, given.answer, own_words=True)
 
 
 def _option(desk: Desk, id: str, form: Form, number: str) -> str:

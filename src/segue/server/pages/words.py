@@ -151,6 +151,8 @@ def refusal(refused: Refused) -> str:
             return _("A title and a description are needed before it can be submitted.")
         case "no_feedback":
             return _("Say what is to be changed.")
+        case "no_file":
+            return _("There is no such file. Give the path of one.")
         case "bad_value" if facts.get("field") == "value":
             return _("A value is needed.")
         case "unknown_task" | "unknown_review" | "unknown_question" | "unknown_dependency":

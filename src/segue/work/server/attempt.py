@@ -17,6 +17,7 @@ from segue.dialects.events import (
     LimitHit,
     PhaseDone,
     TaskDone,
+    Unsigned,
     Used,
     by_importance,
 )
@@ -43,6 +44,7 @@ class Attempt:
     permission: dict[str, Any] = field(default_factory=dict)  # what it asks leave for
     faults: set[str] = field(default_factory=set)  # of how it reports, told to people
     has_todos: bool = False  # it keeps a list of its own of what it has to do
+    unsigned: list[Unsigned] = field(default_factory=list)  # markers that did not count
     is_ending: bool = False
     is_paused: bool = False
 

@@ -17,10 +17,12 @@ from segue.dialects.events import (
     Garbled,
     PhaseDone,
     TaskDone,
+    Unsigned,
 )
 from segue.i18n import _
 from segue.work.server import moves
 from segue.work.server.attempt import Attempt
+from segue.work.server.going_on import takes_lines
 
 if TYPE_CHECKING:
     from segue.work.server.supervisor import Supervisor
@@ -33,8 +35,22 @@ logger = logging.getLogger("segue.work.server")
 
 
 def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
-    """Something of the protocol that cannot be used, or does not belong here."""
+    """Something of the protocol that cannot be used, or does not belong here. A marker without
+    the nonce may be a file that the agent prints: it is only kept in mind for the case that the
+    run ends without a word. An agent that does not end would wait for an answer."""
+    if isinstance(event, Unsigned):
+        if len(attempt.unsigned) < TOLD_MAX and event not in attempt.unsigned:
+            attempt.unsigned.append(event)
+        if not takes_lines(attempt.profile):
+            return
     _tell(office, attempt, _in_words(event))
+
+
+def why_nothing(attempt: Attempt) -> str | None:
+    """What an agent got wrong that ended without a report that counts; None: it wrote none."""
+    if attempt.unsigned:
+        return _in_words(attempt.unsigned[-1])
+    return "; ".join(sorted(attempt.faults)) or None
 
 
 def passed_over(office: Supervisor, attempt: Attempt, event: Event) -> None:
@@ -71,6 +87,12 @@ def _tell(office: Supervisor, attempt: Attempt, text: str | None) -> None:
 
 def _in_words(event: Event) -> str | None:
     match event:
+        case Unsigned(marker, expected):
+            text = _(
+                "it printed `{marker}` without the nonce of this run, so that does not count; the"
+                " line that counts is `{expected}`"
+            )
+            return text.format(marker=marker, expected=expected)
         case BlockUnclosed(name):
             return _("what it wrote as {name} was not closed, and does not count").format(name=name)
         case Garbled(why=why) if why:

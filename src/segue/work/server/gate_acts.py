@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from segue.core.machines import RunState, Trigger
@@ -99,15 +100,16 @@ class GateActs(Acting):
         self.office.reconcile(task.id)
         return self.review(review)
 
-    def answer(self, question: str, answer: str) -> Json:
+    def answer(self, question: str, answer: str, *, own_words: bool = False) -> Json:
+        """One of the options; other text only as the person's own words."""
         gate, task, _agent = self._gate(question, "question")
-        chosen = self._checked(gate, answer.strip())
+        chosen = self._checked(gate, answer.strip(), own_words)
         if not timers.answer(self.office, task, gate, chosen, []):
             self._settled(gate)
         return self._veiled(shapes.question(self._again(gate.id)))
 
-    def _checked(self, gate: GateRow, answer: str) -> str:
-        """Exact, then by other capitals, then “did you mean”."""
+    def _checked(self, gate: GateRow, answer: str, is_own: bool) -> str:
+        """Exact, then by other capitals, then own words, then “did you mean”."""
         if not answer:
             raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
         if not gate.options or answer in gate.options:
@@ -119,12 +121,16 @@ class GateActs(Acting):
         for option in gate.options:
             if option.casefold() == answer.casefold():
                 return option
+        if is_own:
+            return answer
         lowered = {option.casefold(): option for option in shown}
         close = get_close_matches(answer.casefold(), lowered, 1)
         suggestion = lowered[close[0]] if close else None
         text = _("`{answer}` is none of the options").format(answer=answer)
         if suggestion:
             text += "; " + _("did you mean `{name}`?").format(name=suggestion)
+        else:
+            text += "; " + _("send it as own words (`ownWords`) if it is meant so")
         facts = {"field": "answer", "options": list(shown), "suggestion": suggestion}
         raise Refused(422, "bad_answer", text, facts)
 
@@ -136,6 +142,8 @@ class GateActs(Acting):
         if "\0" in value or len(value.encode("utf-8", "replace")) > VALUE_BYTES_MAX:
             text = _("a value is text of at most {n} bytes, without NUL").format(n=VALUE_BYTES_MAX)
             raise Refused(422, "bad_value", text, {"field": "value"})
+        if gate.category == "file":
+            value = self._path(task, value)
         now = self.office.clock.now()
         name = variable(gate.name)
         secret = Put(
@@ -147,6 +155,21 @@ class GateActs(Acting):
         )
         self.office.saving.veil.renew()
         return self._veiled(shapes.dependency(self._again(gate.id)))
+
+    def _path(self, task: TaskRow, value: str) -> str:
+        """A file that is there: by its whole path, from the task's folder or from the project's,
+        which the agent does not work in. What was sent is not repeated: it may be a secret."""
+        project = self.office.jobs.project.root
+        try:
+            given = Path(value).expanduser()
+            if (Path(task.workspace or "") / given).exists():
+                return str(given)
+            if (project / given).exists():
+                return str(project / given)
+        except (OSError, ValueError, RuntimeError):
+            pass  # no name that a file can have, a home that is not there
+        text = _("there is no such file; give the path of one, from {folder} or from the root")
+        raise Refused(422, "no_file", text.format(folder=project), {"field": "value"})
 
     def reject(self, dependency: str, reason: str = "") -> Json:
         """It goes on without it, or with the default that it named."""

@@ -336,7 +336,7 @@ def _without_a_word(
     if attempt.lost is not None and attempt.run.resume_id is not None:
         _afresh(office, attempt, task, agent, used)
         return
-    reason = _("it ended without reporting")
+    reason = faults.why_nothing(attempt) or _("it ended without reporting")
     if ended.code != 0 or ended.error is not None:
         reason = why(ended, None)
     elif attempt.finished is not None and attempt.finished.is_error:

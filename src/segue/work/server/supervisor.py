@@ -34,6 +34,7 @@ from segue.dialects.events import (
     TaskDone,
     TodosListed,
     ToolUsed,
+    Unsigned,
     Used,
 )
 from segue.engine.clock import Clock
@@ -345,7 +346,7 @@ class Supervisor:
                 self._told(attempt, event)
             case StepDone() | TodosListed():
                 progress.heard(self, attempt, event)
-            case BlockUnclosed() | Garbled():
+            case Unsigned() | BlockUnclosed() | Garbled():
                 faults.noticed(self, attempt, event)
             case _:
                 pass  # in the log

@@ -110,6 +110,8 @@ def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: li
     if gate.category == PERMISSION and "tool" in gate.about:
         is_given = text in (ALLOW, ALLOW_TOOL)
         said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
+        if text not in gate.options:
+            said += "\n" + text
     veil = office.saving.veil
     told = {
         "type": asking.ANSWER, "text": veil.hidden(task.id, said + "\n"),
