@@ -165,6 +165,11 @@ def has_mcp() -> bool:
     return find_spec("mcp_types") is not None  # only the releases that we can use have it
 
 
+# Python compares sources with what it compiled by the second and the size: of a file that is written
+# twice within one second, a check would run what the earlier check has compiled.
+CHECK_ENV = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
     """What of Segue's own environment any program needs."""
     return {name: value for name, value in environ.items() if PASSED_ON.fullmatch(name)}

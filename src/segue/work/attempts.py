@@ -32,7 +32,7 @@ from segue.i18n import _
 from segue.store import files
 from segue.store.conversations import ConversationHolder
 from segue.work import place, prompts
-from segue.work.agents import Facts, Profile, Wanted, environment
+from segue.work.agents import CHECK_ENV, Facts, Profile, Wanted, environment
 from segue.work.project import Project
 from segue.work.rows import RunRow
 from segue.work.worktree import Worktrees
@@ -195,7 +195,7 @@ class Workshop:
         return Job(
             id=run.verify_job or "",
             argv=("/bin/sh", "-c", task.verify or ""),
-            env={**self._environment(attempt), "SEGUE_RUN": run.verify_job or ""},
+            env={**CHECK_ENV, **self._environment(attempt), "SEGUE_RUN": run.verify_job or ""},
             cwd=self.folder(task.id),
             log=self.evidence(run),
             dialect=Text(run.nonce),

@@ -15,7 +15,7 @@ from segue.engine.port import Channel, Job
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.conversations import ConversationHolder, Conversations
-from segue.work.agents import Facts, Profile, Wanted, environment
+from segue.work.agents import CHECK_ENV, Facts, Profile, Wanted, environment
 from segue.work.project import Project
 from segue.work.server import forks
 from segue.work.server.attempt import Attempt
@@ -136,7 +136,7 @@ class Jobs:
         return Job(
             id=run.id,
             argv=("/bin/sh", "-c", run.prompt or (task.now_at.verify if task.now_at else "") or ""),
-            env={**env, **self.defaults(run.task), **given},
+            env={**CHECK_ENV, **env, **self.defaults(run.task), **given},
             cwd=workspace,
             log=self.log(run.id, run.purpose),
             dialect=Text(run.nonce),
