@@ -36,32 +36,36 @@ def test_all_validations_run_again(feature: Feature) -> None:
     assert set(feature.box.notes("pwd")[2:]) == {str(feature.root)}
 
 
-def test_a_failure_on_the_whole_is_the_merges_work(feature: Feature) -> None:
-    """Each passed alone; the agent is told what does not fit, mends it, and all is validated again."""
+def test_what_another_one_broke_goes_back_before_the_merge(feature: Feature) -> None:
+    """Each passed alone; cp-1 is done again with its next iteration, and nothing is merged before."""
     clashing(feature)
-    feature.play("MERGE", "make('mend.txt')")
+    feature.repository()
+    feature.play("cp-1.2", "make('mend.txt')")
     done = feature.develop()
     assert done.code == 0, done.said
-    assert "THEY-CLASH" in feature.starts("MERGE")[0].prompt
+    assert feature.who[-4:] == ["cp-1", "cp-2", "cp-1", "MERGE"]
+    again = feature.starts("cp-1")[1]
+    assert (again.phase, again.iteration) == ("IMPLEMENT", "2")
+    assert "THEY-CLASH" in again.prompt
+    assert again.known["phase"] == "IMPLEMENT"
+    assert (feature.root / "mend.txt").exists(), "merged from its worktree"
     assert feature.state["phase"] == "DONE"
-    assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
+    assert feature.checkpoints == {"cp-1": ("passed", 2), "cp-2": ("passed", 1)}
 
 
-def test_what_is_not_mended_is_not_done(feature: Feature) -> None:
-    """It says that it is merged; the validations say no: failed, in MERGE, and gone on with later."""
-    clashing(feature)
-    feature.play("MERGE", "print('Merged, all is well.')")
-    done = feature.develop()
-    assert done.code in (1, 3), done.said
-    assert feature.state["phase"] == "MERGE"
+def test_what_is_not_mended_escalates(feature: Feature) -> None:
+    """It passes alone and never beside cp-2: a person is asked after the third; nothing was merged."""
+    whole = feature.out / "whole"
+    feature.settle(
+        cp("cp-2", validate=f'test -n "$SEGUE_CHECKPOINT" || touch {whole}'),
+        cp("cp-1", validate=f"test ! -e {whole} || {{ rm {whole}; echo THEY-CLASH; false; }}"),
+    )
+    done = feature.develop("--jobs", "1")
+    assert done.code == 3, done.said
+    assert [start.iteration for start in feature.starts("cp-1")] == ["1", "2", "3"]
+    assert feature.checkpoints["cp-1"] == ("escalated", 3)
     assert "THEY-CLASH" in done.said
-    count = len(feature.starts("MERGE"))
-    assert count <= 3
-    feature.play("MERGE", "make('mend.txt')")
-    again = feature.go_on()
-    assert again.code == 0, again.said
-    assert len(feature.starts("MERGE")) == count + 1
-    assert len(feature.starts("cp-1")) == 1
+    assert "MERGE" not in feature.who
 
 
 def test_a_merge_that_breaks_something_is_seen(feature: Feature) -> None:
@@ -98,9 +102,10 @@ def test_no_merge_command_on_what_does_not_fit(feature: Feature) -> None:
     """A validation fails on the whole: nothing is merged by a command that would not look."""
     clashing(feature)
     done = feature.develop("--merge-command", f"echo yes >> {feature.out}/merged")
-    assert done.code in (1, 3), done.said
+    assert done.code == 3, done.said
     assert feature.box.notes("merged") == []
-    assert feature.state["phase"] == "MERGE"
+    assert feature.state["phase"] == "IMPLEMENT"
+    assert feature.checkpoints["cp-1"] == ("escalated", 3)
 
 
 # --- a person approves the design

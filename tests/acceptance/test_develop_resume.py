@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -222,6 +223,36 @@ def test_done_begins_anew(feature: Feature, words: tuple[str, ...]) -> None:
     assert feature.who[0] == "DESIGN"
     assert feature.state["feature"] == words[0]
     assert feature.state["started_at"] != "2026-02-16T10:00:00"
+
+
+@pytest.mark.parametrize("json", [True, False])
+def test_done_and_resume_says_so(feature: Feature, json: bool) -> None:
+    """As after a death just behind DONE: it is complete, exit 0; nothing runs, nothing is touched."""
+    before = found(feature, "DONE", ALL)
+    done = feature.go_on() if json else feature.box.segue("develop", "--resume", "--lang", "ko")
+    assert done.code == 0, done.said
+    if json:
+        assert (done.json["event"], done.json["phase"], done.json["exit"]) == (
+            "finished",
+            "DONE",
+            0,
+        )
+        assert done.json["completed"] == ["cp-1", "cp-2", "cp-3"]
+    assert (feature.who, feature.state_path.read_bytes()) == ([], before)
+
+
+def test_a_finished_feature_set_back_is_not_done(feature: Feature) -> None:
+    """One checkpoint's work is removed and its mark set back: done again, and validated."""
+    feature.settle(cp("cp-1"), cp("cp-2"))
+    assert feature.develop().code == 0
+    (feature.root / "cp-2.txt").unlink()
+    text = feature.state_path.read_text().replace("phase: DONE", "phase: IMPLEMENT")
+    feature.put(re.sub(r"cp-2: .*", "cp-2: { status: pending, iteration: 0 }", text))
+    done = feature.go_on()
+    assert done.code == 0, done.said
+    assert feature.who[-2:] == ["cp-2", "MERGE"]
+    assert (feature.root / "cp-2.txt").exists()
+    assert feature.state["phase"] == "DONE"
 
 
 def test_done_in_english(feature: Feature) -> None:

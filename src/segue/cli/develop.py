@@ -19,7 +19,7 @@ from segue.i18n import _
 from segue.work.config import JOBS_MAX
 from segue.work.develop.developing import Wishes, develop, found, repair
 from segue.work.develop.folder import FOLDER, FeatureFolder
-from segue.work.finish import WAITS
+from segue.work.finish import ALL_DONE, SOMETHING_FAILED, WAITS
 from segue.work.project import Project
 
 
@@ -79,13 +79,12 @@ def command(
         raise UserError("usage", _("--resume and --fresh exclude each other"))
     folder = FeatureFolder(Project.around(Path.cwd()).root)
     if is_repair:
-        repaired = _repair(folder, as_json=as_json)
-        if feature is None and repaired.phase is Phase.DONE:
-            if not as_json:
-                tell(repaired)
-            why = _("The last feature is complete.")
-            return _nothing_done(0, why, folder, repaired, as_json=as_json)
+        _repair(folder, as_json=as_json)
     there = None if fresh and feature else found(folder)
+    resume = resume or approve  # there is nothing left to ask
+    if (resume or is_repair) and not fresh and feature is None and _is_done(there):
+        assert there is not None
+        return _already_done(folder, there[1], as_json=as_json)
     wishes = Wishes(
         folder.root,
         feature,
@@ -98,7 +97,6 @@ def command(
         merge_command=merge_command,
         wait=not no_wait,
     )
-    resume = resume or approve  # there is nothing left to ask
     settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
     if settled is None:
         assert there is not None
@@ -106,6 +104,21 @@ def command(
         return _nothing_done(WAITS, why, folder, there[1], as_json=as_json)
     ignore(folder, as_json=as_json)
     return go(settled, ctx.obj["environ"], as_json=as_json)
+
+
+def _is_done(there: tuple[bytes, Feature] | None) -> bool:
+    return there is not None and there[1].resumes_in is Phase.DONE
+
+
+def _already_done(folder: FeatureFolder, there: Feature, *, as_json: bool) -> int:
+    """The end of a run that did not get to say it: as it would have ended."""
+    if not as_json:
+        tell(there)
+    is_short = any(one.status is Status.ESCALATED for one in there.checkpoints.values())
+    why = _("The last feature is complete.")
+    return _nothing_done(
+        SOMETHING_FAILED if is_short else ALL_DONE, why, folder, there, as_json=as_json
+    )
 
 
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
@@ -141,10 +154,11 @@ def settle(
         return _new(wishes, resume)
     if fresh:
         return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
-    if there.phase is Phase.DONE:
+    is_done = there.resumes_in is Phase.DONE
+    if is_done or (there.phase is Phase.DONE and wishes.feature is not None):
         if not (wishes.feature or "").strip():
             raise UserError(
-                "nothing_to_resume" if resume else "usage",
+                "usage",
                 _("the last feature is complete; there is nothing to go on with"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )

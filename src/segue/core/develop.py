@@ -35,6 +35,9 @@ class Status(StrEnum):
     ESCALATED = "escalated"
 
 
+SETTLED = (Status.PASSED, Status.ESCALATED)  # MERGE has an escalated one that was passed over
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a checkpoint is. `iteration`: 0 (not begun) to 3."""
@@ -53,6 +56,15 @@ class Feature:
     started_at: str = ""
     updated_at: str = ""
     checkpoints: Mapping[str, Progress] = field(default_factory=dict)
+
+    @property
+    def resumes_in(self) -> Phase:
+        """The phase that has work to do: a checkpoint that is not done is work of IMPLEMENT,
+        whatever later phase the file names beside it."""
+        is_left = any(one.status not in SETTLED for one in self.checkpoints.values())
+        return (
+            Phase.IMPLEMENT if is_left and self.phase in (Phase.MERGE, Phase.DONE) else self.phase
+        )
 
     def with_checkpoint(self, id: str, progress: Progress) -> Feature:
         return replace(self, checkpoints={**self.checkpoints, id: progress})

@@ -147,6 +147,8 @@ TASK = Machine(
         (TaskState.IN_PROGRESS, Trigger.SKIP): To(TaskState.SKIPPED),  # by a person
         (TaskState.FAILED, Trigger.RETRY): To(TaskState.PENDING),
         (TaskState.FAILED, Trigger.SKIP): To(TaskState.SKIPPED),
+        (TaskState.COMPLETED, Trigger.REOPEN): To(TaskState.PENDING),  # its evidence is gone
+        (TaskState.COMPLETED, Trigger.FAIL): To(TaskState.FAILED),  # and it had its last try
         (TaskState.SKIPPED, Trigger.REOPEN): To(TaskState.PENDING),
         **_EDITS,
     },

@@ -15,6 +15,7 @@ TABLES = {
         in_progress: wake in_progress, ask in_progress, answer in_progress
         in_progress: restart pending, skip skipped
         failed: retry pending, skip skipped
+        completed: reopen pending, fail failed
         skipped: reopen pending
     """,
     "run": """

@@ -25,7 +25,7 @@ from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.plans.develop_state import BrokenError
-from segue.store.changes import instant
+from segue.store.changes import Note, instant
 from segue.store.sqlite import Store
 from segue.work import config, runner
 from segue.work.agents import Profile
@@ -191,7 +191,7 @@ def repaired(folder: FeatureFolder) -> Feature | None:
     feature = new_feature(rows[DESIGN]["title"], began)
     settled = _settled_checkpoints(folder, feature.feature)
     checkpoints = {
-        one.id: _progress(TaskState(row["state"]), row["retries_used"])
+        one.id: _progress(TaskState(row["state"]), row["retries_used"], row["mark"])
         for one in settled
         if (row := rows.get(one.id)) is not None
     }
@@ -233,10 +233,10 @@ def _phase(rows: Mapping[str, Mapping[str, object]], checkpoints: Mapping[str, P
         return Phase.REVIEW
     if any(one.status is not Status.PASSED for one in checkpoints.values()) or not checkpoints:
         return Phase.IMPLEMENT
-    return Phase.DONE if is_done(MERGE) else Phase.MERGE
+    return Phase.MERGE  # also of a finished one: nothing is DONE before the validations ran
 
 
-def _progress(state: TaskState, used: int) -> Progress:
+def _progress(state: TaskState, used: int, mark: str | None) -> Progress:
     match state:
         case TaskState.COMPLETED:
             return Progress(Status.PASSED, min(3, used + 1))
@@ -244,6 +244,10 @@ def _progress(state: TaskState, used: int) -> Progress:
             return Progress(Status.IN_PROGRESS, min(3, used + 1))
         case TaskState.FAILED:
             return Progress(Status.ESCALATED, min(3, used + 1))
+        case TaskState.SKIPPED if mark == TaskState.FAILED:  # by a person
+            return Progress(Status.ESCALATED, min(3, used + 1))
+        case TaskState.PENDING if used:  # cut off, or sent back by the merge
+            return Progress(Status.IN_PROGRESS, min(3, used + 1))
         case _:
             return Progress()
 
@@ -264,7 +268,24 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
         )
     folder.put_aside(Project.around(folder.root).memory / "backups", now)
     folder.save(develop_state.render(feature))
+    if feature.phase is Phase.MERGE:
+        _not_shown(Project.around(folder.root), folder, now)
     return feature
+
+
+def _not_shown(project: Project, folder: FeatureFolder, now: datetime) -> None:
+    """The file does not show the merge that the journal knows of: it is validated, not repeated."""
+    store = Store.open(project.database)
+    try:
+        sql = (
+            "SELECT tasks.id FROM tasks JOIN plans ON tasks.plan = plans.id"
+            " WHERE plans.path = ? AND tasks.key = ?"
+        )
+        row = store.one(sql, str(folder.state_file), MERGE)
+        if row is not None:
+            store.move(Note("task", row["id"], {"mark": TaskState.PENDING}), at=now)
+    finally:
+        store.close()
 
 
 def finish(run: PlanRun, steps: FeatureSteps) -> Result:

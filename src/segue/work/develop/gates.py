@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.develop import Phase
+from segue.core.develop import Phase, Status
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
@@ -24,6 +24,20 @@ ERROR_LINES = 12
 
 def is_open(steps: FeatureSteps, category: str) -> bool:
     return any(gate.category == category for gate in steps.run.ledger.gates.values())
+
+
+def withdraw_stale(steps: FeatureSteps) -> None:
+    """Questions that the file has settled: about a design that it is past, about a checkpoint that
+    it does not call escalated."""
+    marks = steps.state.checkpoints
+    for gate in list(steps.run.ledger.gates.values()):
+        about = marks.get(str(gate.about.get("checkpoint")))
+        is_past = gate.category == DESIGN and steps.state.phase is not Phase.DESIGN
+        is_other = gate.category == ESCALATED and (
+            about is None or about.status is not Status.ESCALATED
+        )
+        if is_past or is_other:
+            steps.run.ledger.close_gate(gate, None)
 
 
 def holds_design(steps: FeatureSteps) -> bool:

@@ -36,7 +36,7 @@ def standing(root: Path, known: Known) -> Standing:
     for one in feature.checkpoints.values() if feature else ():
         counts[COUNTED[one.status]] += 1
     at_work = known.at_work(path)
-    is_done = feature is not None and feature.phase is Phase.DONE
+    is_done = feature is not None and feature.resumes_in is Phase.DONE
     signs = Signs(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
@@ -86,7 +86,7 @@ def facts(standing: Standing) -> dict[str, Any]:
     there = found(FeatureFolder(standing.path.parent.parent))
     assert there is not None
     feature = there[1]
-    is_left = feature.phase is not Phase.DONE
+    is_left = feature.resumes_in is not Phase.DONE
     return {
         "resumable": is_left and standing.holder is None,
         "why": _why(feature, standing),
@@ -101,7 +101,7 @@ def facts(standing: Standing) -> dict[str, Any]:
 def _why(feature: Feature, standing: Standing) -> str:
     if standing.holder is not None:
         return _("it is being run by process {pid}").format(pid=standing.holder.pid)
-    if feature.phase is Phase.DONE:
+    if feature.resumes_in is Phase.DONE:
         return _("everything is done")
     if standing.gates:
         return _("it waits for an answer: {text}").format(
@@ -115,7 +115,7 @@ def _why(feature: Feature, standing: Standing) -> str:
 
 def _next(feature: Feature, standing: Standing) -> str:
     parts = [_("ask again what was asked")] if standing.gates else []
-    if feature.phase is Phase.IMPLEMENT:
+    if feature.resumes_in is Phase.IMPLEMENT:
         parts.append(_("go on with the checkpoints: {report}").format(report=report(feature)))
     elif not standing.gates:
         parts.append(_("phase {phase} from its beginning").format(phase=feature.phase))
@@ -124,7 +124,7 @@ def _next(feature: Feature, standing: Standing) -> str:
 
 def _redone(feature: Feature, standing: Standing) -> str:
     """What is parked or has asked goes on where it is."""
-    if feature.phase is Phase.IMPLEMENT:
+    if feature.resumes_in is Phase.IMPLEMENT:
         waiting = {one["task"] for one in (*standing.parks, *standing.gates)}
         busy = [
             id

@@ -30,9 +30,10 @@ from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.store.changes import Note
 from segue.work import place
-from segue.work.develop import gates, git, reconciling, tasks
+from segue.work.develop import gates, git, marks, reconciling, tasks, validations
 from segue.work.develop.folder import FeatureFolder
-from segue.work.develop.tasks import BY_COMMAND, CHECK, DESIGN, MERGE, OF_PHASE, REVIEW
+from segue.work.develop.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW, STATES
+from segue.work.develop.validations import CHECK
 from segue.work.source import Steps
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ class FeatureSteps(Steps):
         self.by_hand: set[str] = set()  # a person did them: only to be validated
         self._has_moved = False
         self._uses_worktrees = False
-        self._is_checked = False
         self.settled_by_choice: set[str] = set()  # by what the command line said, once each
         self.escalated_before: set[str] = set()  # before this run
 
@@ -86,8 +86,8 @@ class FeatureSteps(Steps):
     def begin(self, run: PlanRun, feature: Feature, data: bytes | None) -> None:
         """From this state on; without `data` the feature is new."""
         self._run, self.state = run, feature
-        marks = feature.checkpoints.items()
-        self.escalated_before = {id for id, one in marks if one.status is Status.ESCALATED}
+        shown = feature.checkpoints.items()
+        self.escalated_before = {id for id, one in shown if one.status is Status.ESCALATED}
         if data is None:
             self._forget_all()
             self._data = develop_state.render(feature)
@@ -95,12 +95,20 @@ class FeatureSteps(Steps):
             run.tell("phase_entered", phase=feature.phase, strategy=None)
         else:
             self._data = data
-        if self.state.phase in (Phase.IMPLEMENT, Phase.MERGE):
+        has_checkpoints = feature.resumes_in in (Phase.IMPLEMENT, Phase.MERGE)
+        if has_checkpoints:
             self._read_checkpoints()
             reconciling.check(feature, self._data, self.checkpoints, self.folder)
             self._tell_differences(feature)
+        marks.take_in(self)
+        run.ledger.commit()  # tables first
+        if self.state.phase is not self.state.resumes_in:
+            self._save(replace(self.state, phase=self.state.resumes_in))
+        if has_checkpoints:
             self._uses_worktrees = self._wants_worktrees()
-        self._try_phases_again()
+        for id, progress in self.state.checkpoints.items():
+            if progress.status is Status.ESCALATED and self.state_of(id) is TaskState.SKIPPED:
+                run.skipped_here.add(id)
         self._advance()
         self._has_moved = False
 
@@ -109,12 +117,13 @@ class FeatureSteps(Steps):
         ledger = self.run.ledger
         for key, row in ledger.tasks.items():
             if row.state is not TaskState.PENDING:
-                self._back_to_pending(key, None)
+                self.back_to_pending(key, None)
         if DESIGN in ledger.tasks:  # its title is where the journal has the feature's name
             name = {"title": self.state.feature}
             ledger.stage(Note("task", ledger.tasks[DESIGN].id, name))
 
-    def _back_to_pending(self, key: str, error: str | None) -> None:
+    def back_to_pending(self, key: str, error: str | None) -> None:
+        """A step is to be done from its beginning."""
         self.run.ledger.move_task(
             key,
             TaskState.PENDING,
@@ -124,21 +133,6 @@ class FeatureSteps(Steps):
             error=error,
             summary=None,
         )
-
-    def _try_phases_again(self) -> None:
-        """A phase that failed begins again; a checkpoint that did is asked about."""
-        for key in (DESIGN, REVIEW, CHECK, MERGE):
-            row = self.run.ledger.tasks.get(key)
-            if row is not None and row.state in (TaskState.FAILED, TaskState.SKIPPED):
-                self._back_to_pending(key, row.error)
-        for key in OF_PHASE.get(self.state.phase, ()):
-            row = self.run.ledger.tasks.get(key)
-            was_shown = row is not None and row.state == row.mark == TaskState.COMPLETED
-            if was_shown and not gates.is_open(self, key):  # a person set the phase back
-                self._back_to_pending(key, None)
-        for id, progress in self.state.checkpoints.items():
-            if progress.status is Status.ESCALATED and self.state_of(id) is TaskState.SKIPPED:
-                self.run.skipped_here.add(id)
 
     def _read_checkpoints(self) -> None:
         self.checkpoints = reconciling.checkpoints_in(self.design)
@@ -164,6 +158,11 @@ class FeatureSteps(Steps):
         """A person said that the work goes on without it."""
         return id in self.run.skipped_here
 
+    @property
+    def wanted(self) -> list[Checkpoint]:
+        """Those that nobody has passed over."""
+        return [one for one in self.checkpoints if not self.is_passed_over(one.id)]
+
     # How they run
 
     def is_isolated(self, task: str) -> bool:
@@ -182,7 +181,11 @@ class FeatureSteps(Steps):
         return last if last is not None and last.agent == task.agent else None
 
     def object_to(self, attempt: Attempt) -> str | None:
-        if attempt.task.id not in (DESIGN, REVIEW):
+        return self.objection_to(attempt.task.id)
+
+    def objection_to(self, task: str) -> str | None:
+        """What is missing of a design or a review, in words."""
+        if task not in (DESIGN, REVIEW):
             return None
         shown = self.design.relative_to(self.folder.root)
         try:
@@ -191,7 +194,7 @@ class FeatureSteps(Steps):
             text = ""
         if not text.strip():
             return _("it ended well and has not written {path}").format(path=shown)
-        if attempt.task.id == REVIEW:
+        if task == REVIEW:
             try:
                 document.read(text)
             except CheckpointsError as error:
@@ -216,27 +219,22 @@ class FeatureSteps(Steps):
 
     def mark(self, task: str, state: TaskState) -> None:
         """The tables say it all: the file is brought to them at the next write."""
+        if task == CHECK and state is TaskState.FAILED:
+            validations.send_back(self)
+        elif task == MERGE and state is TaskState.PENDING:  # cut off: the phase from its beginning
+            self.run.move_task(CHECK, TaskState.PENDING, Trigger.EDIT, mark=TaskState.PENDING)
 
     def write(self, taken_in: Callable[[], None]) -> bool:
         self._has_moved = self._advance() or self._has_moved
-        if self.state.phase is Phase.MERGE and not self._is_checked and self.check_is_settled():
-            self._is_checked = self._has_moved = True  # the merge is told how it came out
         return True
-
-    def check_is_settled(self) -> bool:
-        return self.state_of(CHECK) in (TaskState.COMPLETED, TaskState.FAILED)
 
     def has_moved_on(self) -> bool:
         has_moved, self._has_moved = self._has_moved, False
         return has_moved
 
     def followed(self, run: PlanRun) -> None:
-        """What a checkpoint held back may be free now; what fails on the whole is the merge's
-        work, where an agent does it."""
+        """What a checkpoint held back may be free now."""
         self.reopen_free()
-        is_held = self.state.phase is Phase.MERGE and self.state_of(MERGE) is TaskState.SKIPPED
-        if is_held and self.check_is_settled() and not self.manner.merge_command:
-            run.move_task(MERGE, TaskState.PENDING, Trigger.REOPEN)
 
     def reopen_free(self) -> bool:
         """Checkpoints that waited for one that a person has settled go on."""
@@ -277,15 +275,36 @@ class FeatureSteps(Steps):
                 self._implement()
             case Phase.IMPLEMENT:
                 return self._checkpoint_boundary()
-            case Phase.MERGE if self.state_of(MERGE) is TaskState.COMPLETED:
+            case Phase.MERGE if broken := self._broken():
+                shown = {**self.state.checkpoints, **broken}
+                self._save(replace(self.state, phase=Phase.IMPLEMENT, checkpoints=shown))
+            case Phase.MERGE if self._is_merged():
                 self._save(replace(self.state, phase=Phase.DONE))
             case _:
                 return False
         return True
 
+    def _is_merged(self) -> bool:
+        """And all validations have passed before."""
+        return all(self.state_of(key) is TaskState.COMPLETED for key in (CHECK, MERGE))
+
+    def _broken(self) -> dict[str, Progress]:
+        """Checkpoints that are not done, although the merge was reached; as the file shows them."""
+        found = {}
+        for one in self.checkpoints:
+            state = self.state_of(one.id)
+            if state is TaskState.COMPLETED or self.is_passed_over(one.id):
+                continue
+            found[one.id] = self._progress(one.id)
+            if state is TaskState.PENDING:
+                used = self.run.ledger.tasks[one.id].retries_used
+                found[one.id] = Progress(Status.IN_PROGRESS, used + 1)
+        return found
+
     def _implement(self) -> None:
         before = self.state
         self._read_checkpoints()
+        marks.take_in_checkpoints(self)
         self._tell_differences(before)
         strategy = self.manner.strategy or strategy_for(self.checkpoints)
         if strategy is Strategy.AGENT_TEAMS and self.manner.agent_kind != "claude":
@@ -321,6 +340,9 @@ class FeatureSteps(Steps):
             for one in self.checkpoints
         ]
         if all(settled):
+            for key in (CHECK, MERGE):
+                if self.state_of(key) is not TaskState.PENDING:
+                    self.back_to_pending(key, None)
             self._save(replace(self.state, phase=Phase.MERGE))
             return True
         return False
@@ -349,10 +371,22 @@ class FeatureSteps(Steps):
         self._data = develop_state.edit(self._data, feature)
         self.folder.save(self._data)
         before, self.state = self.state, feature
+        self._note_what_is_shown(before)
         if feature.phase is not before.phase:
             is_implement = feature.phase is Phase.IMPLEMENT
             strategy = feature.strategy if is_implement else None
             self.run.tell("phase_entered", phase=feature.phase, strategy=strategy)
+
+    def _note_what_is_shown(self, before: Feature) -> None:
+        """At once: a person may change the file as soon as it is there."""
+        ledger = self.run.ledger
+        for id, progress in self.state.checkpoints.items():
+            if id in ledger.tasks and progress != before.checkpoints.get(id):
+                ledger.note_mark(id, STATES[progress.status])
+        for key, phase in marks.PHASE_OF.items():
+            if key in ledger.tasks and phase is before.phase is not self.state.phase:
+                ledger.note_mark(key, self.state_of(key))
+        ledger.flush()
 
     def _take_theirs(self) -> None:
         """Comments and keys that a person wrote meanwhile are kept; a broken file is not read."""
@@ -382,7 +416,7 @@ class FeatureSteps(Steps):
 
     def design_again(self, wish: str) -> None:
         """A person asks for changes of the design."""
-        self._back_to_pending(DESIGN, wish)
+        self.back_to_pending(DESIGN, wish)
         self._has_moved = True
 
     def passed_over(self) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from segue.core.develop import ITERATIONS_MAX, Checkpoint, Phase, Progress, Status, Strategy
 from segue.core.plan import Task, TaskState
 from segue.i18n import _
+from segue.work.agents import CHECK_ENV
 from segue.work.attempts import ATTEMPT
-from segue.work.develop import prompts
+from segue.work.develop import prompts, validations
+from segue.work.develop.validations import CHECK
 
 if TYPE_CHECKING:
     from segue.work.develop.steps import FeatureSteps
 
-DESIGN, REVIEW, CHECK, MERGE = "design", "review", "check", "merge"
+DESIGN, REVIEW, MERGE = "design", "review", "merge"
 BY_COMMAND = "command"  # the name of what is no agent: a command of the plan itself
 TRIES = 2  # more than the first, of a design and of a merge
 REVIEW_TRIES = 3  # how often the checkpoints go back to the reviewer
+EVERY_FILE = ("**",)  # so that no other one runs beside it
 TEAMS = (("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1"),)
-OF_PHASE = {Phase.DESIGN: (DESIGN,), Phase.REVIEW: (REVIEW,), Phase.MERGE: (MERGE, CHECK)}
 STATES = {
     Status.PENDING: TaskState.PENDING,
     Status.IN_PROGRESS: TaskState.IN_PROGRESS,
@@ -35,7 +36,7 @@ def of_phase(steps: FeatureSteps) -> tuple[Task, ...]:
         case Phase.REVIEW:
             return (_phase_task(steps, REVIEW, _("Review of the design"), REVIEW_TRIES),)
         case Phase.IMPLEMENT:
-            return tuple(_checkpoint_task(steps, one, n) for n, one in enumerate(steps.checkpoints))
+            return checkpoint_tasks(steps)
         case Phase.MERGE:
             return (_check_task(steps), _merge_task(steps))
         case _:
@@ -64,6 +65,10 @@ def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
     )
 
 
+def checkpoint_tasks(steps: FeatureSteps) -> tuple[Task, ...]:
+    return tuple(_checkpoint_task(steps, one, n) for n, one in enumerate(steps.checkpoints))
+
+
 def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
     by_hand = one.id in steps.by_hand
     progress = steps.state.checkpoints[one.id]
@@ -71,13 +76,14 @@ def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
     row = steps.run.ledger.tasks.get(one.id)
     used = row.retries_used if row else max(0, progress.iteration - 1)
     is_team = steps.state.strategy is Strategy.AGENT_TEAMS
+    is_alone = is_team or steps.state.strategy is Strategy.DIRECT
     return Task(
         one.id,
         one.description.splitlines()[0],
         state=_shown(steps, one.id, progress),
         order=order,
         blocked_by=tuple(id for id in one.depends if not steps.is_passed_over(id)),
-        files=one.files or ("**",),
+        files=EVERY_FILE if is_alone else one.files or EVERY_FILE,
         agent=BY_COMMAND if by_hand else steps.manner.agent,
         run=":" if by_hand else None,
         verify=one.validate,
@@ -120,49 +126,30 @@ def _check_task(steps: FeatureSteps) -> Task:
         _("All validations on the whole"),
         state=steps.state_of(CHECK),
         agent=BY_COMMAND,
-        run=_all_validations(steps),
+        run=validations.script(steps.wanted),
         retries=0,
-        env=_env(steps),
+        env=_env(steps, *CHECK_ENV.items()),
     )
 
 
 def _merge_task(steps: FeatureSteps) -> Task:
-    row = steps.run.ledger.tasks.get(CHECK)
-    is_free = steps.check_is_settled() and not steps.manner.merge_command
-    outcome = _("They all passed.")
-    if row is not None and row.state is TaskState.FAILED:
-        outcome = _("Not all of them passed:") + f"\n\n{row.error or ''}"
     by_command = steps.manner.merge_command
     return Task(
         MERGE,
         _("Merge"),
         state=steps.state_of(MERGE),
         order=1,
-        blocked_by=() if is_free else (CHECK,),
+        blocked_by=(CHECK,),
         agent=BY_COMMAND if by_command else steps.manner.agent,
         run=by_command,
-        verify=None if by_command else _all_validations(steps),
+        verify=None if by_command else validations.script(steps.wanted),
         retries=TRIES,
         body=_fill(
             steps,
             "merge",
-            validations="\n".join(f"- {one.id}: `{one.validate}`" for one in _wanted(steps)),
-            outcome=outcome,
+            validations="\n".join(f"- {one.id}: `{one.validate}`" for one in steps.wanted),
+            outcome=_("They all passed."),
         ),
         resumes_conversation=True,
         env=_env(steps),
     )
-
-
-def _wanted(steps: FeatureSteps) -> list[Checkpoint]:
-    return [one for one in steps.checkpoints if not steps.is_passed_over(one.id)]
-
-
-def _all_validations(steps: FeatureSteps) -> str:
-    """Each validation by itself; the names of those that failed, last."""
-    lines = ["# " + _("all validations"), "failed="]
-    for one in _wanted(steps):
-        lines.append(f"echo {shlex.quote(f'== {one.id}: {one.validate}')}")
-        lines.append(f'sh -c {shlex.quote(one.validate)} || failed="$failed {one.id}"')
-    lines.append('test -z "$failed" || { echo "failed:$failed"; exit 1; }')
-    return "\n".join(lines)

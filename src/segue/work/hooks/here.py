@@ -44,7 +44,7 @@ def place(project: Project, *, is_short: bool) -> str:
 def left_to_do(project: Project) -> str:
     """The checkpoint in whose loop an agent would stop; nothing where it may."""
     feature = feature_here(project)
-    if feature is None or feature.phase != "IMPLEMENT" or _holder(project) is not None:
+    if feature is None or feature.resumes_in != "IMPLEMENT" or _holder(project) is not None:
         return ""
     going = _in_progress(feature)
     if not going:
@@ -64,7 +64,7 @@ def feature_here(project: Project) -> Feature | None:
     from segue.work.develop.folder import FeatureFolder  # noqa: PLC0415 - few projects have one
 
     found = FeatureFolder(project.root).load()
-    if found is None or found[1].phase == "DONE":
+    if found is None or found[1].resumes_in == "DONE":
         return None
     return found[1]
 

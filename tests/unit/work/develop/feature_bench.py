@@ -138,6 +138,25 @@ class FeatureBench(StepsBench[FeatureSteps]):
         self.designs()
         self.reviews(block)
 
+    def says_failed(self, *checkpoints: str, output: str = "") -> None:
+        """All validations run together, and these fail."""
+        log = self.job_of("check").log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"{output}failed: {' '.join(checkpoints)}\n")
+        self.ends_well("check", 1)
+
+    def forget_mark(self, task: str, mark: str) -> None:
+        """As if Segue had died before it noted what the file shows."""
+        self.run.ledger.note_task(task, mark=mark)
+        self.run.ledger.flush()
+
+    def lose_memory(self) -> None:
+        """The database is removed, as by `git clean`."""
+        self.close()
+        self._stores.clear()
+        for path in (self.root / ".segue").glob("segue.db*"):
+            path.unlink()
+
     def answers(self, text: str) -> None:
         """A person answers the one question that is open."""
         (gate,) = self.run.ledger.gates.values()

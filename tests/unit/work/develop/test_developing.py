@@ -40,7 +40,7 @@ def test_a_broken_state_is_never_taken_for_new(desk: FeatureBench) -> None:
     assert desk.place.state_file.read_bytes() == BROKEN
 
 
-@pytest.mark.parametrize("when", ["design", "review", "implement", "merge", "done"])
+@pytest.mark.parametrize("when", ["design", "review", "implement", "merge"])
 def test_the_journal_knows_what_the_file_said(desk: FeatureBench, when: str) -> None:
     """Phase, strategy and every checkpoint, at any time; the broken one is kept."""
     desk.develop()
@@ -50,11 +50,8 @@ def test_the_journal_knows_what_the_file_said(desk: FeatureBench, when: str) -> 
         desk.reviews(APART)
         desk.fails("cp-2")
         desk.passes("cp-1")
-    if when in ("merge", "done"):
+    if when == "merge":
         desk.passes("cp-2")
-    if when == "done":
-        desk.ends_well("check")
-        desk.passes("merge")
     before = desk.state
     breaks(desk)
     feature = repair(desk.place, desk.clock.now())

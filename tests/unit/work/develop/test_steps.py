@@ -85,20 +85,80 @@ def test_wrong_checkpoints_go_back_three_times(desk: FeatureBench) -> None:
     assert desk.state.phase is Phase.IMPLEMENT
 
 
-def test_a_validation_that_fails_on_the_whole_is_the_mergers_work(desk: FeatureBench) -> None:
-    """It is told which, and all of them are run again behind it."""
+def test_a_checkpoint_that_another_one_broke_goes_back(desk: FeatureBench) -> None:
+    """Before any merge work: with its next iteration, told what its validation printed."""
     desk.to_implement()
     desk.passes("cp-1", "cp-2")
-    log = desk.job_of("check").log
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text("failed: cp-2\n")
-    desk.ends_well("check", 1)
-    assert "Not all of them passed" in desk.told_to("merge")
-    desk.ends_well("merge")
-    check = desk.engine.jobs[desk.attempt_of("merge").run.verify_job or ""]
-    assert "check store" in check.argv[-1] and "check page" in check.argv[-1]
-    desk.validated("merge")
+    written = len(desk.saved)
+    desk.says_failed(
+        "cp-2", output="== cp-1: check store\nfine\n== cp-2: check page\nTHEY CLASH\n\n"
+    )
+    assert desk.state.phase is Phase.IMPLEMENT
+    assert desk.marks == {"cp-1": ("passed", 1), "cp-2": ("in_progress", 2)}
+    assert len(desk.saved) == written + 1
+    assert desk.running == ["cp-2"]
+    assert "THEY CLASH" in desk.told_to("cp-2") and "fine" not in desk.told_to("cp-2")
+    assert desk.job_of("cp-2").env["SEGUE_ITERATION"] == "2"
+    desk.passes("cp-2")
+    desk.ends_well("check")
+    desk.passes("merge")
+    assert desk.begun_tasks[-5:] == ["cp-2", "check", "cp-2", "check", "merge"]
     assert desk.finish() == 0
+
+
+def test_a_checkpoint_that_is_broken_again_and_again_escalates(desk: FeatureBench) -> None:
+    """After its third iteration a person is asked; nothing was merged."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    for _time in range(2):
+        desk.says_failed("cp-1")
+        desk.passes("cp-1")
+    desk.says_failed("cp-1", output="THEY CLASH\n")
+    assert desk.marks["cp-1"] == ("escalated", 3)
+    assert desk.is_over
+    (gate,) = desk.told("gate_opened")
+    assert "cp-1" in gate["text"] and "THEY CLASH" in gate["text"]
+    assert "merge" not in desk.begun_tasks
+    assert desk.finish() == 3
+    desk.answers("skip")
+    assert "check store" not in desk.job_of("check").argv[-1]
+
+
+def test_going_back_survives_a_death_before_its_write(desk: FeatureBench) -> None:
+    """The tables know whose work it is; the count is that of the next iteration."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    before = desk.place.state_file.read_bytes()
+    desk.says_failed("cp-2")
+    desk.place.state_file.write_bytes(before)
+    desk.forget_mark("cp-2", "completed")
+    desk.develop(None)
+    assert desk.begun_tasks == ["cp-2"]
+    assert desk.marks["cp-2"] == ("in_progress", 2)
+
+
+def test_going_back_needs_no_memory(desk: FeatureBench) -> None:
+    """The file alone says it."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    desk.says_failed("cp-2")
+    desk.lose_memory()
+    desk.develop(None)
+    assert desk.begun_tasks == ["cp-2"]
+    assert desk.job_of("cp-2").env["SEGUE_ITERATION"] == "2"
+
+
+def test_validations_that_could_not_be_run_are_nobodys_failure(desk: FeatureBench) -> None:
+    """Killed before they ended: the phase has failed, no checkpoint has; the next start runs them."""
+    desk.to_implement()
+    desk.passes("cp-1", "cp-2")
+    desk.happens(Ended(desk.attempt_of("check").run.id, None, signal=9))
+    assert desk.is_over
+    assert desk.state.phase is Phase.MERGE
+    assert desk.finish() == 1
+    desk.develop(None)
+    assert desk.begun_tasks == ["check"]
+    assert desk.marks == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
 
 
 # The loop
@@ -122,6 +182,18 @@ def test_a_failed_validation_is_handed_over(desk: FeatureBench) -> None:
     assert desk.job_of("cp-1").env["SEGUE_ITERATION"] == "2"
     assert "iteration 2 of 3" in desk.told_to("cp-1")
     assert "it is not there" in desk.told_to("cp-1")
+
+
+def test_a_check_leaves_nothing_that_a_later_one_would_run(desk: FeatureBench) -> None:
+    """Python would take what it compiled for a file that was written twice within a second."""
+    desk.to_implement()
+    desk.ends_well("cp-1")
+    check = desk.engine.jobs[desk.attempt_of("cp-1").run.verify_job or ""]
+    assert check.env["PYTHONDONTWRITEBYTECODE"] == "1"
+    assert "PYTHONDONTWRITEBYTECODE" not in desk.job_of("cp-2").env
+    desk.validated("cp-1")
+    desk.passes("cp-2")
+    assert desk.job_of("check").env["PYTHONDONTWRITEBYTECODE"] == "1"
 
 
 def test_the_word_of_an_agent_is_no_pass(desk: FeatureBench) -> None:
@@ -317,9 +389,19 @@ def test_a_slot_is_held_while_its_work_is_validated(desk: FeatureBench) -> None:
 
 
 def test_a_strategy_on_request(desk: FeatureBench) -> None:
-    """What the person says is done."""
+    """What the person says is done: one after the other, whatever files they change."""
     desk.to_implement(APART, strategy=Strategy.DIRECT)
     assert desk.state.strategy is Strategy.DIRECT
+    assert desk.running == ["cp-1"]
+    desk.passes("cp-1")
+    assert desk.running == ["cp-2"]
+
+
+def test_direct_goes_on_without_what_has_escalated(desk: FeatureBench) -> None:
+    """One after the other is an order, not a dependency."""
+    desk.to_implement(APART, strategy=Strategy.DIRECT)
+    desk.fails("cp-1", 3)
+    assert desk.running == ["cp-2"]
 
 
 def test_agent_teams_fall_back_and_say_so(desk: FeatureBench) -> None:
@@ -381,10 +463,7 @@ def test_without_segues_memory_the_file_is_enough(desk: FeatureBench) -> None:
     desk.to_implement(CHAIN)
     desk.fails("cp-1")
     desk.passes("cp-3")
-    desk.close()
-    desk._stores.clear()
-    for path in (desk.root / ".segue").glob("segue.db*"):
-        path.unlink()
+    desk.lose_memory()
     desk.develop(None)
     assert desk.begun_tasks == ["cp-1"]
     assert desk.job_of("cp-1").env["SEGUE_ITERATION"] == "2"
@@ -471,6 +550,7 @@ def test_a_difference_that_holds_nothing_up_is_told(desk: FeatureBench) -> None:
     desk.develop(None)
     told = [notice["text"] for notice in desk.told("notice")]
     assert [text.rpartition(": ")[2] for text in told] == ["cp-9 passed", "cp-2"]
+    desk.passes("cp-2")
     desk.ends_well("check")
     desk.passes("merge")
     assert desk.finish() == 0
