@@ -165,8 +165,8 @@ def has_mcp() -> bool:
     return find_spec("mcp_types") is not None  # only the releases that we can use have it
 
 
-# Python compares sources with what it compiled by the second and the size: of a file that is written
-# twice within one second, a check would run what the earlier check has compiled.
+# Python compares a source with what it compiled by the second and the size. Of a file that is
+# written twice within one second, a check would run what the check before has compiled.
 CHECK_ENV = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
