@@ -35,7 +35,7 @@ def test_parked_and_woken_once(feature: Feature, who: str) -> None:
     assert (second.conversation, second.resume, second.prompt.strip()) == (
         first.conversation,
         "1",
-        "계속",
+        "continue",
     )
     assert (second.phase, second.checkpoint, second.iteration) == (
         first.phase,

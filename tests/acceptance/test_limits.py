@@ -232,7 +232,7 @@ def test_a_command_that_prints_a_banner_and_ends_badly_is_parked(box: Box) -> No
     assert timedelta(0) <= late < timedelta(seconds=1)
     first, second = starts(box)
     assert (first[1], first[2], first[3]) == ("0", "1", "# T-1: do it")
-    assert second == [first[0], "1", "1", "계속"]
+    assert second == [first[0], "1", "1", "continue"]
     assert done.tasks("task_started") == ["T-1"]
     assert "<!--" not in box.text()
 
@@ -286,7 +286,7 @@ def test_a_park_of_a_command_survives_kill_9(box: Box) -> None:
     done = again.end()
     assert done.code == 0
     first, second = starts(box)
-    assert second == [first[0], "1", "1", "계속"]
+    assert second == [first[0], "1", "1", "continue"]
     assert box.left_behind() == {}
 
 
@@ -356,7 +356,7 @@ def test_a_command_that_needs_a_person_opens_a_gate(box: Box, text: str, word: s
     assert text.partition(" · ")[0] in gate["text"]
     assert box.run().code == 0
     first, second = starts(box)
-    assert second == [first[0], "1", "1", "계속"]
+    assert second == [first[0], "1", "1", "continue"]
 
 
 def test_a_command_with_a_full_context_begins_a_new_conversation(box: Box) -> None:

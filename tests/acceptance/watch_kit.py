@@ -29,7 +29,7 @@ from typing import Any
 from acceptance_kit import Box, Event, Going, until
 
 HERE = Path(__file__).parent
-RESUME = "계속"
+RESUME = "continue"
 ENTER = "\r"
 SOON_S = 3  # a reset that is not far
 LATE_S = 5.0  # how late a wake may be seen on a machine that has much to do

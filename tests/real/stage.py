@@ -235,7 +235,7 @@ class Stage(Box):
     def is_in_conversation(self, asked: Asked) -> bool:
         """Whether the model was shown what went on before, and not the task alone."""
         first = asked.messages[0]["text"]  # some programs join what the user said in a row
-        return "use a tool" in first and (len(asked.messages) > 1 or first.endswith("계속"))
+        return "use a tool" in first and (len(asked.messages) > 1 or first.endswith("continue"))
 
     # --- processes
 

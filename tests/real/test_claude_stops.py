@@ -57,7 +57,7 @@ def test_a_parked_task_wakes_once_and_goes_on(stage: Stage) -> None:
     first, second = stage.asked()
     assert second.at >= at(parked["wakes_at"]) >= int(first.at) + 3 + 1
     assert "use a tool" in second.messages[0]["text"], "the same conversation"
-    assert second.prompt.endswith("계속")
+    assert second.prompt.endswith("continue")
     assert done.of("task_retrying") == []
     assert [row["retries_used"] for row in stage.rows("SELECT * FROM tasks")] == [0]
     assert len(stage.rows("SELECT DISTINCT resume_id FROM runs")) == 1
@@ -162,7 +162,7 @@ def test_silence_is_told_and_ended_past_the_bound(stage: Stage) -> None:
     assert second.at - first.at >= 5
     assert first.ended == "client_gone"
     assert "use a tool" in second.messages[0]["text"]
-    assert second.prompt.endswith("계속"), "the same conversation"
+    assert second.prompt.endswith("continue"), "the same conversation"
     assert len(stage.rows("SELECT DISTINCT resume_id FROM runs")) == 1
     stage.nothing_left()
 

@@ -81,7 +81,7 @@ def command(
     assert tz is not None
     recovery = settings.recovery
     kept = RecoveryConfig(
-        recovery.resume_text, recovery.default_wait_time, recovery.max_retries,
+        recovery.resume_words, recovery.default_wait_time, recovery.max_retries,
         recovery.weekly_limit_default, recovery.context_limit_wait, recovery.recheck_after,
     )  # fmt: skip
     clock = SystemClock()

@@ -78,7 +78,7 @@ class LeashSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecoverySettings:
-    resume_text: str = "계속"
+    resume_text: str = ""  # empty: as the language in use has it
     default_wait_time: float = 60
     max_retries: int = 3
     weekly_limit_default: float = 3600
@@ -87,6 +87,11 @@ class RecoverySettings:
     wake_margin_s: float = 5
     silence_after_s: float = 600
     silence_max_s: float | None = None
+
+    @property
+    def resume_words(self) -> str:
+        """What an agent is told to go on with."""
+        return self.resume_text if self.resume_text.strip() else _("continue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +173,7 @@ LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "drain_at": (read.number(0, 1), "drain_at", "0.95"),
 }
 RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
-    "resume_text": (lambda v: v if isinstance(v, str) else None, "resume_text", '"계속"'),
+    "resume_text": (lambda v: v if isinstance(v, str) else None, "resume_text", '"continue"'),
     "default_wait_time": (read.number(0, 1e6), "default_wait_time", "60"),
     "max_retries": (read.whole(0, 1000), "max_retries", "3"),
     "weekly_limit_default": (read.number(0, 1e6), "weekly_limit_default", "3600"),

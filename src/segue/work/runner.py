@@ -183,7 +183,8 @@ def within_bounds(
     given: config.RecoverySettings,
 ) -> tuple[config.RecoverySettings, tuple[str, ...]]:
     """How to recover, with every number within its bounds; what had to be changed, in words."""
-    if given == config.RecoverySettings():
+    given = replace(given, resume_text=given.resume_words)
+    if given == config.RecoverySettings(given.resume_text):
         return given, ()
     from segue.dialects.limits.recovery import RecoveryConfig  # noqa: PLC0415 - many patterns
 

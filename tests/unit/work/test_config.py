@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from segue import i18n
 from segue.errors import Problem, UserError
-from segue.work import config
+from segue.i18n import Language
+from segue.work import config, runner
 from segue.work.config import AgentSettings, Config, built_in, load, parse
 
 FILE = Path("segue.toml")
@@ -535,3 +537,16 @@ def test_ways_to_tell_people_are_those_of_the_nearest_file(tmp_path: Path) -> No
     )
     assert config.load(tmp_path, user).notify.channels == ()
     assert config.load(None, user).notify.channels == ("bell",)
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "continue"), ("ko", "계속")])
+def test_agents_are_told_to_go_on_in_the_language_in_use(language: Language, text: str) -> None:
+    """Unless the settings say how; an empty text would wake nobody."""
+    i18n.use(language)
+    try:
+        assert config.RecoverySettings().resume_words == text
+        assert config.RecoverySettings("  ").resume_words == text
+        assert config.RecoverySettings("go on").resume_words == "go on"
+        assert runner.within_bounds(config.RecoverySettings())[0].resume_text == text
+    finally:
+        i18n.use("en")

@@ -308,7 +308,7 @@ def test_a_command_that_ends_with_a_banner_is_parked(
     assert "mine" in bench.run.accounts.view()
     bench.pass_s(in_s(bench))
     job = bench.engine.jobs[bench.job]
-    assert bench.prompt() == "계속\n"
+    assert bench.prompt() == "continue\n"
     assert job.env["SEGUE_RESUME"] == "1"
     assert job.env["SEGUE_CONVERSATION"] == before.run.conversation
     assert job.env["SEGUE_ATTEMPT"] == "1"
@@ -374,7 +374,7 @@ def test_a_command_that_needs_a_person_asks(bench: Bench, text: str, kind: str) 
     bench.start()
     bench.recover()
     job = bench.engine.jobs[bench.job]
-    assert (bench.prompt(), job.env["SEGUE_RESUME"]) == ("계속\n", "1")
+    assert (bench.prompt(), job.env["SEGUE_RESUME"]) == ("continue\n", "1")
     assert job.env["SEGUE_CONVERSATION"] == before.run.conversation
 
 

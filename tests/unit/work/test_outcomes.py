@@ -261,7 +261,7 @@ def test_a_limit_parks_however_the_process_ends(
     bench.pass_s(3606)
     assert len(bench.engine.begun) == 2
     assert resumed_by(bench) == "talk-1"
-    assert "\\uacc4\\uc18d" in bench.prompt()  # 계속
+    assert "continue" in bench.prompt()
     assert bench.told("task_resumed")[0]["after"] == "park"
 
 

@@ -301,7 +301,7 @@ def test_a_full_context_is_made_shorter_first(bench: Bench) -> None:
     bench.starts()
     bench.says(Opened("talk-1"), Finished(False))
     bench.ends(0)
-    assert (said(bench), resumed_by(bench)) == ("계속\n", "talk-1")
+    assert (said(bench), resumed_by(bench)) == ("continue\n", "talk-1")
     bench.starts()
     bench.says(Finished(False))
     bench.ends(0)

@@ -183,7 +183,7 @@ class Bench:
             engine=self.engine,
             clock=self.clock,
             workshop=Workshop(
-                project, environ, agents.passed_on(environ), None, settings.recovery.resume_text
+                project, environ, agents.passed_on(environ), None, settings.recovery.resume_words
             ),
             options=Options(
                 jobs=settings.jobs,

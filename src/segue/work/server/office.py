@@ -119,7 +119,7 @@ def _office(
             context_s=recovery.context_limit_wait,
             margin_s=recovery.wake_margin_s,
         ),
-        resume_text=recovery.resume_text,
+        resume_text=recovery.resume_words,
         tz=tz,
         slots=lambda: records.settings().get("slots", slots),
     )

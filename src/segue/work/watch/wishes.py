@@ -17,7 +17,7 @@ class Wishes:
     agent: str | None = None  # whose screens these are, if not what runs in them
     accounts: Mapping[str, str] = field(default_factory=dict)  # of single panes
     is_dry: bool = False
-    resume_text: str = "계속"
+    resume_text: str = "continue"
     recheck_s: float = 3.0
     max_sends: int = 3
     waits: Waits = field(default_factory=Waits)
