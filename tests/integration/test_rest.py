@@ -9,7 +9,6 @@ import sys
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -274,27 +273,6 @@ def test_a_key_holds_over_a_restart(house: House) -> None:
             assert again == first
             assert (await talk.get("/tasks"))["total"] == 1
             await talk.post("/tasks", new(title="other"), 422, Idempotency_Key="once")
-
-    play(scene)
-
-
-def test_a_task_made_by_a_server_that_was_killed_is_not_made_twice(house: House) -> None:
-    """Killed between the deed and its answer: the journal tells the next server."""
-    house.add(house.script(TWO_PHASES))
-
-    async def scene() -> None:
-        async with served(house) as talk:
-            first = await talk.post("/tasks", new(), 201, Idempotency_Key="once")
-        async with house.open() as work:
-            book = StoredReplies(work.office.desk.office.records.store)
-            kept = book.find("once")
-            assert kept is not None
-            unanswered = json.dumps({"seq": 0})
-            book.keep(type(kept)("once", kept.request, 0, unanswered, datetime.now(UTC)))
-        async with served(house) as talk:
-            again = await talk.post("/tasks", new(), 201, Idempotency_Key="once")
-            assert again["id"] == first["id"]
-            assert (await talk.get("/tasks"))["total"] == 1
 
     play(scene)
 

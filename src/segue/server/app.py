@@ -62,7 +62,6 @@ def make_app(
     failures = bounds.Meter(failed_logins, time.monotonic)
     requests, hub, shelf = Requests(), Hub(desk, heartbeat_s=heartbeat_s), Shelf()
     once = Once(desk, replies, entrance, now)
-    once.settle()
     desk.on_commit(shelf.clear)
     tasks.add(app.router, desk, once, shelf)
     downloads.add(app.router, desk)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from segue.work.server.acting import Keep
 from segue.work.server.desk import NewTask
 
 __all__ = ["Desk", "EventDesk", "GateDesk", "Json", "NewTask", "SystemDesk", "TaskDesk"]
@@ -72,6 +73,8 @@ class GateDesk(Protocol):
     ) -> Json: ...
     def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
     def review(self, id: str) -> Json: ...
+    def question(self, id: str) -> Json: ...
+    def dependency(self, id: str) -> Json: ...
     def approve(self, id: str, /, comment: str | None = None) -> Json: ...
     def request_changes(
         self, id: str, /, feedback: str, comments: Sequence[Mapping[str, Any]] = ()
@@ -111,3 +114,7 @@ class SystemDesk(Protocol):
 
 class Desk(TaskDesk, GateDesk, EventDesk, SystemDesk, Protocol):
     """All of it."""
+
+    def kept_with(self, act: Callable[[], Json], keep: Keep) -> Json:
+        """Do an act; what `keep` gives is committed with it, in one transaction."""
+        ...

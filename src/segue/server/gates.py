@@ -51,7 +51,7 @@ def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Approve | None = None
     ) -> Response:
         comment = body.comment if body else None
-        return once(request, key, lambda: desk.approve(id, comment))
+        return once(request, key, lambda: desk.approve(id, comment), lambda: desk.review(id))
 
     @routes.post(
         "/api/reviews/{id}/request-changes",
@@ -62,7 +62,12 @@ def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, body: bodies.RequestChanges, request: Request, key: Key = None
     ) -> Response:
         comments = [comment.model_dump() for comment in body.comments]
-        return once(request, key, lambda: desk.request_changes(id, body.feedback, comments))
+        return once(
+            request,
+            key,
+            lambda: desk.request_changes(id, body.feedback, comments),
+            lambda: desk.review(id),
+        )
 
 
 def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
@@ -88,7 +93,12 @@ def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
     ) -> Response:
         """One of the options, capitals aside. Other text is refused: a close one with the
         suggestion, which confirms it when it is sent. With `ownWords` it is passed on as it is."""
-        return once(request, key, lambda: desk.answer(id, body.answer, own_words=body.own_words))
+        return once(
+            request,
+            key,
+            lambda: desk.answer(id, body.answer, own_words=body.own_words),
+            lambda: desk.question(id),
+        )
 
 
 def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
@@ -106,7 +116,7 @@ def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
     async def provide_dependency(
         id: str, body: bodies.Provide, request: Request, key: Key = None
     ) -> Response:
-        return once(request, key, lambda: desk.provide(id, body.value))
+        return once(request, key, lambda: desk.provide(id, body.value), lambda: desk.dependency(id))
 
     @routes.post(
         "/api/dependencies/{id}/reject",
@@ -118,4 +128,4 @@ def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
     ) -> Response:
         """The agent goes on without it, or with the default that it named."""
         reason = body.reason if body else ""
-        return once(request, key, lambda: desk.reject(id, reason))
+        return once(request, key, lambda: desk.reject(id, reason), lambda: desk.dependency(id))

@@ -58,7 +58,7 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
             priority=body.priority,
             submit=body.submit,
         )
-        return once(request, key, lambda: desk.create_task(given), makes=True)
+        return once(request, key, lambda: desk.create_task(given))
 
     @routes.get("/api/tasks/{id}", response_model=answers.Task, responses=reading(404))
     async def show_task(id: str) -> Response:
@@ -113,7 +113,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
         async def do(
             id: str, request: Request, key: Key = None, body: bodies.Nothing | None = None
         ) -> Response:
-            return once(request, key, lambda: act(id))
+            return once(request, key, lambda: act(id), lambda: desk.task(id))
 
     add_plain("submit", desk.submit)
     add_plain("pause", desk.pause)
@@ -129,7 +129,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Cancel | None = None
     ) -> Response:
         reason = body.reason if body else None
-        return once(request, key, lambda: desk.cancel(id, reason))
+        return once(request, key, lambda: desk.cancel(id, reason), lambda: desk.task(id))
 
     @routes.post(
         "/api/tasks/{id}/rewind", response_model=answers.Task, responses=changing(404, 409)
@@ -138,7 +138,9 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, body: bodies.Rewind, request: Request, key: Key = None
     ) -> Response:
         await desk.saved(id)
-        return once(request, key, lambda: desk.rewind(id, body.checkpoint_id))
+        return once(
+            request, key, lambda: desk.rewind(id, body.checkpoint_id), lambda: desk.task(id)
+        )
 
 
 def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
@@ -152,7 +154,7 @@ def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Retry | None = None
     ) -> Response:
         submit = body.submit if body else False
-        return once(request, key, lambda: desk.retry(id, submit=submit), makes=True)
+        return once(request, key, lambda: desk.retry(id, submit=submit))
 
     @routes.post(
         "/api/tasks/{id}/fork",
@@ -165,4 +167,4 @@ def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
     ) -> Response:
         checkpoint = body.checkpoint_id if body else None
         await desk.saved(id)
-        return once(request, key, lambda: desk.fork(id, checkpoint), makes=True)
+        return once(request, key, lambda: desk.fork(id, checkpoint))

@@ -11,10 +11,11 @@ import errno
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -140,13 +141,16 @@ class Store:
         """For another program that holds the database; then `database_busy`."""
         self._db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
 
-    def move(self, *changes: Change, at: datetime) -> bool:
-        """Apply all changes and their journal rows, or none of them."""
+    def move(
+        self, *changes: Change, at: datetime, then: Callable[[], Iterable[Change]] = tuple
+    ) -> bool:
+        """Apply all changes and their journal rows, or none of them. `then` is asked in the same
+        transaction for more, when it can see them."""
         with _told(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 now = stamp(at)
-                for change in changes:
+                for change in chain(changes, _later(then)):
                     if not self._apply(change, now):
                         self._db.execute("ROLLBACK")
                         return False
@@ -220,6 +224,11 @@ class Store:
         with _told(self.path):
             row: sqlite3.Row | None = self._db.execute(sql, values).fetchone()
             return row
+
+
+def _later(then: Callable[[], Iterable[Change]]) -> Iterator[Change]:
+    """Asked when all that comes before it is done."""
+    yield from then()
 
 
 def _connect(path: Path, uri: str) -> sqlite3.Connection:

@@ -22,8 +22,9 @@ from segue.server.app import make_app
 from segue.server.desk_port import Desk, Json
 from segue.server.hub import Hub
 from segue.server.listen import bind, serve
-from segue.server.replies import CLAIMED, Reply
+from segue.server.replies import Reply
 from segue.server.stream import HELLO
+from segue.store.changes import Change
 from segue.work.server.desk import NewTask
 from segue.work.server.refused import Refused
 
@@ -85,6 +86,15 @@ class FakeDesk:
         return seq
 
     # What the front end asks for
+
+    def kept_with(self, act: Callable[[], Json], keep: object) -> Json:
+        return act()
+
+    def question(self, id: str) -> Json:
+        return self._gate(id, "question")
+
+    def dependency(self, id: str) -> Json:
+        return self._gate(id, "dependency")
 
     def create_task(self, given: NewTask) -> Json:
         self.calls += 1
@@ -364,11 +374,8 @@ class Replies:
     def keep(self, reply: Reply) -> None:
         self.kept[reply.key] = reply
 
-    def drop(self, key: str) -> None:
-        self.kept.pop(key, None)
-
-    def claimed(self) -> list[Reply]:
-        return [reply for reply in self.kept.values() if reply.status == CLAIMED]
+    def keeping(self, reply: Reply) -> list[Change]:
+        raise AssertionError("the desk of these tests has no transactions")
 
 
 class Client:

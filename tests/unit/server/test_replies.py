@@ -10,7 +10,7 @@ import pytest
 from front_kit import FakeDesk, Front, Replies
 
 from segue.core.serving import Stage
-from segue.server.replies import CLAIMED, KEPT, SWEEP, Reply, ReplyBook, StoredReplies
+from segue.server.replies import KEPT, SWEEP, Reply, ReplyBook, StoredReplies
 from segue.store.sqlite import Store
 
 KEY = {"Idempotency-Key": "k-1"}
@@ -92,51 +92,6 @@ def test_keys_are_forgotten_after_a_day(kept: Front, desk: FakeDesk) -> None:
         kept.at += passed
         kept.api.post("/api/tasks", json=BODY, headers=KEY)
         assert len(desk.tasks) == made
-
-
-def test_a_task_that_was_made_by_a_server_that_died_is_found(
-    desk: FakeDesk, book: ReplyBook
-) -> None:
-    """The claim stands, the task stands, the answer was never kept: the next server gives it."""
-    before = Front(desk, replies=book)
-    made = before.api.post("/api/tasks", json=BODY, headers=KEY).json()
-    reply = book.find("k-1")
-    assert reply is not None
-    book.keep(Reply("k-1", reply.request, CLAIMED, '{"seq": 0}', reply.at))
-    after = Front(desk, replies=book)
-    again = after.api.post("/api/tasks", json=BODY, headers=KEY)
-    assert (again.status_code, again.json()["id"]) == (201, made["id"])
-    assert len(desk.tasks) == 1
-    before.close()
-    after.close()
-
-
-def test_a_claim_of_which_nothing_came_is_free_again(desk: FakeDesk, book: ReplyBook) -> None:
-    """The server died before it made the task: what else happened is none; it is made now."""
-    desk.happen("task_old", **{"from": "draft", "to": "pending"})
-    at = datetime(2026, 11, 16, tzinfo=UTC)
-    book.keep(Reply("k-1", "whatever", CLAIMED, '{"seq": 0}', at))
-    front = Front(desk, replies=book)
-    assert front.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 201
-    assert len(desk.tasks) == 1
-    front.close()
-
-
-def test_a_crash_after_the_deed_is_answered_with_it(
-    kept: Front, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The task was made, then something failed: the same request leads to that task."""
-    whole = desk.create_task
-
-    def crash(given: object) -> None:
-        whole(given)  # type: ignore[arg-type]
-        raise RuntimeError
-
-    monkeypatch.setattr(desk, "create_task", crash)
-    assert kept.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 500
-    again = kept.api.post("/api/tasks", json=BODY, headers=KEY)
-    assert again.status_code == 201
-    assert [again.json()["id"]] == list(desk.tasks)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "with space", "a\tb"])

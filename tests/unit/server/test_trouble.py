@@ -6,52 +6,15 @@ import asyncio
 import errno
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from front_kit import FakeDesk, Front, Replies
+from front_kit import FakeDesk, Front
 
 from segue.errors import UserError
 from segue.server import hub as hubs
 from segue.server import log
 from segue.server.hub import Hub
-from segue.server.replies import Reply
-
-KEY = {"Idempotency-Key": "k-1"}
-BODY = {"title": "t", "description": "d", "type": "custom"}
-
-
-class FullAtTimes(Replies):
-    """A book on a disk that may be full."""
-
-    is_full = False
-    left = -1  # how many more writes it takes, if that is not endless
-
-    def _check(self) -> None:
-        if self.is_full or self.left == 0:
-            raise UserError("disk_full", "the disk is full")
-        self.left -= 1
-
-    def keep(self, reply: Reply) -> None:
-        self._check()
-        super().keep(reply)
-
-    def drop(self, key: str) -> None:
-        self._check()
-        super().drop(key)
-
-
-@pytest.fixture
-def book() -> FullAtTimes:
-    return FullAtTimes()
-
-
-@pytest.fixture
-def kept(desk: FakeDesk, book: FullAtTimes) -> Iterator[Front]:
-    made = Front(desk, replies=book)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize(
@@ -72,58 +35,6 @@ def test_what_the_file_system_refuses_is_told(
     assert answer.headers["content-type"] == "application/problem+json"
     assert ("retry-after" in answer.headers) == (status == 503)
     assert "/a/path/of/ours" not in answer.text
-
-
-def test_a_key_that_could_not_be_claimed_makes_nothing(
-    kept: Front, desk: FakeDesk, book: FullAtTimes
-) -> None:
-    """First the claim, then the deed."""
-    book.is_full = True
-    assert kept.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 503
-    assert not desk.tasks
-    book.is_full = False
-    assert kept.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 201
-
-
-def test_a_deed_whose_answer_could_not_be_kept_is_done_once(
-    kept: Front, desk: FakeDesk, book: FullAtTimes
-) -> None:
-    """It is answered, because it was done; and the same key finds it again."""
-    book.left = 1  # the claim, and no more
-    first = kept.api.post("/api/tasks", json=BODY, headers=KEY)
-    assert first.status_code == 201
-    assert kept.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 503
-    book.left = -1
-    again = kept.api.post("/api/tasks", json=BODY, headers=KEY)
-    assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])
-    assert len(desk.tasks) == 1
-
-
-def test_a_claim_that_could_not_be_dropped_is_not_answered_by_another_task(
-    kept: Front, desk: FakeDesk, book: FullAtTimes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The deed failed and its claim stayed; what others make since then is not its answer."""
-    book.left = 1
-    with monkeypatch.context() as patch:
-
-        def fail(_given: object) -> None:
-            raise UserError("disk_full", "the disk is full")
-
-        patch.setattr(desk, "create_task", fail)
-        assert kept.api.post("/api/tasks", json=BODY, headers=KEY).status_code == 503
-    book.left = -1
-    desk.create_task(given_by_page())  # not by this way
-    other = kept.api.post("/api/tasks", json=BODY)
-    mine = kept.api.post("/api/tasks", json=BODY, headers=KEY)
-    assert (other.status_code, mine.status_code) == (201, 201)
-    assert len({task["id"] for task in (other.json(), mine.json())}) == 2
-    assert len(desk.tasks) == 3
-
-
-def given_by_page() -> object:
-    from segue.work.server.desk import NewTask
-
-    return NewTask("of a page", "d")
 
 
 def test_events_that_cannot_be_read_now_come_later(

@@ -3,7 +3,7 @@ that says what the state is and what is allowed in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,30 @@ from segue.core.machine import IllegalMove
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState, Cause, allowed_actions
 from segue.i18n import _
-from segue.store.changes import Change
+from segue.store.changes import Add, Change, Move
 from segue.work.server import moves, stuck
 from segue.work.server.reading import Reading
 from segue.work.server.refused import Refused
 from segue.work.server.rows import TaskRow
+from segue.work.server.shapes import Json
+
+# Given the task that an act is about, if it changes one.
+Keep = Callable[[str | None], Iterable[Change]]
 
 
 @dataclass(slots=True)
 class Acting(Reading):
     check_agent: Callable[[str], None]  # UserError: there is none of this name
     seal: Callable[[str], bytes]
+    keep: Keep | None = None  # what is to be committed with the act under way
+
+    def kept_with(self, act: Callable[[], Json], keep: Keep) -> Json:
+        """Do an act; what `keep` gives is committed with it, in one transaction."""
+        self.keep = keep
+        try:
+            return act()
+        finally:
+            self.keep = None
 
     def _act(self, task: TaskRow, cause: Cause, **more: Any) -> None:
         self._commit(self._move(task, cause, **more))
@@ -34,9 +47,17 @@ class Acting(Reading):
             raise
 
     def _commit(self, *changes: Change) -> None:
-        if not self.office.commit(*changes):
+        if not self.office.commit(*changes, then=self._kept_too(changes)):
             text = _("somebody else was faster; look again")
             raise Refused(409, "changed_meanwhile", text)
+
+    def _kept_too(self, changes: Sequence[Change]) -> Callable[[], Iterable[Change]]:
+        keep, self.keep = self.keep, None  # the act is its first commit
+        if keep is None:
+            return tuple
+        moved = (change for change in changes if isinstance(change, (Add, Move)))
+        task = next((change.id for change in moved if change.entity == "server_task"), None)
+        return lambda: keep(task)
 
     def _not_allowed(self, task: TaskRow, action: str, why: str | None = None) -> None:
         agent = self.office.records.agent(task.id)

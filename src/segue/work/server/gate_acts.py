@@ -12,7 +12,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import Asking, Cause
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
-from segue.work.server import asking, moves, outcomes, progress, prompts, shapes, timers
+from segue.work.server import asking, moves, outcomes, progress, prompts, timers
 from segue.work.server.acting import Acting
 from segue.work.server.refused import Refused
 from segue.work.server.rows import AgentRow, GateRow, TaskRow
@@ -104,9 +104,9 @@ class GateActs(Acting):
         """One of the options; other text only as the person's own words."""
         gate, task, _agent = self._gate(question, "question")
         chosen = self._checked(gate, answer.strip(), own_words)
-        if not timers.answer(self.office, task, gate, chosen, []):
+        if not timers.answer(self.office, task, gate, chosen, [], self._kept_too(())):
             self._settled(gate)
-        return self._veiled(shapes.question(self._again(gate.id)))
+        return self.question(gate.id)
 
     def _checked(self, gate: GateRow, answer: str, is_own: bool) -> str:
         """Exact, then by other capitals, then own words, then “did you mean”."""
@@ -154,7 +154,7 @@ class GateActs(Acting):
             gate, task, agent, Cause.PROVIDE, prompts.provided(gate.name, name), [secret]
         )
         self.office.saving.veil.renew()
-        return self._veiled(shapes.dependency(self._again(gate.id)))
+        return self.dependency(gate.id)
 
     def _path(self, task: TaskRow, value: str) -> str:
         """A file that is there: by its whole path, from the task's folder or from the project's,
@@ -179,7 +179,7 @@ class GateActs(Acting):
         text = self.office.saving.veil.hidden(task.id, text)
         kept = self._kept(gate, reason)
         self._go_on_after(gate, task, agent, Cause.REJECT, text, [], kept)
-        return self._veiled(shapes.dependency(self._again(gate.id)))
+        return self.dependency(gate.id)
 
     def _go_on_after(
         self,

@@ -105,6 +105,12 @@ class Reading:
         shown["deliverables"] = self.office.saving.shown(gate, self.office.records)
         return self._veiled(shown)
 
+    def question(self, id: str) -> Json:
+        return self._veiled(shapes.question(self._again(id)))
+
+    def dependency(self, id: str) -> Json:
+        return self._veiled(shapes.dependency(self._again(id)))
+
     def gates(
         self,
         kind: str,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 
@@ -105,12 +105,12 @@ class Supervisor:
 
     # Committing
 
-    def commit(self, *changes: Change) -> bool:
+    def commit(self, *changes: Change, then: Callable[[], Iterable[Change]] = tuple) -> bool:
         """All of it or nothing; whoever listens is told. Somebody who holds the database is
         waited for once, and not by each of those who come meanwhile."""
         store = self.records.store
         try:
-            if not store.move(*changes, at=self.clock.now()):
+            if not store.move(*changes, at=self.clock.now(), then=then):
                 return False
         except UserError as error:
             if storage.is_trouble(error):

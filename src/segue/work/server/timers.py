@@ -5,6 +5,7 @@ A timer is a row. It goes in the same transaction as what it makes happen, so it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,14 @@ def _deadline(office: Supervisor, task: TaskRow, timer: dict[str, Any], gone: Ch
     answer(office, task, gate, gate.preset, [gone])
 
 
-def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: list[Change]) -> bool:
+def answer(
+    office: Supervisor,
+    task: TaskRow,
+    gate: GateRow,
+    text: str,
+    also: list[Change],
+    then: Callable[[], Iterable[Change]] = tuple,
+) -> bool:
     """What a person (or the default) said goes to the agent."""
     agent = office.records.agent(task.id)
     assert agent is not None
@@ -122,7 +130,7 @@ def answer(office: Supervisor, task: TaskRow, gate: GateRow, text: str, also: li
         *moves.settle_gate(gate, Cause.ANSWER, office.clock.now(), answer=veil.text(task.id, text)),
         *asking.after(office, task, agent, gate, Cause.ANSWER, told),
     ]
-    is_ours = office.commit(*changes)
+    is_ours = office.commit(*changes, then=then)
     if is_ours:
         asking.save(office, gate)
     office.reconcile(task.id)
