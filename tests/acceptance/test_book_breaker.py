@@ -270,6 +270,11 @@ def test_the_choice_can_be_made_beforehand(book: Book, choice: str) -> None:
         assert done.code == 1, done.said
         assert book.written == [1, 1, 1, 2, 3]
         assert book.state["completed_chapters"] == [2, 3]
+        again = book.box.segue("unskip", "1")
+        assert again.code == 0, again.said
+        assert book.segue("resume", "--continue").code == 0
+        assert book.written == [1, 1, 1, 2, 3, 1]
+        assert book.state["completed_chapters"] == [1, 2, 3]
     else:
         assert done.code == 0, done.said
         assert book.written == ([1, 1, 1, 2, 3] if choice == "edit" else [1, 1, 1, 1, 2, 3])

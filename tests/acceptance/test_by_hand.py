@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_kit import Box
+from acceptance_kit import Box, until
 
 TALKER = """#!/usr/bin/env python3
 import json, os, sys
@@ -259,3 +259,19 @@ def test_a_context_that_is_full_with_a_summary_alone_fails(box: Box, replies: st
     assert done.code == 1
     assert "context" in done.of("task_failed", "T-1")[0]["error"]
     assert len(prompts(box)) == len(replies.split(","))
+
+
+def test_unskip_is_taken_in_by_the_run(box: Box) -> None:
+    """What a person skipped is done after all, and what waited for it as well, in the same run."""
+    box.plan(
+        f"- [ ] T-1: a\n  - run: {box.hold('go')}\n- [-] T-2: b\n  - run: {box.note()}\n"
+        f"- [-] T-3: c (deps: T-2)\n  - run: {box.note()}\n"
+    )
+    going = box.start_run("--jobs", "3")
+    going.event("task_started", "T-1")
+    said = box.segue("unskip", "T-2")
+    assert said.code == 0, said.said
+    until(lambda: box.notes() == ["T-2", "T-3"], "both done")
+    box.release("go")
+    assert going.end().code == 0
+    assert box.marks() == {"T-1": "x", "T-2": "x", "T-3": "x"}

@@ -144,6 +144,14 @@ def test_skip_goes_on_without_it(feature: Feature) -> None:
     assert done.finished["skipped"] == ["cp-1"]
     assert feature.state["phase"] == "DONE"
     assert feature.who[-1] == "MERGE"
+    feature.play("cp-1", "default()")
+    again = feature.box.segue("unskip", "cp-1")
+    assert (again.code, "segue develop --resume" in again.out) == (0, True), again.said
+    done = feature.go_on(wait_s=90)
+    assert done.code == 0, done.said
+    assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-3": ("passed", 1)}
+    assert feature.state["phase"] == "DONE"
+    assert len(feature.starts("cp-3")) == 1
 
 
 def test_nothing_to_go_on_with_is_not_advised(feature: Feature) -> None:

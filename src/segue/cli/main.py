@@ -33,6 +33,7 @@ COMMANDS = {
     "serve": N_("the server: tasks with phases and reviews, REST, events"),
     "park": N_("let a task or an account stand still until an instant"),
     "wake": N_("let what is parked go on now"),
+    "unskip": N_("do a task after all that was skipped"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
     "hooks": N_("Claude Code's hooks here: its place after a compaction, its limits"),

@@ -74,6 +74,7 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{line}: {why[:ERROR_CHARS_MAX]}" if why else line)
     if facts["skipped"]:
         lines.append("  ⊘ " + _("skipped: {tasks}").format(tasks=", ".join(facts["skipped"])))
+        lines.append("    " + _("to undo it: segue unskip TASK"))
     for park in run.ledger.parks.values():
         text = _("{task} goes on at {time}")
         time = local_time(park.wakes_at.isoformat())

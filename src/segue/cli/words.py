@@ -32,9 +32,10 @@ def _skipped(f: Facts) -> str:
         return _("⊘ {task} skipped: it depends on {because}").format(
             task=f["task"], because=f["because"]
         )
+    text = _("⊘ {task} skipped").format(task=f["task"])
     if f.get("why"):
-        return _("⊘ {task} skipped: {why}").format(task=f["task"], why=f["why"])
-    return _("⊘ {task} skipped").format(task=f["task"])
+        text = _("⊘ {task} skipped: {why}").format(task=f["task"], why=f["why"])
+    return text + " " + _("(undo: segue unskip {task})").format(task=f["task"])
 
 
 def _parked(f: Facts) -> str:

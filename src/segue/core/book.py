@@ -230,6 +230,19 @@ def skipped(state: BookState) -> BookState:
     return _failed(replace(state, circuit_breaker=breaker, ralph_active=True, pause_reason=None))
 
 
+def unskipped(state: BookState, chapter: int) -> BookState:
+    """A person wants a chapter after all that was passed over or failed. Where nothing else is left
+    to write, the book is at it now; otherwise its turn comes when the others are settled."""
+    was_over = state.is_over
+    tries = {n: count for n, count in state.tries.items() if n != chapter}
+    failed = _without(state.failed_chapters, chapter)
+    state = replace(state, failed_chapters=failed, tries=tries, completed_at=None)
+    if not was_over:
+        return state
+    state = _waiting(at_chapter(state, chapter))
+    return replace(state, ralph_active=False, can_resume=True, pause_reason=None)
+
+
 def replanned(state: BookState) -> BookState:
     """A person changed the plan: the chapter begins afresh, and so does the count of faults."""
     breaker = Breaker(more=state.circuit_breaker.more)

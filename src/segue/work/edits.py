@@ -28,8 +28,11 @@ def take_in(run: PlanRun) -> None:
         return
     known = set(run.ledger.tasks)
     run.emit("plan_edited", new=[t.id for t in run.file.tasks() if t.id not in known])
+    skipped = {id for id, state in run.frontier.states.items() if state is TaskState.SKIPPED}
     follow(run)
     drop_what_is_out_of_our_hands(run)
+    if any(run.frontier.states.get(id, id) not in (TaskState.SKIPPED, id) for id in skipped):
+        run.reopen_skipped()  # a person wants one of them after all: what waits for it may follow
     stuck = (TaskState.FAILED, TaskState.SKIPPED)
     run.skip_dependants([id for id, state in run.frontier.states.items() if state in stuck])
 
@@ -77,6 +80,7 @@ def _edited(run: PlanRun, task: Task) -> None:
     run.tell("mark_edited", task=task.id, was=row.state, now=task.state)
     is_retry = row.state is TaskState.FAILED and task.state is TaskState.PENDING
     used = 0 if is_retry else task.retries_used
+    run.skipped_here.discard(task.id)
     run.ledger.move_task(task.id, task.state, Trigger.EDIT, retries_used=used, mark=task.state)
     if is_retry:
         run.file.edit(lambda document: document.set_retries(task.id, None, task.retries), task.id)

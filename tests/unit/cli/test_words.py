@@ -158,11 +158,15 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
             {"task": "T-2", "because": "T-1"},
             "⊘ T-2 skipped: it depends on T-1",
         ),
-        ("task_skipped", {"task": "T-2", "because": None}, "⊘ T-2 skipped"),
+        (
+            "task_skipped",
+            {"task": "T-2", "because": None},
+            "⊘ T-2 skipped (undo: segue unskip T-2)",
+        ),
         (
             "task_skipped",
             {"task": "T-2", "because": None, "why": "by hand"},
-            "⊘ T-2 skipped: by hand",
+            "⊘ T-2 skipped: by hand (undo: segue unskip T-2)",
         ),
         ("plan_edited", {"new": []}, "✎ the plan was edited"),
         ("notice", {"text": "{as it is}"}, "{as it is}"),

@@ -1,0 +1,43 @@
+"""`segue unskip TASK`: what was skipped is to be done after all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from segue.cli import console, output
+from segue.i18n import _
+
+
+@click.command(
+    "unskip",
+    help=_(
+        "Do a task after all that was skipped: its mark becomes [ ]. TASK is a task's id, a"
+        " checkpoint of a feature (cp-1) or a chapter of a book (3)."
+    ),
+    epilog=output.example("segue unskip T-003"),
+)
+@click.argument("task", metavar="TASK")
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@output.json_option()
+@output.common_options()
+def command(task: str, plan: Path | None, as_json: bool) -> int:
+    from segue.work.unskip import unskip  # noqa: PLC0415 - all kinds of work; --help needs none
+
+    done = unskip(task, plan or Path.cwd(), is_plan=plan is not None)
+    if as_json:
+        output.print_json(
+            {"task": done.task, "path": str(done.path), "kind": done.kind, "held_by": done.holds}
+        )
+        return 0
+    text = _("{task} is open again").format(task=done.task)
+    if done.is_running:
+        text += " — " + _("the run of its plan takes it in")
+    else:
+        text += " — " + _("to do it: {command}").format(command=done.go_on)
+    console.echo(text)
+    if done.holds:
+        held = _("It waits for {tasks}: see to that first, or it will be skipped again")
+        console.echo(held.format(tasks=", ".join(done.holds)))
+    return 0
