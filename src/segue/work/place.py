@@ -56,7 +56,7 @@ def described(
     ]
     left = [n for n, _step in enumerate(steps, 1) if n not in done]
     if steps:
-        lines += ["", *_boxes(steps, done)]
+        lines += ["", *boxes(steps, done)]
         following = _("step {n}").format(n=left[0]) if left else _("all steps are done; end well")
     lines += ["", _("Next: {what}").format(what=following or _("go on with this task"))]
     if named := list(dict.fromkeys([*reread, *task.files]))[:FILES_MAX]:
@@ -67,7 +67,7 @@ def described(
     return "\n".join(lines) + "\n"
 
 
-def _boxes(steps: Sequence[Step], done: Collection[int]) -> list[str]:
+def boxes(steps: Sequence[Step], done: Collection[int]) -> list[str]:
     """The steps with their numbers. Of very many, those around the first that is open."""
     first = next((n for n, _step in enumerate(steps, 1) if n not in done), 1)
     start = max(0, min(first - 5, len(steps) - STEPS_MAX))

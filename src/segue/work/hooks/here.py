@@ -1,7 +1,7 @@
 """What is under way in a project, for the agent that a person works with in it.
 
 A feature comes first: its state file is there for this. Of plans only those are looked at that
-Segue knows: an agent waits for its hook, and a large folder is not searched meanwhile.
+Segue knows, and PLAN.md: an agent waits for its hook, and a large folder is not searched meanwhile.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ PLANS_MAX = 5
 PLAN_BYTES_MAX = 512 * 1024
 DESIGN_BYTES_MAX = 1024 * 1024
 STATE = Path(".develop-workflow", "state.yaml")
+PLAN = "PLAN.md"
 UNDER_WAY = ("running", "parked", "waiting", "interrupted")
 
 
 def place(project: Project, *, is_short: bool) -> str:
     """What an agent is told; nothing where nothing is under way. Short: two lines."""
-    if feature := feature_here(project):
-        return _feature(project, feature, is_short=is_short)
+    feature = feature_here(project)
+    told = _feature(project, feature, is_short=is_short) if feature else ""
+    if told and is_short:
+        return told
     lines = []
     for standing in _plans(project):
-        lines += _plan(project, standing)
+        lines += _plan(project, standing, is_short=is_short)
         if is_short:
             break
     if not lines:
-        return ""
+        return told
     if not is_short:
         lines = [_("# Work that is under way here"), *lines, _only_told()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([told, *lines] if told else lines) + "\n"
 
 
 def left_to_do(project: Project) -> str:
@@ -137,7 +140,8 @@ def _holder(project: Project) -> int | None:
     return held.pid if held else None
 
 
-def _plans(project: Project) -> list[Standing]:
+def _known(project: Project) -> list[Path]:
+    """The plans that Segue knows to be under way, the newest first."""
     if not project.database.exists():
         return []
     from segue.store.sqlite import Store  # noqa: PLC0415
@@ -152,20 +156,28 @@ def _plans(project: Project) -> list[Standing]:
         )
     finally:
         store.close()
-    if not rows:
+    return [Path(row["path"]) for row in rows]
+
+
+def _plans(project: Project) -> list[Standing]:
+    paths = _known(project)
+    usual = project.root / PLAN  # its marks say enough where Segue's memory is gone
+    if usual not in paths and usual.is_file():
+        paths.append(usual)
+    if not paths:
         return []
     from segue.work import overview  # noqa: PLC0415 - only now is there something to look at
 
     found: list[Standing] = []
-    for path in [Path(row["path"]) for row in rows][:PLANS_MAX]:
+    for path in paths[:PLANS_MAX]:
         is_small = path.is_dir() or (path.is_file() and path.stat().st_size <= PLAN_BYTES_MAX)
         if is_small and path != project.root / STATE:
             found += [one for one in overview.look(path) if one.path == path]
     return [one for one in found if one.state in UNDER_WAY]
 
 
-def _plan(project: Project, standing: Standing) -> list[str]:
-    """Two lines: how it stands, and who goes on with it."""
+def _plan(project: Project, standing: Standing, *, is_short: bool) -> list[str]:
+    """How it stands, what was in progress in it, and who goes on with it. Short: two lines."""
     shown = project.relative(standing.path)
     done, total = standing.counts.get("completed", 0), sum(standing.counts.values())
     first = _("{plan}: {state}, {done} of {total} done").format(
@@ -174,11 +186,36 @@ def _plan(project: Project, standing: Standing) -> list[str]:
     if standing.in_progress:
         tasks = ", ".join(standing.in_progress[:PLANS_MAX])
         first += _("; in progress: {tasks}").format(tasks=tasks)
+    is_list = standing.kind == "tasklist" and not is_short
+    lines = [first, *(_tasks(standing, shown) if is_list else ())]
     if standing.holder is not None:
         pid = standing.holder.pid
-        return [first, _("Segue is at work on it (process {pid}).").format(pid=pid)]
+        return [*lines, _("Segue is at work on it (process {pid}).").format(pid=pid)]
     command = standing.go_on or f"segue run {shlex.quote(shown)}"
-    return [first, _("To go on with it: {command}").format(command=command)]
+    return [*lines, _("To go on with it: {command}").format(command=command)]
+
+
+def _tasks(standing: Standing, shown: str) -> list[str]:
+    """The tasks in progress, else the one that is next: title, steps, what to read again."""
+    from segue.core.plan import TaskState  # noqa: PLC0415
+    from segue.plans.tasklist import Document  # noqa: PLC0415
+    from segue.work.place import boxes, one_line  # noqa: PLC0415
+
+    document = Document.parse(standing.path.read_bytes(), file=shown)
+    done = {task.id for task in document.tasks if task.state is TaskState.COMPLETED}
+    going = [task for task in document.tasks if task.id in standing.in_progress]
+    if not going:
+        pending = [task for task in document.tasks if task.state is TaskState.PENDING]
+        going = [task for task in pending if done.issuperset(task.blocked_by)][:1]
+    lines = []
+    for task in going[:PLANS_MAX]:
+        lines.append(_("Next: {what}").format(what=one_line(f"{task.id} {task.title}")))
+        ticked = {n for n, s in enumerate(task.steps, 1) if s.state is TaskState.COMPLETED}
+        lines += boxes(task.steps, ticked)
+        where = _("{file}, line {line}").format(file=shown, line=task.line)
+        named = ", ".join([where, *task.files])
+        lines.append(_("Read again first: {files}").format(files=named))
+    return lines
 
 
 def _only_told() -> str:

@@ -168,6 +168,53 @@ def test_plans_that_were_interrupted_are_told(yard: Yard) -> None:
     assert len(yard.context(START).splitlines()) == 2
 
 
+LIST = """\
+- [x] **T-1**: The store
+- [~] **T-2**: Login form
+  - files: src/login/*.py
+  - [x] the fields
+  - [ ] the errors
+- [ ] **T-3**: The guide
+"""
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_place_in_a_task_list_is_put_back(yard: Yard, is_known: bool) -> None:
+    """Task, steps, and what to read again; of PLAN.md also where Segue's memory is gone."""
+    if is_known:
+        known_plan(yard, "PLAN.md", PlanState.INTERRUPTED, Trigger.INTERRUPT, "")
+    (yard.root / "PLAN.md").write_text(LIST)
+    text = yard.context(COMPACT)
+    assert "Next: T-2 Login form\n- [x] 1. the fields\n- [ ] 2. the errors\n" in text
+    assert "Read again first: PLAN.md, line 2, src/login/*.py\n" in text
+    assert "segue run PLAN.md\n" in text
+    assert "T-3" not in text
+    assert len(yard.context(START).splitlines()) == 2
+
+
+def test_between_two_tasks_the_next_one_is_told(yard: Yard) -> None:
+    """Nothing was in progress when it stopped."""
+    known_plan(yard, "A.md", PlanState.INTERRUPTED, Trigger.INTERRUPT, "")
+    (yard.root / "A.md").write_text(LIST.replace("[~]", "[x]"))
+    assert "Next: T-3 The guide\n" in yard.context(COMPACT)
+
+
+def test_a_plan_that_has_not_begun_is_not_under_way(yard: Yard) -> None:
+    """Nor is one that nobody can read."""
+    (yard.root / "PLAN.md").write_text("- [ ] **T-1**: do\n")
+    assert yard.fires(COMPACT) is None
+    (yard.root / "PLAN.md").write_bytes(b"\xff\xfe- [~]")
+    assert yard.fires(COMPACT) is None
+
+
+def test_a_task_list_beside_a_feature_is_told_as_well(yard: Yard) -> None:
+    """The feature first."""
+    yard.feature()
+    known_plan(yard, "A.md", PlanState.INTERRUPTED, Trigger.INTERRUPT, "~")
+    text = yard.context(COMPACT)
+    assert text.index("harbour lights") < text.index("A.md: interrupted")
+
+
 def test_a_plan_at_which_segue_works_is_told_as_such(yard: Yard) -> None:
     """Nobody is told to go on with what goes on."""
     path = known_plan(yard, "A.md", PlanState.RUNNING, Trigger.START, "~")
