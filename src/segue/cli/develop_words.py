@@ -9,7 +9,9 @@ from segue.cli.words import headline, local_time, usage_in_words
 from segue.core.develop import Phase, Status
 from segue.core.durations import format_duration
 from segue.i18n import _
+from segue.work.develop.gates import way_on
 from segue.work.develop.steps import FeatureSteps
+from segue.work.own_questions import DESIGN
 from segue.work.plan_run import PlanRun
 from segue.work.source import Source
 
@@ -29,7 +31,7 @@ def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: floa
     titles = {one.id: one.description.splitlines()[0] for one in source.checkpoints}
     for id, one in state.checkpoints.items():
         lines.append(f"  {SIGNS[one.status]} {id} {titles.get(id, '')} ({one.iteration}/3)")
-    for task in ("design", "review", "merge"):
+    for task in ("design", "review", "check", "merge"):
         row = run.ledger.tasks.get(task)
         if row is not None and row.state == "failed":
             lines.append(f"  ✘ {task}: {(row.error or '').splitlines()[0]}")
@@ -44,8 +46,25 @@ def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: floa
     if used["input_tokens"] or used["output_tokens"]:
         lines.append("  ¤ " + usage_in_words(used))
     if facts["exit"] and state.phase is not Phase.DONE:  # else there is nothing to go on with
-        lines += ["", _("Go on: {command}").format(command="segue develop --resume")]
+        lines += ["", *_ways_on(source, run)]
     return "\n".join(lines)
+
+
+def _ways_on(source: FeatureSteps, run: PlanRun) -> list[str]:
+    """What gets further, where nobody can be asked as well."""
+    asked = {gate.category for gate in run.ledger.gates.values()}
+    marks = source.state.checkpoints.items()
+    escalated = [id for id, one in marks if one.status is Status.ESCALATED]
+    command = way_on(
+        waits_for_design=DESIGN in asked,
+        has_escalated=any(id not in run.skipped_here for id in escalated),
+        more=source.manner.options,
+    )
+    again = f"segue develop --resume{source.manner.options}"
+    lines = [_("Go on: {command}").format(command=command)] if command != again or not asked else []
+    if asked:
+        lines.append(_("Answer on a terminal: {command}").format(command=again))
+    return lines
 
 
 def _headline(facts: Mapping[str, Any]) -> str:

@@ -102,6 +102,8 @@ def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
         return _("What they said is in {logs}; try again: segue run {plan}").format(
             logs=logs, plan=plan
         )
+    if run.ledger.gates:
+        return _("Answer on a terminal: {command}").format(command=f"segue run {plan}")
     if facts["exit"] in (1, 3, 4, 130):
         return _("Go on: segue run {plan}").format(plan=plan)
     return None

@@ -109,6 +109,7 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
     park = SimpleNamespace(task="T-2", wakes_at=at)
     gate = SimpleNamespace(task="T-3", text="Which database?")
     text = summary(a_run(parks={"p": park}, gates={"g": gate}), facts(3), TOOK_S)
+    assert text.endswith("Answer on a terminal: segue run docs/PLAN.md")
     assert f"T-2 goes on at {at.astimezone():%H:%M:%S}" in text
     assert "T-3: Which database?" in text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -153,7 +154,13 @@ def _manner(wishes: Wishes, known: Config, cast: FeatureCast, environ: Mapping[s
         on_escalated=wishes.on_escalated,
         merge_command=wishes.merge_command,
         user_folder=user.parent if user else None,
+        options=_repeated(wishes),
     )
+
+
+def _repeated(wishes: Wishes) -> str:
+    given = (("--agent", wishes.agent), ("--merge-command", wishes.merge_command))
+    return "".join(f" {name} {shlex.quote(value)}" for name, value in given if value)
 
 
 def _worktrees(folder: FeatureFolder, project: Project) -> Worktrees | None:

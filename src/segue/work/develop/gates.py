@@ -22,6 +22,15 @@ APPROVALS = frozenset({APPROVE, "approved", "ok", "yes", "y", "승인", "예", "
 ERROR_LINES = 12
 
 
+def way_on(*, waits_for_design: bool, has_escalated: bool, more: str = "") -> str:
+    """The command that gets further without a terminal. `more`: options that are to be repeated."""
+    if waits_for_design:
+        return f"segue develop --approve{more}"
+    if has_escalated:
+        return f"segue develop --resume --on-escalated {RETRY}|{EDIT}|{SKIP}{more}"
+    return f"segue develop --resume{more}"
+
+
 def is_open(steps: FeatureSteps, category: str) -> bool:
     return any(gate.category == category for gate in steps.run.ledger.gates.values())
 

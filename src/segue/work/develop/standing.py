@@ -9,6 +9,7 @@ from segue.core.develop import Feature, Phase, Status, report
 from segue.core.standing import Signs, state_of
 from segue.errors import UserError
 from segue.i18n import _
+from segue.work.develop import gates as gates_of
 from segue.work.develop.developing import found
 from segue.work.develop.folder import FeatureFolder
 from segue.work.overview import Known, Standing
@@ -36,7 +37,8 @@ def standing(root: Path, known: Known) -> Standing:
     for one in feature.checkpoints.values() if feature else ():
         counts[COUNTED[one.status]] += 1
     at_work = known.at_work(path)
-    is_done = feature is not None and feature.resumes_in is Phase.DONE
+    phase = feature.resumes_in if feature else None
+    is_done = phase is Phase.DONE
     signs = Signs(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
@@ -68,7 +70,10 @@ def standing(root: Path, known: Known) -> Standing:
         holder=holder,
         problem=problem,
         is_known=known.has(path),
-        go_on="segue develop --resume",
+        go_on=gates_of.way_on(
+            waits_for_design=phase is Phase.DESIGN and any(not gate["options"] for gate in gates),
+            has_escalated=phase is Phase.IMPLEMENT and counts["failed"] > 0,
+        ),
     )
 
 

@@ -54,6 +54,7 @@ class Manner:
     on_escalated: str = "ask"
     merge_command: str | None = None
     user_folder: Path | None = None  # with the user's own prompts
+    options: str = ""  # what of the command line the next one must repeat
 
 
 class FeatureSteps(Steps):
