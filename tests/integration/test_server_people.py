@@ -19,6 +19,7 @@ PRELUDE = """#!/bin/sh
 n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n
 block() { echo "[$1 $SEGUE_NONCE]"; cat; echo "[/$1]"; }
 finish() { echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; }
+phase() { echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="; }
 """
 
 
@@ -203,36 +204,61 @@ def test_feedback_and_a_reason_with_a_secret_are_not_stored_in_clear(house: Hous
     play(scene)
 
 
+CHECKED = """
+[types.checked]
+[[types.checked.phases]]
+name = "only"
+deliverables = ["out.md"]
+verify = 'CHECK'
+"""
+
 # Refusals
 
 
-@pytest.mark.parametrize("has_default", [True, False])
-def test_what_is_refused_without_a_word_comes_as_the_default(
-    house: House, has_default: bool
-) -> None:
-    """The agent is told its own default and has it in its environment; without one it goes on
-    without it."""
-    default = "default: sqlite:///sea.db\\n" if has_default else ""
+def test_what_is_refused_has_no_effect_at_all(house: House) -> None:
+    """Neither the agent nor the check finds the default that the agent named in its environment:
+    the check that it would have made pass fails."""
+    house.add(CHECKED.replace("CHECK", 'test "$SEA_URL" = sqlite'))
     house.program(
         PRELUDE + "cat >> heard\n"
-        f'case $n in\n1) printf "type: env_variable\\nname: SEA_URL\\n{default}" '
+        'case $n in\n1) printf "type: env_variable\\nname: SEA_URL\\ndefault: sqlite\\n" '
         "| block DEPENDENCY_REQUEST ;;\n"
-        '*) echo "<$SEA_URL>" > got; finish ;;\nesac\n',
+        '*) echo "<$SEA_URL>" > got; echo x > out.md; phase ;;\nesac\n',
     )
 
     async def scene() -> None:
         async with house.open() as server:
-            id = server.new("custom")
+            id = server.new("checked")
             needed = await server.pending(id, "dependency")
             shown = server.desk.reject(needed["id"])
             assert (shown["status"], shown["reason"]) == ("rejected", "")
-            await server.status(id, "completed")
             workspace = Path(server.desk.task(id)["workspace"])
-            wanted = "sqlite:///sea.db" if has_default else ""
-            assert (workspace / "got").read_text() == f"<{wanted}>\n"
+            await server.until(lambda: len(server.runs(id, "check")) > 0)
+            assert (workspace / "got").read_text() == "<>\n"
             heard = (workspace / "heard").read_text()
-            assert "SEA_URL is not provided (–)." in heard
-            assert ("Take your default, sqlite:///sea.db" in heard) is has_default
+            assert "SEA_URL is not provided (–). Go on without it." in heard
+            assert "efault" not in heard.partition("SEA_URL is not")[2]
+            await server.until(lambda: "failed" in server.runs(id, "check"))
+
+    play(scene)
+
+
+def test_a_check_gets_nothing_that_the_agent_asked_for(house: House) -> None:
+    """A person provides it: the agent has it, its check does not."""
+    house.add(CHECKED.replace("CHECK", 'test -z "$SEA_KEY"'))
+    house.program(
+        PRELUDE + "cat > /dev/null\n"
+        'case $n in\n1) printf "type: api_key\\nname: SEA_KEY\\n" | block DEPENDENCY_REQUEST ;;\n'
+        '*) echo "$SEA_KEY" > out.md; phase ;;\nesac\n',
+    )
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = server.new("checked")
+            server.desk.provide((await server.pending(id, "dependency"))["id"], "of the sea")
+            await server.pending(id, "review")
+            workspace = Path(server.desk.task(id)["workspace"])
+            assert (workspace / "out.md").read_text() == "of the sea\n"
 
     play(scene)
 

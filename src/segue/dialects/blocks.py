@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from segue.core.durations import parse_duration
+from segue.core.variables import decides_what_runs
 from segue.dialects.events import Asked, DependencyAsked, ErrorTold, Event, Garbled
 from segue.dialects.lines import plain_text
 from segue.i18n import _
@@ -117,6 +118,9 @@ def dependency(given: Given, chars_max: int = FIELD_CHARS_MAX) -> DependencyAske
         return _("it has no name, or one that is too long")
     if kind in VARIABLES and not is_variable(name):
         return _("the name must be that of an environment variable, as STRIPE_KEY, not SEGUE_…")
+    if kind in VARIABLES and decides_what_runs(name):
+        text = _("{name} decides which programs run: nobody may provide it; choose another name")
+        return text.format(name=name)
     return DependencyAsked(
         kind,
         name,

@@ -126,6 +126,6 @@ def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
     async def reject_dependency(
         id: str, request: Request, key: Key = None, body: bodies.Reject | None = None
     ) -> Response:
-        """The agent goes on without it, or with the default that it named."""
+        """The agent goes on without it; a default that it named has no effect."""
         reason = body.reason if body else ""
         return once(request, key, lambda: desk.reject(id, reason), lambda: desk.dependency(id))

@@ -15,6 +15,7 @@ from typing import Any
 
 from segue.core.durations import format_duration
 from segue.core.plan import Task
+from segue.core.variables import decides_what_runs
 from segue.dialects.events import (
     Asked,
     ConversationLost,
@@ -145,7 +146,7 @@ class Workshop:
         """The agent itself. Without a prompt: to take up again one that was started."""
         run, task, profile = attempt.run, attempt.task, attempt.profile
         timeout = timedelta(seconds=task.timeout_s) if task.timeout_s is not None else None
-        env = self._environment(attempt)
+        env = self._environment(attempt, self._provided(attempt))
         if place.has_place(attempt):
             env["SEGUE_PLACE"] = str(self.place_of(run))
         tools: dict[str, str] = {}
@@ -195,7 +196,7 @@ class Workshop:
         return Job(
             id=run.verify_job or "",
             argv=("/bin/sh", "-c", task.verify or ""),
-            env={**CHECK_ENV, **self._environment(attempt), "SEGUE_RUN": run.verify_job or ""},
+            env={**CHECK_ENV, **self._environment(attempt, {}), "SEGUE_RUN": run.verify_job or ""},
             cwd=self.folder(task.id),
             log=self.evidence(run),
             dialect=Text(run.nonce),
@@ -250,15 +251,17 @@ class Workshop:
     def resume_prompt(self, answer: str | None) -> str:
         return prompts.resumed(self.resume_text, answer=answer)
 
-    def _environment(self, attempt: Attempt) -> dict[str, str]:
+    def _environment(self, attempt: Attempt, provided: Mapping[str, str]) -> dict[str, str]:
         facts = environment(attempt.profile, self._facts(attempt), self.environ, self.base)
         n = str(attempt.run.attempt)
         own = {name: value.replace(ATTEMPT, n) for name, value in attempt.task.env}
-        return {**facts, **self._provided(attempt), **own}
+        return {**facts, **provided, **own}
 
     def _provided(self, attempt: Attempt) -> dict[str, str]:
-        """What an agent asked for and finds where Segue was started; nothing else gets through."""
-        return {name: self.environ[name] for name in attempt.provided if name in self.environ}
+        """What an agent asked for and finds where Segue was started; nothing else gets through,
+        and nothing that decides which programs run."""
+        names = [name for name in attempt.provided if not decides_what_runs(name)]
+        return {name: self.environ[name] for name in names if name in self.environ}
 
     def _facts(self, attempt: Attempt) -> Facts:
         run = attempt.run

@@ -160,6 +160,8 @@ def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> N
     given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is there now" else (None, ())
     assert (job.env.get("STRIPE_KEY"), job.masks) == given
     assert "OTHER" not in job.env
+    check = begun.run.workshop.verify_job(begun.run.jobs[begun.job], None)
+    assert "STRIPE_KEY" not in check.env, "who is checked has no say in the check's environment"
 
 
 def test_the_first_question_counts(begun: Bench) -> None:

@@ -172,10 +172,9 @@ class GateActs(Acting):
         raise Refused(422, "no_file", text.format(folder=project), {"field": "value"})
 
     def reject(self, dependency: str, reason: str = "") -> Json:
-        """It goes on without it, or with the default that it named."""
+        """It goes on without it."""
         gate, task, agent = self._gate(dependency, "dependency")
-        default = (variable(gate.name), gate.preset) if gate.preset is not None else None
-        text = prompts.rejected(gate.name, reason.strip(), default)
+        text = prompts.rejected(gate.name, reason.strip())
         text = self.office.saving.veil.hidden(task.id, text)
         kept = self._kept(gate, reason)
         self._go_on_after(gate, task, agent, Cause.REJECT, text, [], kept)

@@ -37,7 +37,6 @@ class Jobs:
     given: Callable[[str], Mapping[str, str]]
     conversations: Conversations
     go_back: Callable[[str], None] = lambda task: None  # to what a rewind decided, if it did
-    defaults: Callable[[str], Mapping[str, str]] = lambda task: {}  # of what people refused
 
     def log(self, run: str, purpose: str = "work") -> Path:
         folder = self.project.evidence if purpose == "check" else self.project.logs
@@ -109,7 +108,6 @@ class Jobs:
                 **start.env,
                 **environment(profile, facts, self.environ, self.base),
                 "SEGUE_PHASE": str(run.phase),
-                **self.defaults(run.task),
                 **given,
             },
             cwd=attempt.workspace,
@@ -131,12 +129,13 @@ class Jobs:
         workspace: Path,
         given: Mapping[str, str],
     ) -> Job:
-        """A phase's `verify`, by a shell in the workspace."""
+        """A phase's `verify`, by a shell in the workspace. Nothing that the agent asked for is in
+        its environment: who is checked has no say in what the check runs."""
         env = environment(profile, self._facts(run), self.environ, self.base)
         return Job(
             id=run.id,
             argv=("/bin/sh", "-c", run.prompt or (task.now_at.verify if task.now_at else "") or ""),
-            env={**CHECK_ENV, **env, **self.defaults(run.task), **given},
+            env={**CHECK_ENV, **env},
             cwd=workspace,
             log=self.log(run.id, run.purpose),
             dialect=Text(run.nonce),

@@ -34,7 +34,6 @@ from segue.work.server.records import Records
 from segue.work.server.saving import Saving, Waiting
 from segue.work.server.supervisor import Supervisor
 from segue.work.server.types import Types
-from segue.work.server.variables import defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,7 @@ def _office(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )
     base = agents.passed_on(environ)
-    jobs = Jobs(
-        project, environ, base, cast.profile, saving.given, held, saving.go_back,
-        lambda task: defaults(records, task),
-    )  # fmt: skip
+    jobs = Jobs(project, environ, base, cast.profile, saving.given, held, saving.go_back)
     recovery = settings.recovery
     supervisor = Supervisor(
         records=records,

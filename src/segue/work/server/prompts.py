@@ -64,17 +64,9 @@ def provided(name: str, variable: str) -> str:
     return text.format(name=name, variable=variable) + "\n"
 
 
-def rejected(name: str, reason: str, default: tuple[str, str] | None = None) -> str:
-    """`default`: the variable, and what the agent itself named as good enough."""
-    if default is None:
-        text = _("{name} is not provided ({reason}). Go on without it.")
-        return text.format(name=name, reason=reason or "–") + "\n"
-    text = _(
-        "{name} is not provided ({reason}). Take your default, {default}; it is in the environment"
-        " variable {variable}. Go on."
-    )
-    facts = {"variable": default[0], "default": default[1]}
-    return text.format(name=name, reason=reason or "–", **facts) + "\n"
+def rejected(name: str, reason: str) -> str:
+    text = _("{name} is not provided ({reason}). Go on without it.")
+    return text.format(name=name, reason=reason or "–") + "\n"
 
 
 def judge(task: TaskRow, deliverables: Sequence[str]) -> str:

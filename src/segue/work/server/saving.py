@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from segue.core.variables import decides_what_runs
 from segue.engine.clock import Clock
 from segue.errors import AgentError, UserError
 from segue.i18n import _
@@ -63,7 +64,11 @@ class Saving:
         """What people provided for a task, in clear, for its agent's environment."""
         sql = "SELECT name, value FROM server_secrets WHERE task = ?"
         rows = self.records.store.all(sql, task)
-        return {row["name"]: self.secrets.open(row["value"]) for row in rows}
+        return {
+            row["name"]: self.secrets.open(row["value"])
+            for row in rows
+            if not decides_what_runs(row["name"])
+        }
 
     # Checkpoints
 
