@@ -210,6 +210,25 @@ def test_a_token_is_made_at_the_first_start(house: House) -> None:
     assert again.get("/tasks").status == 200, "the same token"
 
 
+def test_every_start_says_how_to_log_in(house: House) -> None:
+    """The link at the first, where the token is at the next: a service's log must not keep it."""
+    house.config("\n".join(house.tables))
+    given = house.extra_env.pop("SEGUE_TOKEN")
+    first = house.start("serve", "--port", "0")
+    until(lambda: "/login?token=" in first.result.out, "the link")
+    refused = house.segue("serve", "--port", "0", "--json")
+    assert refused.code == 2
+    url = first.result.out.split()[2]
+    assert url in refused.json["error"]["message"], "where the first one listens"
+    first.kill()
+    second = house.start("serve", "--port", "0")
+    until(lambda: "/login with the token in " in second.result.out, "where the token is")
+    assert "token=" not in second.result.out
+    second.kill()
+    third = house.start("serve", "--port", "0", env={"SEGUE_TOKEN": given})
+    until(lambda: "SEGUE_TOKEN" in third.result.out, "which token")
+
+
 def test_a_token_that_was_given_is_in_no_file(house: House) -> None:
     """`SEGUE_TOKEN`: nothing is named that is not there."""
     house.config("\n".join(house.tables))

@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import time
@@ -244,6 +245,22 @@ def test_output_that_cannot_be_logged_is_told(house: House) -> None:
     assert [line["task"] for line in inside if "could not be kept" in line["said"]] == [task]
 
 
+def test_a_report_that_cannot_be_logged_counts(house: House) -> None:
+    """It is in the record of the run's end: the work is not done again."""
+    much = f"printf '%{2 * RECORD_BYTES}s\\n' much"
+    house.hand("loud", f"{much}; note ready; hold go; {much}\n{GOOD}")
+    server = house.serve()
+    task = server.new("loud")
+    until(lambda: "much" in server.log(task), "its log")
+    keepers = [pid for pid, words in house.left_behind().items() if "nursery" in words]
+    with full_for(keepers, RECORD_BYTES):
+        house.release("go")
+        until(lambda: list((house.root / ".segue" / "runs").glob(f"{task}-*.end")), "its end")
+    server.reaches(task, "review")
+    assert "COMPLETE" not in server.log(task)
+    assert house.starts(task) == 1
+
+
 # A disk of its own, in a name space of its own, where the system allows it.
 
 NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
@@ -287,9 +304,39 @@ def test_a_disk_without_any_room(house: House) -> None:
     assert server.stop() == 0
 
 
+@pytest.mark.skipif(not can_mount(), reason="no disk of one's own can be mounted here")
+def test_a_disk_that_is_full_at_the_start_is_waited_for(house: House) -> None:
+    """In words, and without an end; once there is room it begins by itself."""
+    memory = house.root / ".segue"
+    memory.mkdir()
+    going = start_on_a_small_disk(house, memory, f'cat /dev/zero > "{memory}/filler" 2>/dev/null;')
+    until(lambda: "waits until it can write" in going.result.err, "that it waits")
+    assert "Traceback" not in going.result.err
+    Path(f"/proc/{going.pid}/root{memory}/filler").unlink()
+    server = Server(house, going, TOKEN)
+    server.reaches(server.new("b"), "review")
+    assert server.stop() == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="no disk of one's own can be mounted here")
+def test_a_server_that_waits_for_a_disk_can_be_ended(house: House) -> None:
+    """SIGTERM ends it in order before it has begun."""
+    memory = house.root / ".segue"
+    memory.mkdir()
+    going = start_on_a_small_disk(house, memory, f'cat /dev/zero > "{memory}/filler" 2>/dev/null;')
+    until(lambda: "waits until it can write" in going.result.err, "that it waits")
+    going.send(signal.SIGTERM)
+    assert going.end().code == 0
+
+
 def serve_on_a_small_disk(house: House, memory: Path) -> Server:
+    return Server(house, start_on_a_small_disk(house, memory), TOKEN)
+
+
+def start_on_a_small_disk(house: House, memory: Path, before: str = "") -> Going:
     house.config("\n".join(house.tables))
-    mount = f'mount -t tmpfs -o size=16m none "{memory}" && exec "$0" serve --port 0 --json'
+    mount = f'mount -t tmpfs -o size=16m none "{memory}" && {before} exec "$0"'
+    mount += " serve --port 0 --json"
     out, err = house.tmp / "disk.out", house.tmp / "disk.err"
     with out.open("wb") as o, err.open("wb") as e:
         process = subprocess.Popen(
@@ -298,7 +345,7 @@ def serve_on_a_small_disk(house: House, memory: Path) -> Server:
         )  # fmt: skip
     going = Going(process, out, err)
     house.started.append(going)
-    return Server(house, going, TOKEN)
+    return going
 
 
 def fill(path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from segue.cli import console, output
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
+
+if TYPE_CHECKING:
+    from segue.server.serving import Listening
 
 PORT = 8765
 SLOTS_MAX = 64
@@ -85,7 +89,7 @@ def command(
     _check_tls(tls_cert, tls_key)
     try:
         from segue.server.listen import Tls  # noqa: PLC0415 - heavy, and an extra
-        from segue.server.serving import Listening, serve  # noqa: PLC0415
+        from segue.server.serving import serve  # noqa: PLC0415
     except ImportError as error:
         raise UserError(
             "library_missing",
@@ -100,8 +104,7 @@ def command(
             output.print_line({"event": "listening", "url": told.url, "tokenFile": told.token_file})
             return
         console.echo(_("Listening on {url}").format(url=told.url))
-        if told.login:
-            console.echo(_("Log in with: {link}").format(link=told.login))
+        console.echo(_login(told))
 
     return asyncio.run(
         serve(
@@ -119,6 +122,18 @@ def command(
             on_listening=listening,
         )
     )
+
+
+def _login(told: Listening) -> str:
+    """How to log in, at every start. The link holds the token: where nobody looks (a service), it
+    would stay in a log, so it is shown there only when the token is new."""
+    if told.login is None:
+        text = _("Log in at {url}/login with the token that SEGUE_TOKEN holds")
+        return text.format(url=told.url)
+    if told.is_first or sys.stdout.isatty():
+        return _("Log in with: {link}").format(link=told.login)
+    text = _("Log in at {url}/login with the token in {file}")
+    return text.format(url=told.url, file=told.token_file)
 
 
 def _check_database(url: str | None) -> None:

@@ -13,7 +13,8 @@ loses its parent becomes the keeper's child, in whatever session, with whatever 
    to know that a run never starts takes the same name (`runs.recover`).
 2. answer: its pid and start time, to the supervisor if there still is one.
 3. start the agent in a session of its own, copy its output to the log in bounded memory. What
-   the disk does not take is drained and counted: a full disk must not block an agent. Secrets
+   the disk does not take is drained and counted: a full disk must not block an agent. Its end is
+   kept in mind, and goes into the end record: an agent reports at the end of its output. Secrets
    that the agent was given are masked on the way; they came with the order, by memory alone.
    An interactive run reads from a FIFO that never ends by itself: the bytes of `first` come
    first, then what supervisors send; a file beside it and SIGUSR1 make its end of file.
@@ -26,6 +27,7 @@ loses its parent becomes the keeper's child, in whatever session, with whatever 
 
 from __future__ import annotations
 
+import binascii
 import errno
 import fcntl
 import os
@@ -310,8 +312,12 @@ class Keeper:
             "survivors": self.survivors,
             "log_bytes": self.outputs[0].kept_bytes if self.outputs else 0,
             "lost_bytes": sum(output.lost_bytes for output in self.outputs),
+            "lost_tail": "",
             "error": self.error,
         }
+        if self.outputs and self.error is None:  # a long error leaves no room for it
+            tail = self.outputs[0].lost_tail()
+            record["lost_tail"] = binascii.b2a_base64(tail, newline=False).decode()
         records.leave(self.claim, self.order["claim"], self.order["end"], record)
         if self.fifo:
             for path in (self.fifo, self.fifo + OVER):

@@ -54,6 +54,7 @@ class Notice:
     text: str
     link: str  # an address, or the place on this machine
     at: str
+    outcome: str | None = None  # it was settled before it could be told
 
     @property
     def url(self) -> str | None:
@@ -82,6 +83,7 @@ class Notice:
             "text": self.text,
             **where,
             "createdAt": self.at,
+            **({"outcome": self.outcome} if self.outcome else {}),
         }
 
 

@@ -8,6 +8,7 @@ one that ordered the run or one that comes after its death.
 from __future__ import annotations
 
 import asyncio
+import binascii
 import fcntl
 import json
 import os
@@ -127,6 +128,7 @@ class End:
     survivors: int = 0
     log_bytes: int = 0
     lost_bytes: int = 0
+    lost_tail: bytes = b""  # the end of what was lost, to be read behind the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,8 @@ def read_end(path: Path) -> End | None:
 
 
 def _end(record: dict[str, Any]) -> End:
-    error = record.pop("error")
-    return End(**record, error=Failure(**error) if error else None)
+    error, tail = record.pop("error"), binascii.a2b_base64(record.pop("lost_tail", ""))
+    return End(**record, lost_tail=tail, error=Failure(**error) if error else None)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are neve
     from segue.drivers.masking import Masker
 
 CHUNK_BYTES = 65536
+TAIL_BYTES = 2_600  # of what was lost: it fits into the block of the end record
 
 
 class Output:
@@ -30,6 +31,8 @@ class Output:
         self.masker = masker
         self.room_bytes = bytes_max
         self.kept_bytes = self.lost_bytes = 0
+        self._tail = b""  # the end of what was lost
+        self._is_torn = False  # what stands before it is not what stood there
 
     def copy(self) -> bool | None:
         """Copy a chunk: True, there may be more; False, not now; None, never again."""
@@ -47,16 +50,33 @@ class Output:
 
     def keep(self, data: bytes) -> None:
         wanted = memoryview(data)[: self.room_bytes]
+        kept = 0
         try:
             while wanted:
                 written = os.write(self.log, wanted)
                 wanted = wanted[written:]
-                self.kept_bytes += written
-                self.room_bytes -= written
-                self.lost_bytes -= written
+                kept += written
         except OSError:
             pass  # a full disk, mostly: counted, and the next chunk is tried again
+        self.kept_bytes += kept
+        self.room_bytes -= kept
+        self._lose(data[kept:], kept)
+
+    def _lose(self, data: bytes, kept: int) -> None:
+        if kept and self._tail:
+            self._is_torn = True
+            self._tail = self._tail.removesuffix(b"\n") + b"\n"
         self.lost_bytes += len(data)
+        self._tail += data
+        if len(self._tail) > TAIL_BYTES:
+            self._is_torn, self._tail = True, self._tail[-TAIL_BYTES:]
+
+    def lost_tail(self) -> bytes:
+        """The end of what the log does not have, to be read behind it: an agent's report is mostly
+        the last that it prints. Whole lines only, where it does not follow what is in the log."""
+        if not self._is_torn:
+            return self._tail
+        return b"\n" + self._tail.partition(b"\n")[2]
 
 
 class Feed:

@@ -321,10 +321,13 @@ class LocalEngine:
     def _finish(self, job: Job, timed_out: bool) -> None:
         if (timer := self._blocks.pop(job.id, None)) is not None:
             timer.cancel()
+        end = drivers.read_end(self._path(job.id, "end"))
+        if end is not None and end.lost_tail:  # the disk was full: its report may be in this
+            for event in job.dialect.feed(end.lost_tail):
+                self._inbox.put_nowait(Heard(job.id, event))
         for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
             for event in dialect.close():
                 self._inbox.put_nowait(Heard(job.id, event))
-        end = drivers.read_end(self._path(job.id, "end"))
         self._live.pop(job.id, None)
         if end is None:
             happened = Ended(job.id, None, error="the process that held it was killed")

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -20,25 +22,29 @@ from segue.server import listen, log
 from segue.server.app import make_app
 from segue.server.pages import pages
 from segue.server.replies import StoredReplies
-from segue.store import files
+from segue.store import files, lock
 from segue.work import channels, config
 from segue.work.outbox import Courier, Outbox
 from segue.work.project import Project
-from segue.work.server import closing, left_over
+from segue.work.server import closing, left_over, storage
 from segue.work.server.notices import ServerLetters
 from segue.work.server.office import Office, open_office
 
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0  # for a disk that is full at the start
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
+
+logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """`token_file`: none where the token was given. `login` is a link that logs in, told once:
-    when the token was made."""
+    """`token_file` and `login`, a link that logs in: none where the token was given. `is_first`:
+    the token was made now."""
 
     url: str
     token_file: str | None
     login: str | None
+    is_first: bool
 
 
 async def serve(
@@ -60,23 +66,18 @@ async def serve(
     if data is not None and data.resolve() != project.memory:
         project = Project(project.root, data.resolve())
     settings = config.load(project.root, config.user_file(environ))
+    check_free(project)
     sock = listen.bind(host, port, tls=tls, is_exposed=is_insecure)
-    try:
+    url, stop = listen.url(sock, host, tls), asyncio.Event()
+
+    async def once() -> None:
         async with open_office(
-            project,
-            settings,
-            environ=environ,
-            clock=clock,
-            tz=tz,
-            slots=slots,
-            command=command,
+            project, settings, environ=environ, clock=clock, tz=tz, slots=slots, command=command
         ) as office:
             folder = office.data
             log.to_file(project.logs / "server.log")
             token, is_new = _token(folder, environ)
-            url = listen.url(sock, host, tls)
             files.replace(folder / PLACE_FILE, json.dumps({"url": url}).encode(), mode=0o600)
-            login = f"{url}/login?token={token}" if is_new else None
             app = make_app(
                 office.desk,
                 token=token,
@@ -89,21 +90,79 @@ async def serve(
                 raise UserError.of(missing)
             left_over.tell(office.supervisor)
             office.supervisor.recover()
-            stop = asyncio.Event()
-            with listen.signals(stop):
-                sock.listen(listen.BACKLOG)
-                token_file = None if environ.get("SEGUE_TOKEN") else str(folder / TOKEN_FILE)
-                on_listening(Listening(url, token_file, login))
-                courier = Courier(_outbox(office, settings, clock, tz, ways, url))
-                office.supervisor.on_commit(courier.wake)
-                try:
-                    await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
-                finally:
-                    await courier.close(0)
+            is_given = bool(environ.get("SEGUE_TOKEN"))
+            opened.append(
+                Listening(
+                    url,
+                    None if is_given else str(folder / TOKEN_FILE),
+                    None if is_given else f"{url}/login?token={token}",
+                    is_new,
+                )
+            )
+            on_listening(opened[-1])
+            courier = Courier(_outbox(office, settings, clock, tz, ways, url))
+            office.supervisor.on_commit(courier.wake)
+            try:
+                await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
+            finally:
+                await courier.close(0)
             (folder / PLACE_FILE).unlink(missing_ok=True)
+
+    opened: list[Listening] = []
+    try:
+        with listen.signals(stop):
+            await _when_there_is_room(once, stop, lambda: not opened)
     finally:
         sock.close()
     return 0
+
+
+async def _when_there_is_room(
+    begin: Callable[[], Coroutine[Any, Any, None]],
+    stop: asyncio.Event,
+    may_wait: Callable[[], bool],
+) -> None:
+    """A disk that is full at the start is waited for, like one that fills up later."""
+    wait_s = FIRST_WAIT_S
+    while not stop.is_set():
+        try:
+            await begin()
+            return
+        except (UserError, OSError) as error:
+            if not may_wait() or not storage.is_trouble(error):
+                raise
+            told = (
+                error
+                if isinstance(error, UserError)
+                else files.in_words(error, Path(error.filename or "."))
+            )
+            if told.problem.code == "read_only":
+                raise told from error
+            if wait_s == FIRST_WAIT_S:
+                text = _("{why}; the server waits until it can write, and begins then")
+                logger.error("%s", text.format(why=told))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await stop.wait()
+        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+
+def check_free(project: Project) -> None:
+    """One server for each folder: whoever is second is told where the first one listens."""
+    held = lock.holder(project.locks / "server.lock")
+    if held is None:
+        return
+    place = project.memory / "server" / PLACE_FILE
+    url = "?"
+    with suppress(OSError, ValueError, KeyError):
+        url = str(json.loads(place.read_text(encoding="utf-8"))["url"])
+    text = _("a server already runs for this folder: {url} (process {pid}, since {since})")
+    raise UserError(
+        "already_running",
+        text.format(url=url, pid=held.pid, since=held.since),
+        file=str(project.memory),
+        hint=_("open {url}, or end it first: kill {pid}").format(url=url, pid=held.pid),
+    )
 
 
 async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from segue.core.serving import Asking
 from segue.drivers.notify import Notice
+from segue.i18n import _
 from segue.work.notices import headline
 from segue.work.outbox import Letters, Row
 from segue.work.server.records import Records
+from segue.work.server.rows import GateRow
 
 
 class ServerLetters(Letters):
@@ -26,17 +28,38 @@ class ServerLetters(Letters):
     def notice(self, row: Row) -> Notice | None:
         task = self._records.task(row["task"])
         gate = self._records.gate(row["gate"]) if row["gate"] else None
-        if task is None or (row["tries"] and gate and gate.state is not Asking.PENDING):
+        if task is None:
             return None
         needed, name = (gate.kind, gate.name) if gate else (None, "")
+        title, text, outcome = headline(row["kind"], task.title, needed, name), row["text"], None
+        if row["tries"] and gate is not None and gate.state is not Asking.PENDING:
+            if row["kind"] != gate.kind:  # a reminder: nobody needs it any more
+                return None
+            title, text = _("Settled: {title}").format(title=task.title), _came_to(gate, text)
+            outcome = str(gate.state)
         return Notice(
             id=f"{task.id}-{row['id']}",
             kind=row["kind"],
             task=task.id,
             title=self._veil(task.id, task.title),
             gate=row["gate"],
-            headline=self._veil(task.id, headline(row["kind"], task.title, needed, name)),
-            text=self._veil(task.id, row["text"]),
+            headline=self._veil(task.id, title),
+            text=self._veil(task.id, text),
             link=f"{self._url}/tasks/{task.id}" + (f"#{gate.kind}" if gate else ""),
             at=row["created_at"],
+            outcome=outcome,
         )
+
+
+def _came_to(gate: GateRow, text: str) -> str:
+    """What was asked for, and what came of it, for those who could not be reached in time."""
+    names = {
+        Asking.APPROVED: _("approved"),
+        Asking.CHANGES_REQUESTED: _("changes requested"),
+        Asking.ANSWERED: _("answered"),
+        Asking.PROVIDED: _("provided"),
+        Asking.REJECTED: _("rejected"),
+        Asking.WITHDRAWN: _("withdrawn"),
+    }
+    said = f": {gate.answer}" if gate.answer else ""
+    return f"{text} – {names[gate.state]}{said}"

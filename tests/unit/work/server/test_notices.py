@@ -208,22 +208,23 @@ def test_without_any_way_nothing_piles_up(records: Records, clock: Hand) -> None
     assert late.got == []
 
 
-def test_what_was_settled_meanwhile_is_not_told_again(records: Records, clock: Hand) -> None:
-    """A failed try is not repeated for a question that has its answer; a new one is told."""
+def test_what_was_settled_meanwhile_is_told_with_its_outcome(records: Records, clock: Hand) -> None:
+    """A failed try is repeated, and says what came of it; a reminder is not needed any more."""
     way = Kept("one", fails=True)
     tell(records)
+    tell(records, "remind")
     send(records, clock, way)
     gate = records.gate(GATE)
     assert gate is not None
-    assert records.store.move(*moves.settle_gate(gate, Cause.ANSWER, START), at=START)
+    settled = moves.settle_gate(gate, Cause.ANSWER, START, answer="SQLite")
+    assert records.store.move(*settled, at=START)
     way.fails = False
     clock.at += timedelta(hours=1)
     send(records, clock, way)
-    assert way.got == []
-    assert rows(records)[0]["next_at"] is None
-    tell(records, "completed", "done", None)
-    send(records, clock, way)
-    assert [notice.kind for notice in way.got] == ["completed"]
+    [notice] = way.got
+    assert (notice.kind, notice.gate, notice.outcome) == ("question", GATE, "answered")
+    assert (notice.headline, notice.text) == ("Settled: Shop", "Which? – answered: SQLite")
+    assert [row["next_at"] for row in rows(records)] == [None, None]
 
 
 @pytest.mark.parametrize(
