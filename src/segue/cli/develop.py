@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output
+from segue.cli import console, output, person
 from segue.cli.choosing import choose
 from segue.cli.run import conduct, not_begun
 from segue.core.cells import visible
@@ -77,6 +77,8 @@ def command(
 ) -> int:
     if resume and fresh:
         raise UserError("usage", _("--resume and --fresh exclude each other"))
+    if approve:
+        person.check(ctx.obj["environ"])
     folder = FeatureFolder(Project.around(Path.cwd()).root)
     if is_repair:
         _repair(folder, as_json=as_json)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output
+from segue.cli import console, output, person
 from segue.cli.words import local_time
 from segue.core.durations import parse_duration
 from segue.core.leash import next_instant
@@ -80,6 +80,7 @@ def give(
     as_json: bool,
 ) -> int:
     """Give the order and say what came of it."""
+    person.check(ctx.obj["environ"])
     project = Project.around(plan.resolve() if plan else Path.cwd())
     settings = config.load(project.root, config.user_file(ctx.obj["environ"]))
     known = frozenset(agent.charged_to for agent in settings.agents.values())

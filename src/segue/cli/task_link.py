@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 import click
 
-from segue.cli import output
+from segue.cli import output, person
 from segue.client import Client, ClientError, Json
 from segue.dialects.lines import plain_text
 from segue.errors import UserError
 from segue.i18n import _
-from segue.mcp.facts import RUN, of_the_run
 
 TASK_ID = re.compile(r"task_[0-9a-f]{12}")
 GATE_ID = re.compile(r"(rev|q|dep)_[0-9a-f]{12}")
@@ -38,7 +37,7 @@ def linked(act: C) -> Callable[..., int]:
     @functools.wraps(act)
     def command(ctx: click.Context, /, url: str | None, token: str | None, **given: Any) -> int:
         if getattr(act, "is_by_person", False):
-            check_person(ctx.obj["environ"])
+            person.check(ctx.obj["environ"])
         with refusals_in_words():
             code: int = act(connect(url, token, ctx.obj["environ"]), **given)
         return code
@@ -50,19 +49,6 @@ def by_person(act: C) -> C:
     """Marks a verb that decides something: not for the agent whose work it may be about."""
     act.is_by_person = True  # type: ignore[attr-defined]
     return act
-
-
-def check_person(environ: Mapping[str, str]) -> None:
-    """Refused in the midst of an agent's run, also where it has hidden that from us."""
-    run = of_the_run(environ)
-    if run is not None:
-        raise UserError(
-            "in_a_run",
-            _("this is for a person to decide, and here an agent is at work: {run}").format(
-                run=line(run[RUN])
-            ),
-            hint=_("look only (list, show, log, events), or ask: with [USER_QUESTION]"),
-        )
 
 
 def connect(url: str | None, token: str | None, environ: Mapping[str, str]) -> Client:

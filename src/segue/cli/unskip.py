@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output
+from segue.cli import console, output, person
 from segue.i18n import _
 
 
@@ -22,7 +22,9 @@ from segue.i18n import _
 @click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
 @output.json_option()
 @output.common_options()
-def command(task: str, plan: Path | None, as_json: bool) -> int:
+@click.pass_context
+def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> int:
+    person.check(ctx.obj["environ"])
     from segue.work.unskip import unskip  # noqa: PLC0415 - all kinds of work; --help needs none
 
     done = unskip(task, plan or Path.cwd(), is_plan=plan is not None)

@@ -16,8 +16,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from segue import __version__
+from segue.drivers.lineage import run_of
 from segue.engine import signals
-from segue.mcp.facts import of_the_run
 from segue.mcp.tools import Refused, Tool
 
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 def serve(folder: Path, environ: Mapping[str, str]) -> None:
     """Serve until standard input ends."""
-    facts = of_the_run(environ)
+    facts = run_of(environ)
     if facts is not None:
         from segue.mcp import agent  # noqa: PLC0415 - one of the two is needed
 

@@ -98,9 +98,37 @@ def test_no_run_is_no_agent(
     assert json.loads(capsys.readouterr().out)["title"] == "Shop"
 
 
-def test_an_agent_that_hides_its_run_is_known_from_above(server: Running, tmp_path: Path) -> None:
-    """Without the variable the programs above tell whose run it is."""
-    inner = f"env -u SEGUE_RUN {sys.executable} -m segue task add Shop --json; exit $?"
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["park", "claude", "--for", "2h"],
+        ["wake", "claude"],
+        ["unskip", "T-1"],
+        ["develop", "--approve"],
+    ],
+)
+def test_what_a_person_decides_elsewhere_is_refused_as_well(
+    args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One rule for every command that decides something."""
+    assert call([*args, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "in_a_run"
+
+
+HIDDEN = {
+    "without the variable": "env -u SEGUE_RUN {segue}; exit $?",
+    "with an empty one": "SEGUE_RUN= {segue}; exit $?",
+    "with no environment": "env -i PATH=$PATH SEGUE_TOKEN=$SEGUE_TOKEN LANG=C.UTF-8 {segue}; exit $?",
+    "in another's name": "SEGUE_RUN=task_8-other {segue}; exit $?",
+}
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_an_agent_that_hides_its_run_is_known_from_above(
+    server: Running, tmp_path: Path, way: str
+) -> None:
+    """Whatever it makes of the variable, the programs above tell whose run it is."""
+    inner = HIDDEN[way].format(segue=f"{sys.executable} -m segue task add Shop --json")
     env = {**os.environ, "SEGUE_RUN": "task_9-hidden", "SEGUE_TOKEN": TOKEN}
     done = subprocess.run(
         ["/bin/sh", "-c", inner], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
