@@ -19,6 +19,7 @@ from segue.dialects.limits import Detection, Extra, detect
 from segue.errors import UserError
 from segue.i18n import N_, _
 
+YEARS = range(1970, 9000)
 _EPOCH = re.compile(r"\d{9,10}(?:\.\d{1,9})?")  # seconds since 1970
 SCREEN_BYTES_MAX = 64 * 1024 * 1024
 
@@ -314,6 +315,8 @@ def _instant(text: str, zone: tzinfo) -> datetime:
         return datetime.fromtimestamp(float(text), UTC)
     try:
         at = datetime.fromisoformat(text)
+        if at.year not in YEARS:  # so close to the ends of the calendar nothing can be reckoned
+            raise ValueError(text)
     except ValueError as error:
         hint = _("write an instant such as 2026-03-16T13:19:00+01:00")
         message = _("`{text}` is no time").format(text=text)

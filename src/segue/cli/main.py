@@ -127,9 +127,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         code = _called(args, environ)
         sys.stdout.flush()
     except OSError as error:
-        if not streams.lost(error):
-            raise
         code = 1
+        if not streams.lost(error):
+            code = output.error(_in_words(error), as_json="--json" in args)
     sys.exit(code or int(streams.has_lost()))
 
 
@@ -152,6 +152,16 @@ def _called(args: list[str], environ: dict[str, str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         code = 130
     return code if isinstance(code, int) else 0
+
+
+def _in_words(error: OSError) -> UserError:
+    """What the system refused, of a file or a device that nobody expected to fail."""
+    return UserError(
+        "system_error",
+        _("the system refused: {why}").format(why=error.strerror or error),
+        file=str(error.filename) if error.filename else None,
+        hint=_("see to it, then start again: nothing that was recorded is lost"),
+    )
 
 
 def _has_folder() -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -56,6 +57,10 @@ JOURNAL_SQL = (
     "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+
+
+# What nothing of ours can have written: other letters than UTF-8, a table by another name.
+_FOREIGN = re.compile(r"^(?:Could not decode|no such (?:table|column|index)|table \w+ has)")
 
 
 class Store:
@@ -220,6 +225,19 @@ class Store:
         with _told(self.path):
             return self._db.execute(sql, values).fetchall()
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While rows become values: one that says what no Segue has written is damage."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError) as error:
+            raise damaged(str(self.path), error) from error
+
+    def is_whole(self) -> bool:
+        """Whether SQLite finds nothing wrong with it; takes its time."""
+        with _told(self.path):
+            return [row[0] for row in self._db.execute("PRAGMA integrity_check")] == ["ok"]
+
     def one(self, sql: str, *values: object) -> sqlite3.Row | None:
         with _told(self.path):
             row: sqlite3.Row | None = self._db.execute(sql, values).fetchone()
@@ -363,6 +381,8 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise _in_words(error, str(path)) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes what it found
+        raise damaged(str(path), error) from error
 
 
 def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
@@ -383,14 +403,7 @@ def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
                 hint=_("make the folder writable for you"),
             )
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return UserError(
-                "database_damaged",
-                _("the database is damaged: {why}").format(why=error),
-                file=path,
-                hint=_(
-                    "move it away: the marks in the plan say what is done, Segue goes on from them"
-                ),
-            )
+            return damaged(path, error)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return UserError(
                 "database_busy",
@@ -399,4 +412,13 @@ def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
                 hint=_("close the program that has it open"),
             )
         case _:
-            return Bug(f"{path}: {error}")
+            return damaged(path, error) if _FOREIGN.search(str(error)) else Bug(f"{path}: {error}")
+
+
+def damaged(path: str, why: Exception) -> UserError:
+    return UserError(
+        "database_damaged",
+        _("the database is damaged: {why}").format(why=why),
+        file=path,
+        hint=_("move it away: the marks in the plan say what is done, Segue goes on from them"),
+    )

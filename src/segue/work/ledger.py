@@ -23,8 +23,9 @@ from segue.core.plan import Task, TaskState
 from segue.drivers.living import LivingAgent
 from segue.engine.clock import Clock
 from segue.errors import Bug
+from segue.i18n import _
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
-from segue.store.sqlite import Store
+from segue.store.sqlite import Store, damaged
 from segue.work import rows, usage
 from segue.work.rows import OPEN_RUNS, GateRow, ParkRow, RunRow, TaskRow
 from segue.work.usage import Usage
@@ -48,7 +49,8 @@ class Ledger:
         self.runs: dict[str, RunRow] = {}  # open ones
         self.parks: dict[str, ParkRow] = {}  # waiting ones
         self.gates: dict[str, GateRow] = {}  # open ones
-        self._load(path, kind)
+        with store.reading():
+            self._load(path, kind)
 
     # Loading
 
@@ -180,6 +182,8 @@ class Ledger:
         self._later.clear()
         self._staged.clear()
         if not self._store.move(*changes, at=self._clock.now()):
+            if not self._store.is_whole():
+                raise damaged(str(self._store.path), ValueError(_("rows are missing in it")))
             raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
 
     def flush(self) -> None:

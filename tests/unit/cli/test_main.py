@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import subprocess
@@ -157,6 +159,36 @@ def test_an_interruption_is_exit_130(
 
     monkeypatch.setattr(cli, "make", Interrupted)
     assert called() == 130
+
+
+def test_what_the_system_refuses_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A device that fails where nobody expected it: no traceback, the file is named."""
+
+    def fail(*_args: object, **_rest: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "/somewhere/PLAN.md")
+
+    monkeypatch.setattr(import_module("segue.cli.plan").command, "callback", fail)
+    assert called("plan", "PLAN.md", "--json") == 2
+    told = json.loads(capsys.readouterr().out)["error"]
+    assert (told["code"], told["file"]) == ("system_error", "/somewhere/PLAN.md")
+    assert "Input/output error" in told["message"]
+
+
+@pytest.mark.parametrize("now", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_an_instant_at_the_end_of_the_calendar_is_no_time(
+    now: str, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Its own line says so; the others have their answers."""
+    text = "Claude usage limit reached. Your limit will reset at 3pm"
+    lines = [{"id": 1, "text": text, "now": now, "tz": "Asia/Seoul"}, {"id": 2, "text": text}]
+    source = io.BytesIO("".join(json.dumps(line) + "\n" for line in lines).encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(source))
+    assert called("detect", "--jsonl") == 0
+    first, second = map(json.loads, capsysbinary.readouterr().out.splitlines())
+    assert (first["id"], now in first["error"]) == (1, True)
+    assert (second["id"], second["paused"]) == (2, True)
 
 
 def test_a_bug_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:

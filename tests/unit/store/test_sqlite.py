@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.clock import SystemClock
 from segue.errors import Bug, UserError
 from segue.store import sqlite
 from segue.store.changes import Add, Change, Move, Note, instant, stamp
 from segue.store.sqlite import Store
+from segue.work.ledger import Ledger
 
 NOW = datetime(2025, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)
@@ -230,6 +232,31 @@ def test_a_file_that_is_no_database_is_told_and_not_touched(path: Path, look: ob
     assert (problem.code, problem.file) == ("database_damaged", str(path))
     assert problem.hint
     assert path.read_bytes() == garbage
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM plans", "SELECT path, kind FROM plans"])
+def test_letters_that_nobody_wrote_are_told_as_damage(path: Path, sql: str) -> None:
+    """A bit that flipped in a text makes it no text any more."""
+    row = {"path": "/x/PLAN.md", "kind": "tasklist"}
+    with closing(Store.open(path)) as store:
+        assert store.move(Add("plan", "p", "pending", row), at=NOW)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path.write_bytes(path.read_bytes().replace(b"tasklist", b"taskli\xf3t"))
+    with closing(Store.open(path)) as store, pytest.raises(UserError) as caught:
+        store.all(sql)
+    assert caught.value.problem.code == "database_damaged"
+
+
+def test_a_row_that_nobody_wrote_is_told_as_damage(path: Path) -> None:
+    """A state that there is not."""
+    row = {"path": "/x/PLAN.md", "kind": "tasklist"}
+    with closing(Store.open(path)) as store:
+        assert store.move(Add("plan", "p", "finishee", row), at=NOW)
+        with pytest.raises(UserError) as caught:
+            Ledger(store, SystemClock(), Path("/x/PLAN.md"), "tasklist")
+    assert caught.value.problem.code == "database_damaged"
+    assert caught.value.problem.file == str(path)
 
 
 def test_a_damaged_page_is_told(path: Path) -> None:
