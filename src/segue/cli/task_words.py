@@ -76,7 +76,8 @@ def short(task: Json) -> str:
     """A task on one line."""
     at = f" {task['currentPhase']}/{task['totalPhases']}" if task["currentPhase"] else ""
     sign = SIGNS.get(task["status"], "?")
-    state = status_name(task["status"]) + at
+    is_cancelled = task.get("outcome") == "cancelled"
+    state = _("cancelled") if is_cancelled else status_name(task["status"]) + at
     if task["status"] == "in_progress" and task["progress"]:
         state += f" {task['progress']} %"
     if task["status"] == "in_progress" and task["agentStatus"] != "running":

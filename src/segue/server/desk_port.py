@@ -26,6 +26,7 @@ class TaskDesk(Protocol):
         self,
         *,
         status: str | None = None,
+        outcome: str | None = None,
         type: str | None = None,
         archived: bool = False,
         query: str | None = None,

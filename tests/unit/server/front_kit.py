@@ -108,20 +108,21 @@ class FakeDesk:
             "currentPhase": None, "totalPhases": 0, "progress": 0, "currentStep": None, "createdAt": AT,
             "submittedAt": None, "startedAt": None, "completedAt": None, "failedAt": None,
             "updatedAt": AT, "workspace": None, "retryOf": None, "forkedFrom": None,
-            "error": None, "archived": False, "agentStatus": AgentState.IDLE,
+            "error": None, "outcome": None, "archived": False, "agentStatus": AgentState.IDLE,
             "usage": {"inputTokens": 0, "outputTokens": 0, "costUsd": None},
         }  # fmt: skip
         self.happen(id, "open", **{"from": None, "to": "draft"})
         return self.submit(id) if given.submit else self.task(id)
 
-    def list_tasks(self, *, status: str | None = None, type: str | None = None,
-                   archived: bool = False, query: str | None = None, page: int = 1,
+    def list_tasks(self, *, status: str | None = None, outcome: str | None = None,
+                   type: str | None = None, archived: bool = False, query: str | None = None, page: int = 1,
                    page_size: int = 50) -> Json:  # fmt: skip
         self.reads += 1
         found = [
             self.task(id)
             for id, task in self.tasks.items()
             if status in (None, task["status"])
+            and outcome in (None, task["outcome"])
             and type in (None, task["type"])
             and task["archived"] == archived
             and (query or "") in task["title"]

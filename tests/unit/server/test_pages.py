@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from front_kit import HOST, TOKEN, FakeDesk, Front
 
 from segue import i18n
-from segue.core.serving import AgentState, Stage
-from segue.server.pages import pages, speech, texts
+from segue.core.serving import AgentState, Cause, Stage
+from segue.server.pages import pages, speech, texts, words
 from segue.server.pages.forms import FIELDS_MAX
 from segue.work.server.desk import NewTask
 
@@ -346,3 +346,38 @@ def test_an_answer_may_be_in_own_words(visitor: TestClient, desk: FakeDesk, task
     other = desk.open("question", task, options=["A", "B"])
     visitor.post(f"/questions/{other}/answer", data={"own": "neither of them", "task": task})
     assert desk.gates[other]["answer"] == "neither of them"
+
+
+def test_a_korean_page_has_the_words_of_the_original(
+    visitor: TestClient, desk: FakeDesk, task: str
+) -> None:
+    """Buttons, the journal's triggers and what was cancelled."""
+    korean = {"Accept-Language": "ko"}
+    assert "작업 제출" in visitor.get("/new", headers=korean).text
+    desk.open("review", task)
+    desk.put(task, Stage.IN_PROGRESS, AgentState.RUNNING)
+    desk.happen(task, "request_changes", **{"from": "review", "to": "in_progress"})
+    page = visitor.get(f"/tasks/{task}", headers=korean).text
+    for text in ("일시중지", "변경 요청", "변경 요청됨", "리뷰 대기 → 진행 중"):
+        assert text in page
+    assert "request_changes" not in page
+    desk.put(task, Stage.FAILED, AgentState.FAILED)
+    desk.tasks[task] |= {"error": "cancelled: too late", "outcome": "cancelled"}
+    page = visitor.get(f"/tasks/{task}", headers=korean).text
+    assert "취소됨: too late" in page
+    assert "too late" not in visitor.get("/inbox", headers=korean).text
+
+
+def test_every_trigger_of_the_journal_has_a_name() -> None:
+    """Whatever moves a task or its agent."""
+    assert words.TRIGGERS.keys() == {str(cause) for cause in Cause}
+    assert "태스크" not in "".join(_korean_of_the_page())
+
+
+def _korean_of_the_page() -> Iterator[str]:
+    i18n.use("ko")
+    try:
+        for table in (words.STAGES, words.AGENTS, words.ACTIONS, words.SAID, words.TRIGGERS):
+            yield from (i18n._(text) for text in table.values())
+    finally:
+        i18n.use("en")

@@ -136,7 +136,7 @@ def _file(item: Mapping[str, Any]) -> Json:
 def inbox(desk: Desk) -> Json:
     """Everything that waits for a person, and what has failed."""
     found = desk.inbox(page_size=INBOX_MAX)
-    failed = desk.list_tasks(status=Stage.FAILED, page_size=FAILED_MAX)
+    failed = desk.list_tasks(status=Stage.FAILED, outcome="failed", page_size=FAILED_MAX)
     items = [gate_of(gate) for gate in found["items"]]
     return {"gates": items, "more": found["total"] - len(items), "failed": failed}
 

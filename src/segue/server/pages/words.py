@@ -18,11 +18,12 @@ STAGES = {
     "completed": N_("Completed"),
     "failed": N_("Failed"),
     "deleted": N_("Deleted"),
+    "cancelled": N_("Cancelled"),
 }
 AGENTS = {
     "idle": N_("idle"),
     "running": N_("working"),
-    "paused": N_("paused"),
+    "paused": N_("is paused"),
     "waiting_dependency": N_("needs something from you"),
     "waiting_question": N_("asks a question"),
     "waiting_review": N_("waits for a review"),
@@ -65,9 +66,39 @@ CHECKPOINTS = {
     "question": N_("question"),
     "dependency": N_("dependency"),
     "review": N_("review"),
-    "auto": N_("on schedule"),
+    "timer": N_("on schedule"),
     "final": N_("end"),
+    "recovered": N_("after a restart"),
+    "stop": N_("before the server's end"),
 }
+# What moved a task or its agent, in the journal. The API has the names themselves.
+TRIGGERS = {
+    "open": N_("created"),
+    "submit": N_("submitted"),
+    "assign": N_("started"),
+    "phase_complete": N_("phase completed"),
+    "step": N_("step"),
+    "rework": N_("sent back by the check"),
+    "approve": N_("approved"),
+    "request_changes": N_("changes requested"),
+    "cancel": N_("cancelled"),
+    "fail": N_("failed"),
+    "dependency_request": N_("asked for something"),
+    "provide": N_("provided"),
+    "reject": N_("refused"),
+    "question": N_("asked a question"),
+    "answer": N_("answered"),
+    "pause": N_("paused by a person"),
+    "limit": N_("parked at a limit"),
+    "resume": N_("resumed by a person"),
+    "wake": N_("limit is over"),
+    "recover": N_("taken up after a restart"),
+    "rewind": N_("rewound to a checkpoint"),
+    "delete": N_("deleted"),
+    "close": N_("withdrawn"),
+    "go_without": N_("begins without what it waited for"),
+}
+ENTITIES = {"task": N_("task"), "agent": N_("agent"), "gate": N_("what waits for you")}
 ACTIONS = {
     "submit": N_("Submit"),
     "pause": N_("Pause"),
@@ -86,6 +117,7 @@ MARKS = {
     "review": "◆",
     "completed": "●",
     "failed": "✕",
+    "cancelled": "⊘",
 }
 LIMITS = {
     **NAMES,
@@ -122,6 +154,22 @@ def name(table: Mapping[str, str], key: object) -> str:
     """In the language in use; what has no name is shown as it is."""
     text = table.get(str(key))
     return _(text) if text else str(key).replace("_", " ")
+
+
+def error(task: Mapping[str, Any]) -> str:
+    """Why a task failed. What was cancelled says so in the language of the person."""
+    said = str(task["error"] or "")
+    if task.get("outcome") != "cancelled":
+        return said
+    reason = said.partition(": ")[2]
+    return _("cancelled") + (f": {reason}" if reason else "")
+
+
+def state(entry: Mapping[str, Any], key: str) -> str:
+    """A state of the journal: of the task, of its agent, or of what waits for a person."""
+    tables = {"task": STAGES, "agent": AGENTS, "gate": SETTLED}
+    found = entry[key]
+    return name(tables.get(str(entry["entity"]), STAGES), found) if found else "–"
 
 
 def about(type_name: str) -> str:

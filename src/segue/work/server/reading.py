@@ -33,6 +33,7 @@ class Reading:
         self,
         *,
         status: str | None = None,
+        outcome: str | None = None,
         type: str | None = None,
         archived: bool | None = False,
         query: str | None = None,
@@ -44,6 +45,10 @@ class Reading:
             if value is not None:
                 where.append(f"{column} = ?")
                 values.append(value)
+        if outcome is not None:
+            where.append("t.state = ? AND t.is_cancelled = ?")
+            is_cancelled = outcome == "cancelled"
+            values += [Stage.FAILED if is_cancelled else outcome, int(is_cancelled)]
         if archived is not None:
             where.append("t.is_archived = ?")
             values.append(int(archived))
