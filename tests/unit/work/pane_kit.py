@@ -1,4 +1,4 @@
-"""A host of panes in memory, and a watcher on it whose waits are short."""
+"""A host of panes in memory, and a watcher on it whose waits take no time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from virtual_time import LoopClock
 
 from segue.core.limits import Waits
 from segue.dialects.claude_transcript import TranscriptStop
@@ -23,7 +25,6 @@ from segue.drivers.panes import (
     PaneGone,
     PaneGoneError,
 )
-from segue.engine.clock import SystemClock
 from segue.store.sqlite import Store
 from segue.work.accounts import Accounts
 from segue.work.watch.people import People
@@ -159,7 +160,7 @@ class Bench:
         """A watcher at work; a second one afterwards finds what the first one left."""
         store = Store.open(self.folder / "segue.db")
         self.store = store
-        clock = SystemClock()
+        clock = LoopClock()
         wishes = replace(self.wishes, **changes)
         telling = Telling(clock, UTC, self.lines.append, self.events.append, is_dry=wishes.is_dry)
         watcher = Watcher(
@@ -213,5 +214,5 @@ def make_bench(folder: Path) -> Bench:
 
 def in_s(seconds: float) -> str:
     """An instant as a banner that names the second."""
-    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    at = LoopClock().now() + timedelta(seconds=seconds)
     return at.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -35,7 +35,7 @@ class Turns:
         if self.barred_until(now) is not None:
             return []
         workers = list(workers)
-        at_it = {worker.account for worker in workers if worker.resuming}
+        at_it = _accounts_at_it(workers)
         chosen = []
         for worker in sorted(filter(is_waiting, workers), key=_wakes_at):
             if _wakes_at(worker) > now:
@@ -49,8 +49,15 @@ class Turns:
         return chosen
 
     def next_at(self, workers: Iterable[Worker], now: datetime) -> datetime | None:
-        """When it is worth looking again."""
-        waiting = list(filter(is_waiting, workers))
+        """When it is worth looking again. Whoever waits for another one of its account is looked at
+        when that one is through."""
+        workers = list(workers)
+        at_it = _accounts_at_it(workers)
+        waiting = [
+            worker
+            for worker in filter(is_waiting, workers)
+            if worker.account not in at_it or not holds_account(worker.kind or "")
+        ]
         if not waiting:
             return None
         if (until := self.barred_until(now)) is not None:
@@ -76,6 +83,10 @@ def is_waiting(worker: Worker) -> bool:
         and not (worker.is_held or worker.is_attended or worker.is_shown)
         and worker.resuming is None
     )
+
+
+def _accounts_at_it(workers: Iterable[Worker]) -> set[str]:
+    return {worker.account for worker in workers if worker.resuming}
 
 
 def _wakes_at(worker: Worker) -> datetime:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import virtual_time
 from pane_kit import Bench, FakePane, ignores, in_s, make_bench, works
+from virtual_time import LoopClock
 
 from segue import i18n
 from segue.core.leash import Leash
@@ -20,6 +22,7 @@ from segue.errors import UserError
 
 SOON = "  ⎿ You've hit your 5-hour limit · try again in 1 second"
 LATER = "  ⎿ You've hit your 5-hour limit · try again in 2 hours"
+now = LoopClock().now
 SENT = ["계속", "\r"]
 
 Scene = Callable[[Bench], Awaitable[None]]
@@ -30,7 +33,7 @@ def play(tmp_path: Path) -> Callable[[Scene], Bench]:
     def run(scene: Scene) -> Bench:
         i18n.use("en")
         bench = make_bench(tmp_path)
-        asyncio.run(scene(bench))  # type: ignore[arg-type]
+        virtual_time.play(scene(bench))  # type: ignore[arg-type]
         return bench
 
     return run
@@ -62,7 +65,7 @@ def test_nothing_is_sent_before_the_instant(play: Callable[[Scene], Bench]) -> N
 
     async def scene(bench: Bench) -> None:
         pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
-        began = datetime.now(UTC)
+        began = now()
         async with bench.watching():
             await bench.state(pane, "paused")
             for _n in range(20):
@@ -70,7 +73,7 @@ def test_nothing_is_sent_before_the_instant(play: Callable[[Scene], Bench]) -> N
                 await asyncio.sleep(0.02)
             assert pane.sent == []
             await bench.until(lambda: pane.sent)
-            waited = datetime.now(UTC) - began
+            waited = now() - began
         assert timedelta(seconds=1) <= waited < timedelta(seconds=1.9)
 
     play(scene)
@@ -85,10 +88,10 @@ def test_whoever_watches_next_goes_on_with_the_wait(play: Callable[[Scene], Benc
             await bench.state(pane, "paused")
             at = bench.last(pane)["wakes_at"]
         await asyncio.sleep(1.2)
-        began = datetime.now(UTC)
+        began = now()
         async with bench.watching():
             await bench.until(lambda: pane.sent)
-            assert datetime.now(UTC) - began < timedelta(seconds=0.8), "the instant had passed"
+            assert now() - began < timedelta(seconds=0.8), "the instant had passed"
             assert at == next(e for e in bench.events if e["state"] == "paused")["wakes_at"]
             await bench.state(pane, "busy")
         assert pane.sent == SENT
@@ -283,7 +286,7 @@ def test_a_refusal_with_a_later_time_is_a_new_wait(play: Callable[[Scene], Bench
         async with bench.watching():
             await bench.until(lambda: bench.actions(pane) == ["park", "send", "park"])
             wakes_at = datetime.fromisoformat(bench.last(pane)["wakes_at"])
-            assert wakes_at > datetime.now(UTC) + timedelta(hours=1, minutes=59)
+            assert wakes_at > now() + timedelta(hours=1, minutes=59)
             assert bench.last(pane)["state"] == "paused"
         assert pane.sent == SENT
 
@@ -454,7 +457,7 @@ def test_a_zone_that_is_not_known_is_told(play: Callable[[Scene], Bench]) -> Non
     """In a line, and in the event of the stop; its time is read in the machine's zone."""
 
     async def scene(bench: Bench) -> None:
-        at = datetime.now(UTC) + timedelta(days=2)
+        at = now() + timedelta(days=2)
         when = f"{at:%b} {at.day}, 6:32pm (Mars/Base)"
         row = f"  ⎿ You've hit your weekly limit · resets {when}"
         pane = bench.host.add("%1", "⏺ I begin.", "", row)
@@ -558,7 +561,7 @@ def test_quiet_hours_and_the_end_of_the_leash_hold(play: Callable[[Scene], Bench
 
     async def scene(bench: Bench) -> None:
         pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
-        async with bench.watching(leash=Leash(until=datetime.now(UTC))):
+        async with bench.watching(leash=Leash(until=now())):
             await bench.state(pane, "paused")
             await asyncio.sleep(1.5)
         assert pane.sent == []
@@ -685,8 +688,8 @@ def test_the_transcript_is_believed_before_the_screen(play: Callable[[Scene], Be
     """Its instant counts where the kind is the same."""
 
     async def scene(bench: Bench) -> None:
-        resets_at = datetime.now(UTC).replace(microsecond=1) + timedelta(hours=3)
-        bench.transcript = TranscriptStop("session_limit", resets_at, "", datetime.now(UTC))
+        resets_at = now().replace(microsecond=1) + timedelta(hours=3)
+        bench.transcript = TranscriptStop("session_limit", resets_at, "", now())
         pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
         object.__setattr__(pane.pane, "pid", 1)
         async with bench.watching():
@@ -700,9 +703,9 @@ def test_words_of_an_earlier_process_are_not_believed(play: Callable[[Scene], Be
     """A resumed conversation shows that it goes on by itself; the transcript says that it won't."""
 
     async def scene(bench: Bench) -> None:
-        now = datetime.now(UTC)
-        resets_at = now + timedelta(seconds=1)
-        bench.transcript = TranscriptStop("session_limit", resets_at, "", now, False, False)
+        at = now()
+        resets_at = at + timedelta(seconds=1)
+        bench.transcript = TranscriptStop("session_limit", resets_at, "", at, False, False)
         pane = bench.host.add(
             "%1",
             "❯ do it",
