@@ -29,6 +29,14 @@ class Priority(IntEnum):
 RETRIES_DEFAULT = 2
 
 
+class Resume(StrEnum):
+    """How a task that was cut off is taken up again."""
+
+    RESTART = "restart"  # from its beginning, in its conversation where there is one
+    CONVERSATION = "conversation"  # where it was
+    FRESH = "fresh"  # from its beginning, in a new conversation
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A sub-step of a task: a marked item below it."""
@@ -56,7 +64,7 @@ class Task:
     verify: str | None = None
     timeout_s: float | None = None
     retries: int = RETRIES_DEFAULT
-    resumes_conversation: bool = False  # when it was cut off; else it begins again
+    resume: Resume = Resume.RESTART
     body: str = ""
     steps: tuple[Step, ...] = ()
     previous_error: str | None = None

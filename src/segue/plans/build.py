@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from segue.core.plan import RETRIES_DEFAULT, Priority, Step, Task
+from segue.core.plan import RETRIES_DEFAULT, Priority, Resume, Step, Task
 from segue.i18n import _
 from segue.plans import grammar
 from segue.plans.fields import LIST_FIELDS, STEPS, BadValue, Fields
@@ -46,9 +46,7 @@ def build_tasks(scan: Scanner, lines: Lines, defaults: Fields, faults: list[Faul
                 verify=own.verify or defaults.verify,
                 timeout_s=own.timeout_s or defaults.timeout_s,
                 retries=RETRIES_DEFAULT if retries is None else retries,
-                resumes_conversation=bool(
-                    _first(own.resumes_conversation, defaults.resumes_conversation)
-                ),
+                resume=_first(own.resume, defaults.resume) or Resume.RESTART,
                 body=body_of(entry, lines) if entry.own else "",
                 steps=steps_of(entry, lines) if entry.steps else (),
                 previous_error=error,

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from segue.core.plan import Priority
+from segue.core.plan import Priority, Resume
 from segue.i18n import _
 
 BLOCKED_BY, VERIFY, AGENT, FILES = "blocked by", "verify", "agent", "files"
@@ -45,11 +45,14 @@ _PRIORITIES = {
     "low": Priority.LOW,
     "낮음": Priority.LOW,
 }
-_RESUMES = {  # what goes on with the conversation that was cut off, what begins again
-    "conversation": True,
-    "대화": True,
-    "restart": False,
-    "처음부터": False,
+_RESUMES = {
+    "conversation": Resume.CONVERSATION,
+    "대화": Resume.CONVERSATION,
+    "restart": Resume.RESTART,
+    "처음부터": Resume.RESTART,
+    "fresh": Resume.FRESH,
+    "새로": Resume.FRESH,
+    "새 대화": Resume.FRESH,
 }
 _RESUME_BEGINS = frozenset(word[:4] for word in _RESUMES)
 _NOTHING = frozenset({"", "none", "-", "–", "—", "n/a", "없음"})
@@ -148,7 +151,7 @@ class Fields:
     verify: str | None = None
     timeout_s: float | None = None
     retries: int | None = None
-    resumes_conversation: bool | None = None
+    resume: Resume | None = None
 
     def put(self, name: str, value: str) -> None:
         """Take in one field; lists grow, of the others the later wins. Raises BadValue."""
@@ -175,7 +178,7 @@ class Fields:
         elif name == PRIORITY:
             self.priority = priority(value)
         elif name == RESUME:
-            self.resumes_conversation = resumes_conversation(value)
+            self.resume = resume(value)
 
 
 def _union(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
@@ -253,12 +256,12 @@ def priority(value: str) -> Priority:
     return found
 
 
-def resumes_conversation(value: str) -> bool:
+def resume(value: str) -> Resume:
     found = _RESUMES.get(value.strip("`*_ ").lower())
     if found is None:
         raise BadValue(
             _("resume: `{value}` is unknown").format(value=shortened(value)),
-            _("write conversation or restart"),
+            _("write restart, conversation or fresh"),
         )
     return found
 

@@ -233,6 +233,7 @@ class Workshop:
             before=attempt.before,
             answer=attempt.answer,
             has_tools=attempt.profile.has_tools,
+            purpose=attempt.run.purpose,
         )
         return text.replace(ATTEMPT, str(attempt.run.attempt))
 
@@ -248,8 +249,8 @@ class Workshop:
         text = prompts.first(task, produced=produced, error=error, nonce=nonce)
         return text.replace(ATTEMPT, str(number))
 
-    def resume_prompt(self, answer: str | None) -> str:
-        return prompts.resumed(self.resume_text, answer=answer)
+    def resume_prompt(self, attempt: Attempt) -> str:
+        return prompts.resumed(self.resume_text, answer=attempt.answer, purpose=attempt.run.purpose)
 
     def _environment(self, attempt: Attempt, provided: Mapping[str, str]) -> dict[str, str]:
         facts = environment(attempt.profile, self._facts(attempt), self.environ, self.base)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.engine.port import Job
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.work import conversations, parking, place
+from segue.work import conversations, parking, place, prompts
 from segue.work.attempts import Attempt
+from segue.work.rows import RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -27,15 +28,22 @@ def start(run: PlanRun, task_id: str) -> None:
 
 
 def again(run: PlanRun, task: Task) -> None:
-    """A task that was cut off: from its beginning, unless it asks to go on in its conversation."""
-    if _goes_on(run, task):
+    """A task that was cut off: from its beginning, unless it asks to go on where it was."""
+    before = _cut_off_run(run, task)
+    if task.resume is Resume.CONVERSATION and before is not None and before.resume_id is not None:
+        attempt = run.new_attempt(
+            task, attempt=before.attempt, resumes=before, purpose=prompts.CONTINUE
+        )
+        run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
         return
+    run.cut_off[task.id] = before
     used = max(run.ledger.tasks[task.id].retries_used, task.retries_used)
     run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
     run.mark(task.id, TaskState.PENDING)
     if task.steps:
         run.clear_steps(task.id)
-    if worktrees := run.workshop.worktrees_of(task.id):
+    worktrees = run.workshop.worktrees_of(task.id)
+    if worktrees and _conversation(run, task, before) is None:
         try:
             worktrees.set_aside(task.id)
         except AgentError as error:
@@ -43,28 +51,45 @@ def again(run: PlanRun, task: Task) -> None:
     run.tell("task_restarted", task=task.id, why=_("it was cut off"))
 
 
-def _goes_on(run: PlanRun, task: Task) -> bool:
-    if not task.resumes_conversation:
-        return False
+def _cut_off_run(run: PlanRun, task: Task) -> RunRow | None:
     run.ledger.commit()
     before = run.ledger.last_run(task.id)
-    if before is None or before.resume_id is None or before.state is not RunState.CUT_OFF:
-        return False
-    attempt = run.new_attempt(task, attempt=before.attempt, resumes=before)
-    run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
-    return True
+    return before if before is not None and before.state is RunState.CUT_OFF else None
+
+
+def _conversation(run: PlanRun, task: Task, before: RunRow | None) -> RunRow | None:
+    """The run in whose conversation a task that was cut off begins again. A program that is not
+    known to keep any is told by SEGUE_RESUME that it may have one."""
+    if before is None or task.resume is Resume.FRESH:
+        return None
+    profile = run.agent_for(task)
+    if profile.name != before.agent:
+        return None
+    if profile.brand is None:
+        return before if profile.settings.kind == "command" else None
+    return before if before.resume_id is not None else None
 
 
 def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
     """A run that begins with its task; in the conversation that the plan says, if in any."""
+    purpose = ""
+    if task.id in run.cut_off:
+        cut_off = run.cut_off.pop(task.id)
+        purpose = prompts.RESTART
+        if (conversation := _conversation(run, task, cut_off)) is not None:
+            return run.new_attempt(task, attempt=number, resumes=conversation, purpose=purpose)
     before = run.file.goes_on_from(run, task)
     if before is None:
-        return run.new_attempt(task, attempt=number)
+        return run.new_attempt(task, attempt=number, purpose=purpose)
     profile = run.profile_named(before.agent)
     if profile is None or profile.brand is None or before.resume_id is None:
-        return run.new_attempt(task, attempt=number, conversation=before.conversation)
+        return run.new_attempt(
+            task, attempt=number, conversation=before.conversation, purpose=purpose
+        )
     error = run.ledger.tasks[task.id].error
     told = run.workshop.prompt(task, before.nonce, _produced(run, task), error, number)
+    if purpose:
+        told = f"{prompts.interrupted(prompts.RESTART)}\n\n{told}"
     return run.new_attempt(task, attempt=number, resumes=before, answer=told)
 
 
@@ -73,10 +98,11 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     shop = run.workshop
     conversations.hold(run, attempt)
     attempt.provided = run.ledger.provided(attempt.task.id)
-    if attempt.run.resumes is not None and conversations.can_go_on(attempt):
+    is_restart = attempt.run.purpose == prompts.RESTART
+    if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
         if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
             return shop.agent_job(attempt, attempt.profile.brand.compact)
-        return shop.agent_job(attempt, shop.resume_prompt(attempt.answer))
+        return shop.agent_job(attempt, shop.resume_prompt(attempt))
     is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
     worktrees = shop.worktrees_of(attempt.task.id)
     if worktrees and (is_first or not shop.folder(attempt.task.id).exists()):

@@ -101,6 +101,7 @@ def lost(run: PlanRun, attempt: Attempt) -> None:
         resumes=row,
         answer=attempt.answer,
         before=what_is_known(run, row),
+        purpose=prompts.RESTART if prompts.interrupted(row.purpose) else "",
     )
     run.tell(
         "conversation_lost",

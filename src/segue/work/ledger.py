@@ -108,6 +108,16 @@ class Ledger:
         found = self._store.one(sql, self._id(task))
         return None if found is None else rows.run_row(found, task)
 
+    def cut_off_runs(self) -> list[RunRow]:
+        """The runs that were cut off and that nothing has followed yet."""
+        self.commit()
+        sql = (
+            "SELECT * FROM runs AS cut WHERE plan = ? AND state = ? AND NOT EXISTS"
+            " (SELECT 1 FROM runs AS other WHERE other.task = cut.task AND other.rowid > cut.rowid)"
+        )
+        found = self._store.all(sql, self.plan, RunState.CUT_OFF)
+        return [rows.run_row(run, self._key(run["task"])) for run in found]
+
     def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
         """What a person said when an agent of this task asked for leave, and about what."""
         sql = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from segue.core.durations import format_duration
 from segue.core.machines import RunState, Trigger
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.dialects.events import Asked, LimitHit, Used
 from segue.engine.port import Ended
 from segue.errors import AgentError
@@ -302,7 +302,7 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
 def _goes_on(attempt: Attempt) -> bool:
     """Whether the next try goes on in the conversation: it was cut off in it, not wrong."""
     is_cut_off = attempt.finished is None or attempt.was_too_silent
-    is_wanted = attempt.task.resumes_conversation or attempt.was_too_silent
+    is_wanted = attempt.task.resume is Resume.CONVERSATION or attempt.was_too_silent
     return is_cut_off and is_wanted and attempt.run.resume_id is not None
 
 

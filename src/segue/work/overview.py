@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.core.standing import Signs, state_of
 from segue.drivers.living import LivingAgent, living_agents
 from segue.plans.check import check
@@ -365,7 +365,7 @@ def _standing(path: Path, known: Known) -> Standing:
         running=at_work,
         goes_on=known.goes_on(
             path,
-            (t for t in document.tasks if t.id in in_progress and t.resumes_conversation),
+            (t for t in document.tasks if t.id in in_progress and t.resume is Resume.CONVERSATION),
         ),
         holder=held_by,
         problem=f"{problems[0].where}: {problems[0].message}" if problems else None,

@@ -200,8 +200,9 @@ def wake(run: PlanRun, park: ParkRow) -> None:
     task = run.graph.task(park.task)
     run.ledger.end_park(park, ParkState.WOKEN, Trigger.WAKE)
     run.move_task(park.task, TaskState.IN_PROGRESS, Trigger.WAKE)
-    purpose = ""
-    summary = ""
+    purpose, answer, summary = "", None, ""
+    if park.kind == conversations.BUSY and before is not None:  # it has not begun yet
+        purpose, answer = before.purpose, before.answer
     if park.kind == CONTEXT and before is not None:
         purpose = _remedy(run, before)
         if purpose == AFRESH:
@@ -212,6 +213,7 @@ def wake(run: PlanRun, park: ParkRow) -> None:
         resumes=before,
         before=summary,
         purpose=purpose,
+        answer=answer,
     )
     run.tell("task_resumed", task=park.task, run=attempt.run.id, after="park", purpose=purpose)
 

@@ -111,6 +111,7 @@ class PlanRun:
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
     budgets_granted: int = 0
     is_budget_refused: bool = False
+    cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
     followers: Followers = field(default_factory=Followers)

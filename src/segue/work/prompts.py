@@ -8,6 +8,7 @@ from segue.core.plan import Task
 from segue.i18n import _
 
 SUMMARY_CHARS_MAX = 4_000
+RESTART, CONTINUE = "restart", "continue"  # purposes of runs whose task was cut off
 
 
 def first(
@@ -19,6 +20,7 @@ def first(
     before: str = "",
     answer: str | None = None,
     has_tools: bool = False,
+    purpose: str = "",
 ) -> str:
     """The prompt of a run that begins a task from its beginning.
 
@@ -31,6 +33,8 @@ def first(
     if task.steps:
         steps = "\n".join(f"{n}. {step.text}" for n, step in enumerate(task.steps, 1))
         parts.append(_("## Steps") + "\n" + steps)
+    if told := interrupted(purpose):
+        parts.append(_("## Interrupted") + "\n" + told)
     if produced:
         done = "\n\n".join(f"### {name}\n{summary.strip()}" for name, summary in produced)
         parts.append(_("## What was done before") + "\n" + done)
@@ -53,9 +57,26 @@ def how_to_report(task: Task, nonce: str, *, has_tools: bool) -> str:
     return _by_tool(task) if has_tools else _reporting(task, nonce)
 
 
-def resumed(text: str, *, answer: str | None = None) -> str:
+def interrupted(purpose: str) -> str:
+    """What an agent must know whose task was cut off; empty for any other run."""
+    if purpose == RESTART:
+        return _(
+            "This task was interrupted before it was finished. Unfinished edits may lie in the"
+            " folder. Do the task again from its beginning; use what already stands."
+        )
+    if purpose == CONTINUE:
+        return _(
+            "You were interrupted before you had finished. Unfinished edits may lie in the folder:"
+            " look at what stands there, then go on where you were."
+        )
+    return ""
+
+
+def resumed(text: str, *, answer: str | None = None, purpose: str = "") -> str:
     """The prompt of a run that goes on in its conversation."""
-    return f"{answer if answer is not None else text}\n"
+    said = answer if answer is not None else text
+    told = interrupted(purpose)
+    return f"{told}\n\n{said}\n" if told else f"{said}\n"
 
 
 def _reporting(task: Task, nonce: str) -> str:

@@ -7,6 +7,7 @@ beginning, because a new agent cannot know half a step. Parks and questions stay
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from segue.core.limits import holds_account, needs_person
@@ -39,6 +40,7 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
     if lost := memory.what_is_lost(run):
         run.tell("notice", text=lost)
     is_memory_new = not run.ledger.tasks
+    pending = {id for id, row in run.ledger.tasks.items() if row.state is TaskState.PENDING}
     edits.compare(run, is_running=False)
     run.rebuild()
     orphans.take_over(run, is_memory_new=is_memory_new)
@@ -59,7 +61,7 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
         else:
             run.open_gate(gate)
     _keep_parks(run)
-    _restart_cut_off(run)
+    _restart_cut_off(run, pending)
     _forget_probes(run)
     _past_limit(run)
     _failed(run)
@@ -177,7 +179,11 @@ def _end_for_good(run: PlanRun, row: RunRow) -> None:
     run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
-def _restart_cut_off(run: PlanRun) -> None:
+def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
+    """`pending`: those that were to begin again already, and not because a person says so."""
+    for before in run.ledger.cut_off_runs():
+        if before.task in pending:
+            run.cut_off[before.task] = before
     held = {attempt.task.id for attempt in run.jobs.values()}
     held |= {attempt.task.id for attempt, _make in run._begin}
     held |= {park.task for park in run.ledger.parks.values()}

@@ -119,7 +119,10 @@ def _why(standing: Standing, cut_off: list[str]) -> str:
 def _next(standing: Standing, again: list[str], left: int) -> str:
     parts = []
     if again:
-        text = _("start {tasks} again from the beginning (or follow what still runs)")
+        text = _(
+            "start {tasks} again from the beginning, in the same conversation where there is one;"
+            " the agent is told that it was interrupted (one that still runs is followed)"
+        )
         parts.append(text.format(tasks=", ".join(again)))
     parked = [park["task"] for park in standing.parks if park["task"] in standing.in_progress]
     if going_on := [*standing.goes_on, *parked]:

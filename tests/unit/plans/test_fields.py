@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.core.plan import Priority
+from segue.core.plan import Priority, Resume
 from segue.plans.fields import (
     BadValue,
     Fields,
@@ -13,7 +13,7 @@ from segue.plans.fields import (
     duration_s,
     paths,
     priority,
-    resumes_conversation,
+    resume,
     retries,
     split_field,
 )
@@ -157,20 +157,23 @@ def test_a_resume_field_is_known_by_its_key_and_its_words(
 def test_how_a_task_resumes() -> None:
     """In both languages, with or without back-ticks; anything else is refused with the cure."""
     for value in ("conversation", "Conversation", "`conversation`", "**대화**", " 대화 "):
-        assert resumes_conversation(value) is True, value
+        assert resume(value) is Resume.CONVERSATION, value
     for value in ("restart", "`restart`", "RESTART", "처음부터"):
-        assert resumes_conversation(value) is False, value
+        assert resume(value) is Resume.RESTART, value
+    for value in ("fresh", "`Fresh`", "새로", "새 대화"):
+        assert resume(value) is Resume.FRESH, value
     for value in ("converstaion", "yes", "conversation restart", ""):
         with pytest.raises(BadValue) as bad:
-            resumes_conversation(value)
+            resume(value)
         assert "conversation" in bad.value.hint
+        assert "fresh" in bad.value.hint
         assert "restart" in bad.value.hint
 
 
 def test_a_resume_field_with_its_value_set_off_by_underscores() -> None:
     """What is known to be the field can also be read."""
     found = split_field("resume: _conversation_")
-    assert found is None or resumes_conversation(found[1])
+    assert found is None or resume(found[1]) is Resume.CONVERSATION
 
 
 def test_lists_grow_and_the_later_of_others_wins() -> None:

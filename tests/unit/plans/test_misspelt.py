@@ -37,7 +37,7 @@ def problems_of(bullet: str) -> list[tuple[str, int | None, str | None]]:
         ("retrys: 3", "retries"),
         ("retry: 3", "retries"),
         ("prioirty: high", "priority"),
-        ("resmue: restart", "resume"),
+        ("resmue: fresh", "resume"),
         ("검즘: make", "검증"),
         ("선헹: T-001", "선행"),
         ("의존선: T-001", "의존성"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.plans.grammar import column_of, dedent
 from segue.plans.head import parse_head, slug
 from segue.plans.tasklist import Document
@@ -161,7 +161,7 @@ def test_a_cut_off_task_goes_on_in_its_conversation_where_the_plan_says_so(
     plan: str, resumes: bool
 ) -> None:
     """A task's own word wins over that of the front matter; without any it begins again."""
-    assert only(plan).resumes_conversation is resumes
+    assert (only(plan).resume is Resume.CONVERSATION) is resumes
 
 
 @pytest.mark.parametrize("word", ["resume", "재개"])
@@ -176,7 +176,7 @@ def test_a_misspelt_resume_is_told_with_its_line(word: str) -> None:
 def test_a_sentence_that_begins_like_a_field_stays_text(line: str) -> None:
     """A task about somebody's resume keeps every word of its body."""
     task = only(f"- [ ] T-1: a\n  - {line}\n")
-    assert not task.resumes_conversation
+    assert task.resume is Resume.RESTART
     assert line in task.body
 
 

@@ -321,9 +321,12 @@ def test_what_failed_by_itself_during_a_stop_is_not_tried_again_now(bench: Bench
     assert bench.state() is TaskState.IN_PROGRESS
 
 
-@pytest.mark.parametrize(("plan", "talk"), [(ONE, None), (GOES_ON, "talk-1")])
+@pytest.mark.parametrize(
+    ("plan", "talk"),
+    [(ONE, "talk-1"), (GOES_ON, "talk-1"), (ONE + "  - resume: fresh\n", None)],
+)
 def test_the_next_start_after_a_stop(bench: Bench, plan: str, talk: str | None) -> None:
-    """A cut-off task begins again, or goes on in its conversation where it asks for it."""
+    """A cut-off task begins again in its conversation, goes on in it, or begins in a new one."""
     begun(bench, plan)
     bench.stop()
     bench.ends(143, is_ours=True)

@@ -22,6 +22,7 @@ from segue.dialects.events import (
 )
 from segue.engine import port
 from segue.engine.port import Alive, Ended, Heard, NeverStarted, Started
+from segue.work import recovery
 from segue.work.recovery import PARKS_TOLD_MAX
 
 ONE = "- [ ] T-1: Build\n"
@@ -110,7 +111,7 @@ def test_a_run_that_failed_meanwhile_has_failed(bench: Bench) -> None:
 
 def test_a_cut_off_task_begins_again(bench: Bench) -> None:
     """A new agent cannot know half a step: afresh, with no try used up."""
-    job = died(bench, ONE, log=assistant("half-way"))
+    job = died(bench, ONE)
     assert bench.row(job).state is RunState.CUT_OFF
     assert resumed_by(bench) is None
     assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
@@ -269,3 +270,125 @@ def test_of_very_many_parks_only_the_next_are_told_by_name(bench: Bench) -> None
     assert bench.run.accounts.parked_until("claude") == at + timedelta(hours=2, seconds=5)
     assert bench.engine.begun == []
     assert bench.engine.wakes_at == at + timedelta(hours=2, seconds=5)
+
+
+# --- told of the interruption -------------------------------------------------------------------
+
+COMMAND = 'agent = "own"\n[agents.own]\nkind = "command"\ncommand = ["./claude"]\n'
+
+
+def was_told(prompt: str) -> bool:
+    return "interrupted" in prompt and "edits may lie in the folder" in prompt
+
+
+def test_a_cut_off_task_begins_again_in_its_conversation(bench: Bench) -> None:
+    """From its beginning, with its whole prompt, where the agent knows what it was doing."""
+    died(bench, ONE + "  Use sockets.\n", log=assistant("half-way"))
+    assert resumed_by(bench) == "talk-log"
+    assert was_told(bench.prompt())
+    assert "Use sockets." in bench.prompt(), "the task itself is told again"
+    assert bench.told("task_restarted")
+    assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
+
+
+def test_ctrl_c_counts_as_cut_off(bench: Bench) -> None:
+    """The next start goes on in the conversation, from the task's beginning."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"))
+    bench.stop()
+    bench.ends(143, is_ours=True)
+    bench.start()
+    bench.recover()
+    assert resumed_by(bench) == "talk-1"
+    assert was_told(bench.prompt())
+
+
+@pytest.mark.parametrize("where", ["task", "plan"])
+def test_a_fresh_one_begins_in_a_new_conversation(bench: Bench, where: str) -> None:
+    """`resume: fresh`: nothing of the old conversation, but the interruption is told."""
+    plan = ONE + "  - resume: fresh\n" if where == "task" else f"---\nresume: fresh\n---\n{ONE}"
+    job = died(bench, plan, log=assistant("half-way"))
+    assert resumed_by(bench) is None
+    assert was_told(bench.prompt())
+    assert bench.attempt.run.conversation != bench.row(job).conversation
+
+
+def test_one_that_goes_on_where_it_was_is_told_as_well(bench: Bench) -> None:
+    """`resume: conversation`: the resume text, and that it was interrupted; not the whole task."""
+    died(bench, GOES_ON + "  Use sockets.\n", log=assistant("half-way"))
+    assert was_told(bench.prompt())
+    assert bench.run.workshop.resume_text in bench.prompt()
+    assert "Use sockets." not in bench.prompt()
+
+
+def test_a_program_without_known_conversations_may_have_one(bench: Bench) -> None:
+    """A `command` gets its whole prompt with the interruption, SEGUE_RESUME=1 and the name of its
+    conversation as before."""
+    bench.settings(COMMAND)
+    job = died(bench, ONE)
+    env = bench.engine.jobs[bench.job].env
+    assert (env["SEGUE_RESUME"], env["SEGUE_CONVERSATION"]) == ("1", bench.row(job).conversation)
+    assert was_told(bench.prompt())
+    assert "# T-1: Build" in bench.prompt()
+
+
+def test_a_first_start_and_a_second_try_are_not_told_so(bench: Bench) -> None:
+    """Nobody was interrupted."""
+    bench.begin(ONE)
+    assert not was_told(bench.prompt())
+    bench.starts()
+    bench.says(Finished(True, text="no"))
+    bench.ends(1)
+    assert not was_told(bench.prompt())
+    bench.says(Opened("talk-1"))
+    bench.start()
+    bench.recover()
+    assert was_told(bench.prompt())
+    bench.starts()
+    bench.says(Finished(True, text="no"))
+    bench.ends(1)
+    assert not was_told(bench.prompt()), "the third try"
+
+
+def test_a_restart_that_was_never_made_is_made_again(bench: Bench) -> None:
+    """Dead again before the agent began: it is told the same."""
+    died(bench, ONE, log=assistant("half-way"))
+    again = bench.job
+    bench.start()
+    bench.engine.became[again] = NeverStarted()
+    bench.recover()
+    assert resumed_by(bench) == "talk-log"
+    assert was_told(bench.prompt())
+    assert "# T-1: Build" in bench.prompt()
+
+
+def test_dead_between_the_decision_and_the_restart(bench: Bench) -> None:
+    """The task was set back to its beginning, and nothing began: the next start knows why."""
+    bench.begin(ONE)
+    bench.starts()
+    bench.says(Opened("talk-1"))
+    bench.start()
+    recovery.recover(bench.run)
+    bench.run.commit()
+    bench.start()
+    bench.recover()
+    assert resumed_by(bench) == "talk-1"
+    assert was_told(bench.prompt())
+
+
+def test_without_memory_the_mark_alone_tells_of_an_interruption(bench: Bench) -> None:
+    """A `[~]` that nobody remembers was interrupted, too."""
+    bench.begin("- [~] T-1: Build\n")
+    assert was_told(bench.prompt())
+
+
+def test_a_lost_conversation_does_not_lose_the_interruption(bench: Bench) -> None:
+    """The program does not know it any more: afresh, and told."""
+    died(bench, ONE, log=assistant("half-way"))
+    bench.starts()
+    bench.says(ConversationLost("no such conversation"))
+    bench.ends(1)
+    assert resumed_by(bench) is None
+    assert was_told(bench.prompt())
+    assert "# T-1: Build" in bench.prompt()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from segue.core import book as rules
 from segue.core.book import BookState, Pause, Verdict
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.i18n import _
 from segue.plans import book_state
 from segue.store import files
@@ -109,7 +109,7 @@ class BookSteps(Steps):
                 ("SEGUE_TARGET", str(self.folder.chapter(number))),
                 ("SEGUE_CHAPTER", str(number)),
             ),
-            resumes_conversation=True,
+            resume=Resume.CONVERSATION,
         )
         if self._is_judging():
             return replace(
@@ -119,7 +119,7 @@ class BookSteps(Steps):
                 body=prompts.judgement(self.book, self.folder, state),
                 retries=JUDGE_RETRIES,
                 timeout_s=self.book.judge_timeout_s,
-                resumes_conversation=False,
+                resume=Resume.RESTART,
             )
         if state.retry_count == 0:
             body = prompts.draft(self.book, self.folder, state, self._summaries())

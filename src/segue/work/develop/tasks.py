@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segue.core.develop import ITERATIONS_MAX, Checkpoint, Phase, Progress, Status, Strategy
-from segue.core.plan import Task, TaskState
+from segue.core.plan import Resume, Task, TaskState
 from segue.i18n import _
 from segue.work.agents import CHECK_ENV
 from segue.work.attempts import ATTEMPT
@@ -60,7 +60,7 @@ def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
         agent=steps.manner.agent,
         body=_fill(steps, id),
         retries=retries,
-        resumes_conversation=True,
+        resume=Resume.CONVERSATION,
         env=_env(steps),
     )
 
@@ -150,6 +150,6 @@ def _merge_task(steps: FeatureSteps) -> Task:
             validations="\n".join(f"- {one.id}: `{one.validate}`" for one in steps.wanted),
             outcome=_("They all passed."),
         ),
-        resumes_conversation=True,
+        resume=Resume.CONVERSATION,
         env=_env(steps),
     )

@@ -18,6 +18,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.work.agents import Profile
 from segue.work.attempts import why
+from segue.work.prompts import CONTINUE, RESTART, interrupted
 from segue.work.server import (
     asking,
     checking,
@@ -426,9 +427,11 @@ def _taken_up(
     if office.records.last_work(task.id) is None or is_unnamed:  # there is nothing to go on with
         nonce = moves.new_nonce()
         text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
+        if office.records.last_work(task.id) is not None:
+            text = f"{interrupted(RESTART)}\n\n{text}"
         return office.going_on.begin(task, agent, text, nonce)
     text = run.prompt if run is not None and run.prompt else office.resume_text
-    return office.going_on.again(task, agent, text)
+    return office.going_on.again(task, agent, f"{interrupted(CONTINUE)}\n\n{text}")
 
 
 def _rows(office: Supervisor, id: str) -> tuple[TaskRow, AgentRow]:
