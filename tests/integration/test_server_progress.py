@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from office_kit import House, play
+from office_kit import House, Open, play
 
-from segue.dialects.events import StepDone, Todo, TodosListed
+from segue.dialects.events import Event, StepDone, Todo, TodosListed
+from segue.engine.port import Heard
 
 STEPS = """#!/bin/sh
 hold() { until [ -e "$SEGUE_PROJECT/$1" ]; do sleep 0.02; done; }
 step() { echo "=== STEP $1 DONE $SEGUE_NONCE ==="; }
 """
+
+
+async def hearing(server: Open, task: str) -> Callable[..., None]:
+    """As if the agent of a task told something."""
+    engine = server.office.supervisor.engine
+    await server.until(lambda: server.runs(task) == ["running"])
+    (run,) = server.office.supervisor.records.open_runs(task)
+
+    def told(*events: Event) -> None:
+        for event in events:
+            engine.tell(Heard(run.id, event))
+
+    return told
 
 
 def test_steps_move_the_progress(house: House) -> None:
@@ -54,19 +69,17 @@ def test_an_agents_own_list_counts_more_than_its_steps(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             desk, id = server.desk, server.new("custom")
-            office = server.office.supervisor
-            (attempt,) = await server.until(lambda: list(office.attempts.values()))
-            await server.until(lambda: server.runs(id) == ["running"])
-            office._heard(attempt, StepDone(1))
-            assert (desk.agent(id)["currentStep"], desk.task(id)["progress"]) == ("2", 50)
+            told = await hearing(server, id)
+            told(StepDone(1))
+            await server.until(lambda: desk.agent(id)["currentStep"] == "2")
+            assert desk.task(id)["progress"] == 50
             todos = (
                 Todo("Read", "completed"),
                 Todo("Write", "in_progress"),
                 Todo("Try", "pending"),
             )
-            for _twice in range(2):
-                office._heard(attempt, TodosListed(todos))
-            office._heard(attempt, StepDone(7))
+            told(TodosListed(todos), TodosListed(todos), StepDone(7))
+            await server.until(lambda: desk.agent(id)["currentStep"] == "Write")
             agent = desk.agent(id)
             assert (agent["currentStep"], agent["progress"]) == ("Write", 33)
             assert (desk.task(id)["currentStep"], desk.task(id)["progress"]) == ("Write", 33)
@@ -85,16 +98,47 @@ def test_the_steps_of_a_type_are_named(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             desk, id = server.desk, server.new("create_app")
-            office = server.office.supervisor
-            (attempt,) = await server.until(lambda: list(office.attempts.values()))
-            await server.until(lambda: server.runs(id) == ["running"])
+            told = await hearing(server, id)
             assert desk.agent(id)["currentStep"].startswith("1. Understand")
-            office._heard(attempt, StepDone(1))
-            assert desk.agent(id)["currentStep"].startswith("2. ")
+            told(StepDone(1))
+            await server.until(lambda: desk.agent(id)["currentStep"].startswith("2. "))
             assert desk.agent(id)["progress"] == 33
-            office._heard(attempt, StepDone(99))
-            assert desk.agent(id)["currentStep"].startswith("3. ")
+            told(StepDone(99))
+            await server.until(lambda: desk.agent(id)["currentStep"].startswith("3. "))
             assert (desk.agent(id)["progress"], desk.task(id)["progress"]) == (99, 25)
             desk.cancel(id)
+
+    play(scene)
+
+
+LIVING = """#!/bin/sh
+step() { echo "=== STEP $1 DONE $SEGUE_NONCE ==="; }
+mkdir -p docs
+read -r first
+step 1; step 2
+echo 'A text' > docs/draft.md; echo "=== PHASE 1 COMPLETE $SEGUE_NONCE ==="
+read -r second
+step 1
+read -r never
+"""
+
+
+def test_each_phase_of_a_living_agent_begins_afresh(house: House) -> None:
+    """Also after a restart, when all that it printed is heard again."""
+    house.program(LIVING, more="interactive = true\n")
+
+    async def scene() -> None:
+        async with house.open(is_killed=True) as server:
+            desk, id = server.desk, server.new()
+            review = (await server.pending(id, "review"))["id"]
+            desk.approve(review)
+            await server.until(lambda: desk.agent(id)["currentStep"] == "2")
+        async with house.open() as server:
+            attempts = server.office.supervisor.attempts
+            await server.until(lambda: [a for a in attempts.values() if a.progress])
+            assert server.desk.agent(id)["currentStep"] == "2"
+            steps = [e for e in server.desk.journal(id)["items"] if e["trigger"] == "step"]
+            assert [e["metadata"]["done"] for e in steps][-1] == 1
+            server.desk.cancel(id)
 
     play(scene)

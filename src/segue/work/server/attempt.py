@@ -16,7 +16,9 @@ from segue.dialects.events import (
     Finished,
     LimitHit,
     PhaseDone,
+    StepDone,
     TaskDone,
+    TodosListed,
     Unsigned,
     Used,
     by_importance,
@@ -43,7 +45,8 @@ class Attempt:
     lost: ConversationLost | None = None
     permission: dict[str, Any] = field(default_factory=dict)  # what it asks leave for
     faults: set[str] = field(default_factory=set)  # of how it reports, told to people
-    has_todos: bool = False  # it keeps a list of its own of what it has to do
+    progress: StepDone | TodosListed | None = None  # the last that it told of how far it is
+    is_further: bool = False  # and that is not kept yet
     unsigned: list[Unsigned] = field(default_factory=list)  # markers that did not count
     is_ending: bool = False
     is_paused: bool = False

@@ -355,7 +355,8 @@ def _again_or_fail(office: Supervisor, attempt: Attempt, reason: str) -> None:
     task, agent = _rows(office, attempt.run.task)
     last = next((line.strip() for line in reversed(attempt.lines) if line.strip()), "")
     if task.reminders >= REMINDERS_MAX:
-        fail(office, task, f"{reason}: {last}" if last else reason)
+        is_said = not last or bool(attempt.unsigned)  # its last words are in the reason
+        fail(office, task, reason if is_said else f"{reason}: {last}")
         return
     profile = attempt.profile
     nonce = shown_nonce(profile, attempt.run.nonce)

@@ -23,16 +23,27 @@ IN_REVIEW = 0.9  # of a phase that is done and not approved yet
 NOT_DONE_MAX = 99  # percent of what is not completed
 
 
-def heard(office: Supervisor, attempt: Attempt, event: StepDone | TodosListed) -> None:
-    """Noted while it works on the phase that this is about."""
+def heard(attempt: Attempt, event: StepDone | TodosListed) -> None:
+    """Kept in mind until all of one read is heard: an agent may tell of many steps at once. What a
+    living process told of an earlier phase is heard again after a restart, and passed over."""
+    before = attempt.progress
+    if attempt.heard < attempt.run.heard:
+        return
+    match event, before:
+        case StepDone(), TodosListed():
+            return
+        case StepDone(n), StepDone(m) if n <= m:
+            return
+    attempt.progress, attempt.is_further = event, True
+
+
+def keep(office: Supervisor, attempt: Attempt) -> None:
+    """Noted while it works."""
+    event, attempt.is_further = attempt.progress, False
     task, agent = office.records.task(attempt.run.task), office.records.agent(attempt.run.task)
-    if isinstance(event, TodosListed):
-        attempt.has_todos = True
-    elif attempt.has_todos:
+    if event is None or task is None or agent is None or attempt.run.purpose != "work":
         return
-    if task is None or agent is None or attempt.run.purpose != "work":
-        return
-    if agent.state is not AgentState.RUNNING or attempt.run.phase != (task.phase or 0):
+    if agent.state is not AgentState.RUNNING:
         return
     sets = _listed(event) if isinstance(event, TodosListed) else _stepped(task, agent, event.n)
     before = {"step": agent.step, "steps_done": agent.steps_done, "steps_total": agent.steps_total}

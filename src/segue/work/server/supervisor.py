@@ -345,7 +345,7 @@ class Supervisor:
             case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
                 self._told(attempt, event)
             case StepDone() | TodosListed():
-                progress.heard(self, attempt, event)
+                progress.heard(attempt, event)
             case Unsigned() | BlockUnclosed() | Garbled():
                 faults.noticed(self, attempt, event)
             case _:
@@ -357,6 +357,8 @@ class Supervisor:
         """Something that counts. What a living process told before its supervisor died was acted
         on already, and is heard again from its log."""
         attempt.heard += 1
+        if isinstance(event, PhaseDone):
+            attempt.progress, attempt.is_further = None, False  # the next phase begins afresh
         if attempt.run.purpose != "work" or attempt.heard <= attempt.run.heard:
             return
         if not self._is_meant(attempt, event):
@@ -368,9 +370,11 @@ class Supervisor:
 
     def _act_on_told(self) -> None:
         """After all of one read: what counts most in it comes first, whatever stands before it."""
-        for attempt in [one for one in self.attempts.values() if one.told]:
+        for attempt in [one for one in self.attempts.values() if one.told or one.is_further]:
             try:
-                if takes_lines(attempt.profile):
+                if attempt.is_further:
+                    progress.keep(self, attempt)
+                if attempt.told and takes_lines(attempt.profile):
                     outcomes.told(self, attempt)
             except Exception as error:  # noqa: BLE001 - it fails its own task
                 mishaps.about(self, attempt.run.task, error)
