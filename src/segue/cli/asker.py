@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from typing import Protocol
 
 from segue.cli import console
+from segue.cli.typing_line import TypingLine
 from segue.i18n import _
 
-LINE_BYTES_MAX = 64 * 1024
+READ_BYTES = 64 * 1024
+ABOUT = re.compile(r"(?:❓ )?([^\s:]{1,40}):")  # the task that a line begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +30,66 @@ class Question:
     is_menu: bool = False  # its text shows the numbers to choose from
     by_hand: str | None = None  # the option that a person carries out first
 
+    @property
+    def lines(self) -> list[str]:
+        """All that a person must know to answer."""
+        numbers = () if self.is_menu else enumerate(self.options, 1)
+        return [*self.text.splitlines(), *(f"  [{n}] {option}" for n, option in numbers)]
+
+    @property
+    def prompt(self) -> str:
+        return f"[{self.preset}]> " if self.preset else "> "
+
+    @property
+    def brief(self) -> str:
+        """What it is about and what can be chosen, for a line below everything else."""
+        if self.is_menu:
+            menu = [line for line in self.lines if line.startswith("[")]
+            return "  ".join([self.about, *(line.partition(" - ")[0] for line in menu)])
+        numbers = enumerate(self.options, 1)
+        return "  ".join([self.about, *(f"[{n}] {option}" for n, option in numbers)])
+
+    @property
+    def about(self) -> str:
+        """The task that asks, or is asked about."""
+        found = (match[1] for line in self.lines if (match := ABOUT.match(line)))
+        return f"❓ {next(found, '')}".rstrip()
+
+    def named(self, answer: str) -> str:
+        """An answer as a person reads it later: a number of a menu with its words."""
+        if self.is_menu:
+            return next((line for line in self.lines if line.startswith(f"[{answer}]")), answer)
+        return answer
+
+
+class Shown(Protocol):
+    """Where questions are shown."""
+
+    def question(self, question: Question | None) -> None:
+        """This one's turn has come; None: nothing is asked now."""
+        ...
+
+    def typed(self, text: str) -> None:
+        """What stands in the line that is being typed."""
+        ...
+
+    def refused(self, question: Question, hint: str) -> None:
+        """What was typed is no answer."""
+        ...
+
+    def settled(self, question: Question, answer: str | None) -> None:
+        """It was answered here; None: elsewhere, or nobody is there."""
+        ...
+
 
 class TerminalAsker:
     """Reads answers from standard input as they are typed; nothing blocks."""
 
-    def __init__(self, pause: Callable[[], None], go_on: Callable[[], None]) -> None:
-        self._pause = pause  # the live display makes room
-        self._go_on = go_on
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
         self._waiting: deque[Question] = deque()
         self._current: Question | None = None
-        self._typed = b""
+        self._line = TypingLine()
         self._is_gone = False
 
     def ask(
@@ -58,8 +112,7 @@ class TerminalAsker:
         """A question waits no longer; the next one is shown, if it was this one's turn."""
         self._waiting = deque(q for q in self._waiting if q.on_answer is not on_answer)
         if self._current is not None and self._current.on_answer is on_answer:
-            self._typed = b""
-            console.echo("", err=True)
+            self._shown.settled(self._current, None)
             self._next()
 
     def _nobody(self) -> None:
@@ -72,48 +125,48 @@ class TerminalAsker:
 
     def _next(self) -> None:
         loop = asyncio.get_running_loop()
+        self._line.text = ""  # what was half typed was meant for another question
         if not self._waiting:
             self._current = None
             loop.remove_reader(sys.stdin.fileno())
-            self._go_on()
+            self._shown.question(None)
             return
         if self._current is None:
-            self._pause()
             loop.add_reader(sys.stdin.fileno(), self._read)
         self._current = self._waiting.popleft()
-        self._show(self._current)
-
-    def _show(self, question: Question) -> None:
-        console.echo("\n" + question.text, err=True)
-        if question.options and not question.is_menu:
-            for number, option in enumerate(question.options, 1):
-                console.echo(f"  [{number}] {option}", err=True)
-        preset = f" [{question.preset}]" if question.preset else ""
-        console.echo(f"{preset}> ", err=True, nl=False)
+        self._shown.question(self._current)
 
     def _read(self) -> None:
         try:
-            data = os.read(sys.stdin.fileno(), LINE_BYTES_MAX)
+            data = os.read(sys.stdin.fileno(), READ_BYTES)
         except OSError:  # the terminal was closed
             data = b""
-        if not data:
-            self._is_gone = True
-            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-            self._nobody()
-            self._go_on()
-            return
-        self._typed = (self._typed + data)[-LINE_BYTES_MAX:]
-        while b"\n" in self._typed and self._current is not None:
-            line, _end, self._typed = self._typed.partition(b"\n")
-            self._take(self._current, line.decode("utf-8", "replace").strip())
+        # One by one: what follows an answer is for the next question.
+        for part in data.splitlines(keepends=True):
+            for line in self._line.feed(part):
+                if self._current is not None:
+                    self._take(self._current, line)
+        if not data or self._line.is_over:
+            self._leave()
+        elif self._current is not None:
+            self._shown.typed(self._line.text)
+
+    def _leave(self) -> None:
+        self._is_gone = True
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        if self._current is not None:
+            self._shown.settled(self._current, None)
+        self._nobody()
+        self._shown.question(None)
 
     def _take(self, question: Question, typed: str) -> None:
         answer = chosen(typed, question.options, question.preset)
         if answer is None:
             close = get_close_matches(typed, question.options, 1)
-            hint = _("did you mean `{name}`?").format(name=close[0]) if close else ""
-            console.echo(_("please choose one of them.") + f" {hint}\n> ", err=True, nl=False)
+            hint = " " + _("did you mean `{name}`?").format(name=close[0]) if close else ""
+            self._shown.refused(question, _("please choose one of them.") + hint)
             return
+        self._shown.settled(question, answer)
         if answer == question.by_hand:
             text = _("Mend it now; press Enter when it is done.")
             done = partial(_done, question, answer)
@@ -122,6 +175,43 @@ class TerminalAsker:
             return
         question.on_answer(answer)
         self._next()
+
+
+class PlainQuestions:
+    """Questions between plain lines, on standard error; the terminal itself shows the typing."""
+
+    def __init__(self) -> None:
+        self._asked: Question | None = None
+
+    def question(self, question: Question | None) -> None:
+        self._asked = question
+        if question is not None:
+            console.echo("\n" + "\n".join(question.lines), err=True)
+            self._prompt()
+
+    def typed(self, text: str) -> None:
+        pass
+
+    def refused(self, question: Question, hint: str) -> None:
+        console.echo(hint, err=True)
+        self._prompt()
+
+    def settled(self, question: Question, answer: str | None) -> None:
+        if answer is None:
+            console.echo("", err=True)
+
+    def line(self, text: str) -> None:
+        """A line of the run, which must not end up in the prompt."""
+        is_between = self._asked is not None and sys.stdout.isatty()
+        if is_between:
+            console.echo("", err=True)
+        console.echo(text)
+        if is_between:
+            self._prompt()
+
+    def _prompt(self) -> None:
+        if self._asked is not None:
+            console.echo(self._asked.prompt, err=True, nl=False)
 
 
 def _done(question: Question, answer: str, typed: str | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -86,6 +87,15 @@ def is_ascii() -> bool:
 def is_live() -> bool:
     """Whether standard output is a terminal on which things can be drawn again and again."""
     return sys.stdout.isatty() and not _mode.is_lines
+
+
+def is_foreground() -> bool:
+    """Whether this program has the terminal: one in the background draws nothing and asks
+    nobody. Without job control it has."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:
+        return True
 
 
 def clean(text: str) -> str:

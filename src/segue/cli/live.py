@@ -1,7 +1,8 @@
-"""The live display: the plan as a tree of waves and tasks, with what each is doing.
+"""The live display: the plan as a tree, below it the question that waits for an answer.
 
-Nothing runs in a thread: the display is drawn when something has happened, and by a
-timer of the event loop, so that the clocks move.
+What happens is printed above and scrolls up like any other output; only the display itself is
+drawn again. Nothing runs in a thread: it is drawn when something has happened, when a key is
+pressed, and by a timer of the event loop, so that the clocks move.
 """
 
 from __future__ import annotations
@@ -9,38 +10,26 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Group, RenderableType
-from rich.text import Text
-from rich.tree import Tree
 
 from segue.cli import display
-from segue.cli.asker import TerminalAsker
-from segue.cli.book_events import is_step
-from segue.cli.console import clean
+from segue.cli.asker import Question, TerminalAsker
+from segue.cli.console import clean, is_foreground
+from segue.cli.plan_tree import PlanTree
 from segue.cli.reporters import log
-from segue.cli.summary import bar, summary
-from segue.cli.words import in_words, limit_name
+from segue.cli.summary import BAR_CELLS, bar, summary
+from segue.cli.typing_line import KeyByKey
+from segue.cli.words import in_words
 from segue.core.durations import format_duration
-from segue.core.plan import TaskState
-from segue.i18n import _
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
 REFRESH_S = 0.25
-TITLE_CELLS_MIN = 24
-SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-LOOKS = {
-    TaskState.PENDING: ("○", "dim"),
-    TaskState.IN_PROGRESS: ("●", "bold cyan"),
-    TaskState.COMPLETED: ("✔", "green"),
-    TaskState.FAILED: ("✘", "bold red"),
-    TaskState.SKIPPED: ("⊘", "yellow"),
-}
+BAR_CELLS_MIN = 4
 # What is worth a line that stays; the tree shows the rest.
 TOLD = frozenset(
     {"task_failed", "task_parked", "task_retrying", "task_restarted", "run_adopted", "plan_broken",
@@ -51,27 +40,30 @@ TOLD = frozenset(
 
 
 class LiveReporter:
+    """Shows a run on a terminal; it is also where its questions are shown."""
+
     def __init__(self) -> None:
         self._console = display.make_console()
         self._live = display.make_live(self._console)
         self._run: PlanRun | None = None
+        self._tree: PlanTree | None = None
         self._since_s = time.monotonic()
-        self._spent: dict[str, float] = {}
-        self._said: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._is_paused = False
         self._asks = False
+        self._asked: Question | None = None
+        self._typed = self._hint = ""
+        self._keys = KeyByKey(sys.stdin.fileno())
 
     def emit(self, event: str, **facts: object) -> None:
-        match event:
-            case "task_completed":
-                self._spent[str(facts["task"])] = float(str(facts["seconds"]))
-            case "task_said":
-                self._said[str(facts["task"])] = str(facts["text"])
-                return
-            case "finished":
-                self._finish(facts)
-                return
+        if self._tree is not None and event == "task_completed":
+            self._tree.completed(str(facts["task"]), float(str(facts["seconds"])))
+        if event == "task_said":
+            if self._tree is not None:
+                self._tree.said(str(facts["task"]), str(facts["text"]))
+            return
+        if event == "finished":
+            self._finish(facts)
+            return
         if event == "gate_opened" and self._asks:
             return  # it is asked here and now
         if not sys.stderr.isatty():  # else it is seen on the terminal
@@ -79,127 +71,124 @@ class LiveReporter:
         is_told = event in TOLD or (event == "task_skipped" and facts.get("why"))
         words = in_words(event, facts) if is_told else None
         if words is not None:
-            self._console.print(display.text(f"{time.strftime('%H:%M:%S')} {words}"))
+            self._print(f"{time.strftime('%H:%M:%S')} {words}")
 
     def show(self, run: PlanRun) -> None:
-        self._run = run
-        self._live.start()
+        self._run, self._tree = run, PlanTree(run)
+        self.go_on()
         self._tick()
 
     def asker(self) -> TerminalAsker:
         self._asks = True
-        return TerminalAsker(self._pause, self._go_on)
+        return TerminalAsker(self)
+
+    def pause(self) -> None:
+        """Give the screen back as it was: to the shell, or for good."""
+        self._live.update(display.text(""))
+        self._live.stop()
+        self._live = display.make_live(self._console)  # a new one remembers no rows to erase
+        self._keys.stop()
+
+    def go_on(self) -> None:
+        """Draw again, unless somebody else has the terminal."""
+        if self._run is not None and is_foreground():
+            self._live.start()
+            self._take_keys()
+            self._refresh()
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._live.stop()
-
-    def _pause(self) -> None:
-        self._is_paused = True
-        self._live.stop()
-
-    def _go_on(self) -> None:
-        self._is_paused = False
-        if self._run is not None:
-            self._live.start()
-
-    def _tick(self) -> None:
-        if not self._is_paused:
-            self._live.update(self._draw(), refresh=True)
-        self._timer = asyncio.get_running_loop().call_later(REFRESH_S, self._tick)
+        self._asked = None
+        self.pause()
 
     def _finish(self, facts: dict[str, object]) -> None:
         self.close()
-        if self._run is None:
+        if self._run is None or self._tree is None:
             return
         if self._run.file.kind == "tasklist":
-            self._console.print(self._tree(self._run, self._console.height * 2))
-        self._console.print(
-            display.text(summary(self._run, facts, time.monotonic() - self._since_s))
-        )
+            self._console.print(self._tree.draw(self._console.width, self._console.height * 2))
+        self._print(summary(self._run, facts, time.monotonic() - self._since_s))
+
+    # Questions
+
+    def question(self, question: Question | None) -> None:
+        """It is printed once and scrolls up like everything else; below the plan stays what can
+        be chosen, and what is typed."""
+        self._asked, self._typed, self._hint = question, "", ""
+        if question is not None:
+            self._print("\n".join(["", *question.lines]))
+        self._take_keys()
+        self._refresh()
+
+    def typed(self, text: str) -> None:
+        self._typed = text
+        if text:
+            self._hint = ""
+        self._refresh()
+
+    def refused(self, question: Question, hint: str) -> None:
+        self._hint = hint
+        self._refresh()
+
+    def settled(self, question: Question, answer: str | None) -> None:
+        self._asked = None
+        if answer is not None:
+            self._print(f"{question.about} > {question.named(answer)}")
+
+    def _take_keys(self) -> None:
+        if self._asked is None:
+            self._keys.stop()
+        elif self._live.is_started:
+            self._keys.start()
+        self._console.show_cursor(self._asked is not None or not self._live.is_started)
 
     # Drawing
 
+    def _print(self, text: str) -> None:
+        self._console.print(display.text(text))
+
+    def _tick(self) -> None:
+        if self._live.is_started:
+            self._refresh()
+        else:
+            self.go_on()  # it was begun in the background, and may be in the foreground now
+        self._timer = asyncio.get_running_loop().call_later(REFRESH_S, self._tick)
+
+    def _refresh(self) -> None:
+        if self._live.is_started:
+            self._live.update(self._draw(), refresh=True)
+
     def _draw(self) -> RenderableType:
-        run = self._run
-        assert run is not None
+        assert self._run is not None
+        assert self._tree is not None
+        below = self._prompt()
+        rows = self._console.height - 2 - len(below)
+        return Group(self._head(self._run), self._tree.draw(self._console.width, rows), *below)
+
+    def _head(self, run: PlanRun) -> RenderableType:
         done, total = run.file.progress(run)
         elapsed = format_duration(int(time.monotonic() - self._since_s))
-        head = display.assemble(
-            (f"{run.file.shown}  ", "bold"),
-            (bar(done, total), "green"),
-            f"  {done}/{total}  {elapsed}",
-        )
-        return Group(head, self._tree(run, self._console.height - 4))
+        name, rest = f"{run.file.shown}  ", f"  {done}/{total}  {elapsed}"
+        room = self._console.width - 1 - cell_len(clean(name)) - cell_len(rest)
+        cells = max(BAR_CELLS_MIN, min(BAR_CELLS, room))
+        head = display.assemble((name, "bold"), (bar(done, total, cells), "green"), rest)
+        head.no_wrap, head.overflow = True, "ellipsis"
+        return head
 
-    def _tree(self, run: PlanRun, rows_max: int) -> Tree:
-        """Waves and tasks; where the screen is too small, what is settled is folded."""
-        tree = Tree("", hide_root=True, guide_style="dim")
-        waves = run.graph.waves()
-        if run.file.kind == "book":  # one step at a time: no waves to tell apart
-            for id in (id for wave in waves for id in wave):
-                tree.add(self._row(run, id))
-            return tree
-        is_folded = len(run.graph) + len(waves) > rows_max
-        left = rows_max
-        for wave in waves:
-            number = run.graph.wave_of(wave[0])
-            states = [run.frontier.states[id] for id in wave]
-            done = sum(state is TaskState.COMPLETED for state in states)
-            label = _("Wave {n}").format(n=number)
-            branch = tree.add(display.text(f"{label}  {done}/{len(wave)}", "dim"))
-            left -= 1
-            shown = [id for id in wave if not is_folded or self._is_of_interest(run, id)]
-            for id in shown[: max(0, left)]:
-                branch.add(self._row(run, id))
-            left -= len(shown)
-            if left <= 0:
-                break
-        return tree
-
-    def _is_of_interest(self, run: PlanRun, id: str) -> bool:
-        return run.frontier.states[id] in (TaskState.IN_PROGRESS, TaskState.FAILED)
-
-    def _row(self, run: PlanRun, id: str) -> Text:
-        state = run.frontier.states[id]
-        icon, style = LOOKS[state]
-        note = clean(self._note(run, id, state))
-        if state is TaskState.IN_PROGRESS and not note.startswith((clean("⏳"), clean("❓"))):
-            icon = SPINNER[int(datetime.now(UTC).timestamp() / REFRESH_S) % len(SPINNER)]
-        title = clean(run.graph.task(id).title)
-        room = max(TITLE_CELLS_MIN, self._console.width - cell_len(id + note) - 12)
-        if cell_len(title) > room:
-            title = set_cell_size(title, room - 1).rstrip() + "…"
-        name = "" if is_step({"task": id}) else f" {id}"
-        row = display.assemble((f"{icon}{name}", style), f" {title}", (f"  {note}", "dim"))
-        row.no_wrap, row.overflow = True, "ellipsis"
-        return row
-
-    def _note(self, run: PlanRun, id: str, state: TaskState) -> str:
-        if state is TaskState.COMPLETED:
-            return format_duration(self._spent[id]) if id in self._spent else ""
-        now = datetime.now(UTC)
-        if held := run.held_back.get(id):
-            at = held.wakes_at and datetime.fromisoformat(held.wakes_at)
-            return _waits(held.kind, at or None, now)
-        if state is not TaskState.IN_PROGRESS:
-            return ""
-        for park in run.ledger.parks.values():
-            if park.task == id:
-                return _waits(park.kind, park.wakes_at, now)
-        for attempt in run.jobs.values():
-            if attempt.task.id == id:
-                spent = format_duration(int((now - attempt.run.created_at).total_seconds()))
-                again = f" ×{attempt.run.attempt}" if attempt.run.attempt > 1 else ""
-                return f"{spent}{again}  {self._said.get(id, '')}"
-        if any(gate.task == id for gate in run.ledger.gates.values()):
-            return "❓ " + _("waits for you")
-        return ""
-
-
-def _waits(kind: str, at: datetime | None, now: datetime) -> str:
-    if at is None:
-        return f"⏳ {limit_name(kind)}"
-    left = format_duration(max(0, int((at - now).total_seconds())))
-    return _("⏳ {kind}, goes on in {time}").format(kind=limit_name(kind), time=left)
+    def _prompt(self) -> list[RenderableType]:
+        """Rows of one line each."""
+        if self._asked is None:
+            return []
+        brief = display.text(self._asked.brief, "bold")
+        brief.no_wrap, brief.overflow = True, "ellipsis"
+        hint = [display.text(self._hint, "yellow")] if self._hint else []
+        for line in hint:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        prompt, typed = clean(self._asked.prompt), clean(self._typed)
+        room = max(1, self._console.width - 1 - cell_len(prompt))
+        if cell_len(typed) > room:  # the end is what is being typed
+            typed = set_cell_size(typed[::-1], room)[::-1]
+        line = display.assemble((prompt, "bold"), typed)
+        line.no_wrap = True
+        return [display.text(""), brief, *hint, line]

@@ -14,6 +14,7 @@ from segue.work.questions import Asker
 from segue.work.run_log import line_of
 
 if TYPE_CHECKING:
+    from segue.cli.asker import PlainQuestions
     from segue.work.plan_run import PlanRun
 
 NOT_FOR_PROGRAMS = frozenset({"task_said"})
@@ -27,6 +28,14 @@ class Reporter(Protocol):
         ...
 
     def asker(self) -> Asker | None: ...
+
+    def pause(self) -> None:
+        """The program is about to stand still (Ctrl-Z): the terminal is the shell's."""
+        ...
+
+    def go_on(self) -> None:
+        """It goes on, in the foreground or not."""
+        ...
 
     def close(self) -> None: ...
 
@@ -65,6 +74,12 @@ class JsonReporter:
     def asker(self) -> Asker | None:
         return None  # a program is not asked
 
+    def pause(self) -> None:
+        pass
+
+    def go_on(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -75,27 +90,39 @@ class LineReporter:
     def __init__(self) -> None:
         self._run: PlanRun | None = None
         self._since_s = time.monotonic()
-        self._asks = False
+        self._questions: PlainQuestions | None = None
 
     def emit(self, event: str, **facts: object) -> None:
         if event == "finished" and self._run is not None:
-            console.echo(summary(self._run, facts, time.monotonic() - self._since_s))
+            self._say(summary(self._run, facts, time.monotonic() - self._since_s))
             return
-        if event == "gate_opened" and self._asks:
+        if event == "gate_opened" and self._questions is not None:
             return  # it is asked here and now
         log(event, facts)
         words = in_words(event, facts)
         if words is not None and not facts.get("is_log"):
-            console.echo(f"{time.strftime('%H:%M:%S')} {words}")
+            self._say(f"{time.strftime('%H:%M:%S')} {words}")
+
+    def _say(self, line: str) -> None:
+        if self._questions is None:
+            console.echo(line)
+        else:
+            self._questions.line(line)
 
     def show(self, run: PlanRun) -> None:
         self._run = run
 
     def asker(self) -> Asker | None:
-        from segue.cli.asker import TerminalAsker  # noqa: PLC0415
+        from segue.cli.asker import PlainQuestions, TerminalAsker  # noqa: PLC0415 - few are asked
 
-        self._asks = True
-        return TerminalAsker(lambda: None, lambda: None)
+        self._questions = PlainQuestions()
+        return TerminalAsker(self._questions)
+
+    def pause(self) -> None:
+        pass
+
+    def go_on(self) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -118,7 +118,8 @@ async def _conduct(
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
     from segue.work.runner import Surroundings  # noqa: PLC0415 - see above
 
-    asker = reporter.asker() if sys.stdin.isatty() and sys.stderr.isatty() else None
+    is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
+    asker = reporter.asker() if is_there else None
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
     around = Surroundings(
@@ -129,6 +130,8 @@ async def _conduct(
         emit=reporter.emit,
         asker=asker,
         show=reporter.show,
+        pause=reporter.pause,
+        go_on=reporter.go_on,
     )
     try:
         return (await work(around)).exit

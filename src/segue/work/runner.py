@@ -165,6 +165,8 @@ class Surroundings:
     emit: Emit
     asker: Asker | None
     show: Callable[[PlanRun], None] = lambda run: None
+    pause: Callable[[], None] = lambda: None  # what is shown, when all stands still
+    go_on: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +303,7 @@ async def conduct(
         for text in (*clamped, *(f"[WARN] {problem}" for problem in missing)):
             run.tell("notice", text=text, is_log=True)
         begin(run)
-        return await _run(run, engine, around.show, how, post(run, store, ways, settings, tz))
+        return await _run(run, engine, around, how, post(run, store, ways, settings, tz))
     finally:
         await launcher.close()
         if store is not None:
@@ -313,21 +315,21 @@ async def conduct(
 async def _run(
     run: PlanRun,
     engine: LocalEngine,
-    show: Callable[[PlanRun], None],
+    around: Surroundings,
     how: Conduct,
     outbox: Outbox | None,
 ) -> Result:
     courier = Courier(outbox) if outbox is not None else None
     if courier is not None and run.told is not None:
         run.told.wake = courier.wake
-    with signals.handled(_actions(run, engine)):
+    with signals.handled(_actions(run, engine, around)):
         try:
             engine.watch_plan(run.file.path)
             engine.watch_mailbox(run.workshop.project.mailbox)
             run.emit("started", path=str(run.file.path))
             run.budgets_granted = run.ledger.budgets_granted()
             recovery.recover(run, restart=how.restart)
-            show(run)
+            around.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again
             await run.loop()
             result = how.finish(run)
@@ -347,11 +349,17 @@ async def _run(
             await engine.close()
 
 
-def _actions(run: PlanRun, engine: LocalEngine) -> dict[signal.Signals, Callable[[], object]]:
+def _actions(
+    run: PlanRun, engine: LocalEngine, around: Surroundings
+) -> dict[signal.Signals, Callable[[], object]]:
     is_gone = False
 
     def stop() -> None:
         engine.want_stop(now=False)
+
+    def go_on() -> None:
+        run.go_on()
+        around.go_on()
 
     def hang_up() -> None:
         """The terminal was closed. It may be told twice, and nobody is there to be impatient."""
@@ -364,8 +372,8 @@ def _actions(run: PlanRun, engine: LocalEngine) -> dict[signal.Signals, Callable
         signal.SIGINT: stop,
         signal.SIGTERM: stop,
         signal.SIGHUP: hang_up,
-        signal.SIGTSTP: partial(_stand_still, run),
-        signal.SIGCONT: run.go_on,
+        signal.SIGTSTP: partial(_stand_still, run, around),
+        signal.SIGCONT: go_on,
     }
 
 
@@ -387,9 +395,10 @@ def post(
     )
 
 
-def _stand_still(run: PlanRun) -> None:
+def _stand_still(run: PlanRun, around: Surroundings) -> None:
     """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
     run.pause()
+    around.pause()
     os.kill(os.getpid(), signal.SIGSTOP)
 
 

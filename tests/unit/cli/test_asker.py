@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 
 import pytest
 
-from segue.cli.asker import TerminalAsker, chosen
+from segue.cli.asker import PlainQuestions, Question, TerminalAsker, chosen
 
 DATABASES = ("PostgreSQL", "SQLite", "3")
 
@@ -77,15 +77,27 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     made.close()
 
 
-class Talk:
+class Talk(PlainQuestions):
     """An asker, what happened around it, and the answers it passed on."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.happened: list[str] = []
+        self.chosen: list[str | None] = []
+        self.line_typed = ""
         self.answers: asyncio.Queue[str | None] = asyncio.Queue()
-        self.asker = TerminalAsker(
-            lambda: self.happened.append("pause"), lambda: self.happened.append("go on")
-        )
+        self.asker = TerminalAsker(self)
+
+    def question(self, question: Question | None) -> None:
+        self.happened.append(question.text if question else "none")
+        super().question(question)
+
+    def typed(self, text: str) -> None:
+        self.line_typed = text
+
+    def settled(self, question: Question, answer: str | None) -> None:
+        self.chosen.append(answer if answer is None else question.named(answer))
+        super().settled(question, answer)
 
     def ask(
         self,
@@ -113,14 +125,15 @@ def talk(go: Callable[[Talk], Coroutine[None, None, None]]) -> None:
 def test_a_question_is_shown_and_its_answer_passed_on(
     terminal: Terminal, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The display makes room, options are numbered, and the answer is the option itself."""
+    """Options are numbered, the answer is the option itself, and then nothing is asked."""
 
     async def go(talk: Talk) -> None:
         talk.ask("Which?", ("PostgreSQL", "SQLite"), "SQLite")
-        assert talk.happened == ["pause"]
+        assert talk.happened == ["Which?"]
         terminal.type(b"postgresql\n")
         assert await talk.answer() == "PostgreSQL"
-        assert talk.happened == ["pause", "go on"]
+        assert talk.happened == ["Which?", "none"]
+        assert talk.chosen == ["PostgreSQL"]
 
     talk(go)
     told = capsys.readouterr()
@@ -141,11 +154,10 @@ def test_questions_wait_for_each_other(
         terminal.type("하나".encode()[:4])
         terminal.type("하나".encode()[4:] + b"\ntwo\n")
         assert [await talk.answer(), await talk.answer()] == ["하나", "two"]
-        assert talk.happened == ["pause", "go on"]
         talk.ask("Third?")
         terminal.type(b"three\n")
         assert await talk.answer() == "three"
-        assert talk.happened == ["pause", "go on"] * 2
+        assert talk.happened == ["First?", "Second?", "none", "Third?", "none"]
 
     talk(go)
 
@@ -262,7 +274,7 @@ def test_an_endless_line_is_bounded(terminal: Terminal) -> None:
             terminal.type(b"x" * 8192)
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-        assert len(talk.asker._typed) <= 64 * 1024
+        assert len(talk.line_typed) <= 64 * 1024
         terminal.type(b"\nlast\n")
         assert set(await talk.answer()) == {"x"}
 
@@ -281,23 +293,69 @@ def test_a_question_that_is_withdrawn_makes_room_for_the_next(
         talk.ask("Third?")
         talk.asker.withdraw(second)
         talk.asker.withdraw(first)
-        assert talk.happened == ["pause"]
         terminal.type(b"yes\n")
         assert await talk.answer() == "yes"
-        assert talk.happened == ["pause", "go on"]
+        assert talk.happened == ["First?", "Third?", "none"]
+        assert talk.chosen == [None, "yes"]
 
     talk(go)
     told = capsys.readouterr().err
     assert ("First?" in told, "Second?" in told, "Third?" in told) == (True, False, True)
 
 
-def test_the_last_question_withdrawn_brings_the_display_back(terminal: Terminal) -> None:
+def test_the_last_question_withdrawn_leaves_none(terminal: Terminal) -> None:
     """Nothing is asked any more."""
 
     async def go(talk: Talk) -> None:
         answer = talk.answers.put_nowait
         talk.asker.ask("Only one?", (), None, answer)
         talk.asker.withdraw(answer)
-        assert talk.happened == ["pause", "go on"]
+        assert talk.happened == ["Only one?", "none"]
 
     talk(go)
+
+
+def test_the_choice_of_a_menu_is_shown_with_its_words(terminal: Terminal) -> None:
+    """Whoever reads it later does not have to know what 2 was."""
+
+    async def go(talk: Talk) -> None:
+        talk.ask("It failed.\n[1] retry\n[2] skip it", ("1", "2"), is_menu=True)
+        terminal.type(b"2\n")
+        assert await talk.answer() == "2"
+        assert talk.chosen == ["[2] skip it"]
+
+    talk(go)
+
+
+def test_a_terminal_that_is_closed_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading from it fails: nobody is there, and nothing falls over."""
+
+    async def go(talk: Talk) -> None:
+        ours, theirs = os.openpty()
+        with os.fdopen(theirs) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            talk.ask("Anybody?", (), "preset")
+            os.close(ours)
+            assert await talk.answer() is None
+
+    talk(go)
+
+
+def test_a_line_of_the_run_does_not_end_up_in_the_prompt(
+    terminal: Terminal, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a plain terminal it gets a line of its own, and the prompt stands below it again."""
+
+    async def go(talk: Talk) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        talk.line("before")
+        talk.ask("Which?", ("a", "b"))
+        talk.line("in between")
+        terminal.type(b"a\n")
+        assert await talk.answer() == "a"
+        talk.line("after")
+
+    talk(go)
+    told = capfd.readouterr()
+    assert told.out == "before\nin between\nafter\n"
+    assert told.err.endswith("  [2] b\n> \n> ")
