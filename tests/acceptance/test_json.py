@@ -6,7 +6,7 @@ import signal
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from acceptance_kit import Box
+from acceptance_kit import Box, until
 
 
 def one_plan(box: Box) -> dict[str, Any]:
@@ -214,3 +214,17 @@ def test_help_has_an_example_on_one_screen(box: Box) -> None:
         assert result.code == 0
         assert "segue " + command in result.out.split("Example")[1]
         assert len(result.out.splitlines()) <= 40
+
+
+def test_status_says_who_is_at_work_for_how_long_and_with_which_words(box: Box) -> None:
+    """And `run` without a plan takes PLAN.md."""
+    box.plan(f"- [ ] **T-001**: a\n  - run: echo I am at it; {box.hold('go')}\n")
+    going = box.start("run", "--json")
+    going.event("task_started")
+    until(lambda: "I am at it" in box.segue("status").out, "its words")
+    assert "▶ T-001 (shell, " in box.segue("status").out
+    [plan] = box.segue("status", "--json").json["plans"]
+    [run] = plan["runs"]
+    assert (run["task"], run["said"]) == ("T-001", "I am at it")
+    box.release("go")
+    assert going.end().code == 0

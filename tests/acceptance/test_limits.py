@@ -483,3 +483,17 @@ def test_quiet_hours_are_told_as_a_park(box: Box) -> None:
     assert (parked["task"], parked["kind"]) == ("T-1", "quiet_hours")
     assert timedelta(hours=1) < at(parked["wakes_at"]) - at(parked["at"]) <= timedelta(hours=2)
     assert (done.code, done.finished["parked"]) == (4, ["T-1"])
+
+
+def test_a_question_about_the_budget_names_the_sums_of_now(box: Box) -> None:
+    """Another budget in the settings: the question of the first start is worded anew."""
+    box.scripted("usage 1 1 30.0\n", "[leash]\nbudget_usd = 20.0\n")
+    box.plan("- [ ] **T-001**: a\n- [ ] **T-002**: b\n  - blocked by: T-001\n")
+    assert box.run().code == 3
+    box.config((box.root / "segue.toml").read_text().replace("20.0", "25.0"))
+    again = box.run()
+    assert again.code == 3
+    [asked] = again.of("gate_opened")
+    assert "$25.00" in asked["text"]
+    assert "$20.00" not in box.segue("status").out
+    assert "None" not in box.segue("run").out

@@ -76,7 +76,7 @@ def test_defaults_are_true(section_name: str) -> None:
     text = section(page("configuration"), f"[{section_name}]")
     for key, shown in re.findall(r"^\| `(\w+)`[^|]*\| ([^|]*) \|", text, re.MULTILINE):
         read, name, _wanted = {**config.LEASH_KEYS, **config.RECOVERY_KEYS}[key]
-        value = getattr(settings, name)
+        value = getattr(settings, "resume_words" if name == "resume_text" else name)
         if isinstance(value, float | int) and re.fullmatch(r'`"\d+[smhd]"`', shown):
             assert read(shown.strip('`"')) == value, key  # a duration with its unit
             continue

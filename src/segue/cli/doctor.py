@@ -14,6 +14,7 @@ import click
 
 from segue import __version__
 from segue.cli import console, output
+from segue.errors import Problem, UserError
 from segue.i18n import N_, _
 from segue.work import agents, brands, config
 from segue.work.brands import Login
@@ -62,7 +63,7 @@ class Finding:
 def command(ctx: click.Context, as_json: bool) -> int:
     environ = ctx.obj["environ"]
     project = Project.around(Path.cwd())
-    settings = config.load(project.root, config.user_file(environ))
+    settings, problems = _settings(project, environ)
     tools = _tools()
     cast = [_agent(agent, project.root, environ) for agent in settings.agents.values()]
     if as_json:
@@ -75,6 +76,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
                 "tools": [tool.to_json() for tool in tools],
                 "agents": [agent.to_json() for agent in cast],
                 "default_agent": settings.agent,
+                "problems": [problem.to_json() for problem in problems],
             }
         )
         return 0
@@ -82,6 +84,12 @@ def command(ctx: click.Context, as_json: bool) -> int:
         f"segue {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     )
     console.echo(_("Project: {path}").format(path=project.root))
+    if problems:
+        console.echo("\n" + _("Settings that cannot be used (the built-in ones are shown below)"))
+    for problem in problems:
+        console.echo(f"  ✘ {problem.where}: {problem.message}")
+        if problem.hint:
+            console.echo(f"    {problem.hint}")
     console.echo("\n" + _("Programs"))
     for tool in tools:
         _show(tool)
@@ -89,6 +97,14 @@ def command(ctx: click.Context, as_json: bool) -> int:
     for agent in cast:
         _show(agent)
     return 0
+
+
+def _settings(project: Project, environ: Mapping[str, str]) -> tuple[config.Config, list[Problem]]:
+    """The settings, or what is wrong with them: whoever looks for a fault finds it here."""
+    try:
+        return config.load(project.root, config.user_file(environ)), []
+    except UserError as error:
+        return config.built_in(), error.problems
 
 
 def _tools() -> list[Finding]:

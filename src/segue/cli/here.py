@@ -8,7 +8,7 @@ from pathlib import Path
 
 from segue.cli import console
 from segue.cli.status import in_words
-from segue.i18n import _
+from segue.i18n import _, ngettext
 from segue.work.overview import Standing, look
 
 SHOWN_MAX = 5
@@ -31,7 +31,9 @@ def show(environ: Mapping[str, str]) -> None:
         console.echo(("\n" if begun else "") + _("Plans here:"))
         for standing in fresh[:SHOWN_MAX]:
             n = standing.counts["pending"]
-            count = _("{n} chapters to write") if standing.kind == "book" else _("{n} tasks to do")
+            count = ngettext("{n} task to do", "{n} tasks to do", n)
+            if standing.kind == "book":
+                count = ngettext("{n} chapter to write", "{n} chapters to write", n)
             console.echo(f"  {_command(standing)}   ({count.format(n=n)})")
     if not standings:
         _welcome()

@@ -23,11 +23,13 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
 
 @click.command(
     "run",
-    help=_("Run a task list, or go on with it."),
+    help=_("Run a task list (PLAN.md of this folder, if none is named), or go on with it."),
     epilog=output.example("segue run PLAN.md --agent shell --jobs 4"),
     short_help=_("run a task list, or go on with it"),
 )
-@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.md")
+@click.argument(
+    "plan", type=click.Path(path_type=Path), metavar="[PLAN.md]", default=Path("PLAN.md")
+)
 @click.option("--agent", metavar="NAME", help=_("who does the tasks that name nobody"))
 @click.option(
     "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many tasks run side by side")

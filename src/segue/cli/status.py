@@ -18,6 +18,7 @@ from segue.work.overview import Standing
 from segue.work.project import Project
 
 WATCH_S = 1.0
+SAID_CHARS_MAX = 100
 SIGNS = {
     "pending": "○",
     "running": "▶",
@@ -72,6 +73,9 @@ def one(standing: Standing) -> str:
         since = standing.holder.since and local_time(standing.holder.since)
         text = _("process {pid}, since {since}")
         lines.append("  " + text.format(pid=standing.holder.pid, since=since))
+    lines += [f"  {_running(run)}" for run in standing.runs]
+    named = {run["task"] for run in standing.runs}
+    lines += [f"  ▶ {task}" for task in standing.running if task not in named]
     lines += [f"  {_park(park)}" for park in standing.parks]
     for gate in standing.gates:
         who = f"{gate['task']}: " if gate["task"] else ""
@@ -103,6 +107,13 @@ def _go_on(standing: Standing, shown: str) -> str:
         case _:
             is_at_home = True
     return standing.go_on if is_at_home else f"segue resume {shlex.quote(shown)} --continue"
+
+
+def _running(run: dict[str, Any]) -> str:
+    """Who is at work, for how long, and with which last words."""
+    age = datetime.now().astimezone() - datetime.fromisoformat(run["since"])
+    line = f"▶ {run['task']} ({run['agent']}, {_span(age.total_seconds())})"
+    return f"{line}: {run['said'][:SAID_CHARS_MAX]}" if run["said"] else line
 
 
 def _park(park: dict[str, Any]) -> str:

@@ -67,7 +67,7 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
     lines = []
     for task in facts["failed"]:
         error = (run.ledger.tasks[task].error or "").splitlines()
-        why = " ".join(
+        why = ": ".join(
             part.strip() for part in (error[:1] + error[-1:] if len(error) > 1 else error)
         )
         line = f"  ✘ {task} {run.graph.task(task).title}"
@@ -87,7 +87,8 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
             text, time = _("{task} goes on at {time}"), local_time(held.wakes_at)
             lines.append(f"  ⏳ {text.format(task=held.task, time=time)} ({kind})")
     for gate in run.ledger.gates.values():
-        lines.append(f"  ❓ {gate.task}: {gate.text}")
+        who = f"{gate.task}: " if gate.task else ""
+        lines.append(f"  ❓ {who}{gate.text}")
     return lines
 
 

@@ -201,7 +201,8 @@ def review(found: Json) -> Iterator[str]:
     yield f"✋ {found['id']}  {status_name(found['status'])}  {found['phase']} {name}" + _(
         " (round {n})"
     ).format(n=found["round"])
-    for key, value in found["verification"].items():
+    known = {key: value for key, value in found["verification"].items() if value is not None}
+    for key, value in known.items():
         yield f"  {line(key)}: {line(value)}"
     for file in found["deliverables"]:
         yield ""

@@ -41,6 +41,7 @@ STATES = {
     WorkerState.DONE: N_("done"),
     WorkerState.DEAD: N_("dead"),
 }
+AGENT_FROM, ACCOUNT_FROM = 60, 90  # columns of the terminal
 UP, DOWN = ("\x1b[A", "k"), ("\x1b[B", "j")
 
 
@@ -117,19 +118,28 @@ class TableScreen:
         if not workers:
             none = _("No pane holds an agent yet. Start one in tmux or WezTerm.")
             return Group(display.text(none), below)
-        table = Table(box=None, padding=(0, 2, 0, 0), expand=False)
-        for title in (_("pane"), _("agent"), _("account"), _("state"), _("what is next")):
-            table.add_column(title, header_style="dim", no_wrap=True, overflow="ellipsis")
-        for n, worker in enumerate(workers):
-            sign, style = LOOKS[worker.state]
-            table.add_row(
-                display.text(worker.pane.id, "reverse" if n == self._chosen else ""),
-                display.text(worker.agent or "–"),
-                display.text(worker.account),
-                display.text(f"{sign} {_(STATES[worker.state])}", style),
-                display.text(_next(worker)),
-            )
-        return Group(table, display.text(""), below)
+        return Group(table_of(workers, self._chosen, self._console.width), display.text(""), below)
+
+
+def table_of(workers: list[Worker], chosen: int, width: int) -> Table:
+    """The pane and its state are always there; what is next takes several lines where it must, and
+    on a narrow terminal the account goes, then the agent."""
+    has_agent, has_account = width >= AGENT_FROM, width >= ACCOUNT_FROM
+    table = Table(box=None, padding=(0, 2 if has_agent else 1, 0, 0), expand=False)
+    titles = [_("pane"), *([_("agent")] * has_agent), *([_("account")] * has_account), _("state")]
+    for title in titles:
+        table.add_column(title, header_style="dim", no_wrap=True)
+    table.add_column(_("what is next"), header_style="dim", overflow="fold")
+    for n, worker in enumerate(workers):
+        sign, style = LOOKS[worker.state]
+        table.add_row(
+            display.text(worker.pane.id, "reverse" if n == chosen else ""),
+            *([display.text(worker.agent or "–")] * has_agent),
+            *([display.text(worker.account)] * has_account),
+            display.text(f"{sign} {_(STATES[worker.state])}", style),
+            display.text(_next(worker)),
+        )
+    return table
 
 
 def _next(worker: Worker) -> str:

@@ -251,6 +251,6 @@ def limit_name(kind: str) -> str:
 
 def usage_in_words(used: Facts) -> str:
     cost = used["cost_usd"]
-    price = "" if cost is None else f", ${cost:.2f}"
-    text = _("{read} tokens read, {written} written{cost}")
+    price = f"${cost:.2f}" if cost else _("no cost reported")
+    text = _("{read} tokens read, {written} written, {cost}")
     return text.format(read=used["input_tokens"], written=used["output_tokens"], cost=price)

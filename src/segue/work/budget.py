@@ -33,6 +33,14 @@ def is_used_up(run: PlanRun) -> bool:
     return True
 
 
+def renewed(run: PlanRun, gate: GateRow) -> GateRow:
+    """The question with the sums of now: it may be an earlier start's."""
+    about = {"budget": run.options.budget_usd, "cost": run.ledger.cost_usd}
+    if about["budget"] is None or about == gate.about:
+        return gate
+    return run.ledger.reword_gate(gate, text_of(BUDGET, about), about)
+
+
 def answered(run: PlanRun, gate: GateRow, answer: str) -> None:
     if answer == YES:
         run.ledger.close_gate(gate, answer)

@@ -448,6 +448,13 @@ class Ledger:
         self.stage(Add("gate", gate.id, GateState.OPEN, values))
         return gate
 
+    def reword_gate(self, gate: GateRow, text: str, about: Mapping[str, Any]) -> GateRow:
+        """The same question, in words that are right now."""
+        gate = self.gates[gate.id] = replace(gate, text=text, about=about)
+        told = json.dumps(about, ensure_ascii=False)
+        self.stage(Note("gate", gate.id, {"text": text, "about": told}))
+        return gate
+
     def close_gate(self, gate: GateRow, answer: str | None) -> None:
         """Answered and delivered in one step; without an answer it is withdrawn."""
         del self.gates[gate.id]

@@ -18,6 +18,7 @@ from segue.plans.tasklist import Document
 from segue.store import lock
 from segue.store.sqlite import Store
 from segue.work import usage
+from segue.work.last_words import last_words
 from segue.work.locks import lock_path
 from segue.work.own_questions import in_words
 from segue.work.project import MEMORY, Project
@@ -47,6 +48,7 @@ class Standing:
     failed: list[dict[str, Any]] = field(default_factory=list)
     in_progress: list[str] = field(default_factory=list)  # by its marks: at work, or half done
     running: list[str] = field(default_factory=list)  # living agents work on these now
+    runs: list[dict[str, Any]] = field(default_factory=list)  # since when, and their last words
     goes_on: list[str] = field(default_factory=list)  # of these: in its conversation, if cut off
     holder: lock.Holder | None = None
     problem: str | None = None
@@ -75,6 +77,7 @@ class Standing:
             "usage_by_task": self.usage_by_task,
             "failed": self.failed,
             "running": self.running,
+            "runs": self.runs,
             "holder": None if self.holder is None else self.holder.pid,
             "problem": self.problem,
         }
@@ -132,6 +135,24 @@ class Known:
         sql = f"SELECT task FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
         found = self.store.all(sql, row["id"], *OPEN_RUNS)
         return list(dict.fromkeys(one["task"].removeprefix(f"{row['id']}/") for one in found))
+
+    def runs(self, path: Path, tasks: Iterable[str]) -> list[dict[str, Any]]:
+        """Since when these tasks are worked on, and what was last said."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return []
+        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        found = [(task, self.store.one(sql, f"{row['id']}/{task}")) for task in tasks]
+        return [
+            {
+                "task": task,
+                "since": run["created_at"],
+                "agent": run["agent"],
+                "said": last_words(self.project, run["id"], run["agent"]),
+            }
+            for task, run in found
+            if run is not None
+        ]
 
     def goes_on(self, path: Path, tasks: Iterable[Task]) -> list[str]:
         """Those that would go on in the conversation in which they were cut off."""
@@ -363,6 +384,7 @@ def _standing(path: Path, known: Known) -> Standing:
         ],
         in_progress=in_progress,
         running=at_work,
+        runs=known.runs(path, at_work),
         goes_on=known.goes_on(
             path,
             (t for t in document.tasks if t.id in in_progress and t.resume is Resume.CONVERSATION),

@@ -474,6 +474,8 @@ class PlanRun:
                 self.tell("task_reopened", task=verdict.task, waits_for=list(verdict.waits_for))
 
     def open_gate(self, gate: GateRow) -> None:
+        if gate.category == BUDGET:
+            gate = budget.renewed(self, gate)
         self.tell(
             "gate_opened",
             task=gate.task or gate.about.get("checkpoint"),

@@ -153,13 +153,14 @@ class Questions:
 def failed_question(task: Task, error: str | None) -> str:
     """The question about a failed task, as the original words it."""
     first_line = (task.previous_error or error or _("unknown")).splitlines()[0]
+    tried = _("  - tried: {used}/{retries}")
     return "\n".join(
         [
             _("⚠️ Found a failed task:"),
             "",
             f"{task.id}: {task.title}",
             _("  - error: {error}").format(error=first_line),
-            _("  - tried: {used}/{retries}").format(used=task.retries_used, retries=task.retries),
+            *([tried.format(used=task.retries_used, retries=task.retries)] if task.retries else []),
             "",
             _("Choose:"),
             _("[1] retry - run it again (the count starts anew)"),

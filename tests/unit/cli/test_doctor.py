@@ -195,3 +195,15 @@ def test_the_hosts_of_panes_are_looked_for(
     assert tools["wezterm"]["found"] is None
     assert "wezterm" in tools["wezterm"]["install"]
     assert "segue watch" in told(capsys)
+
+
+def test_broken_settings_are_told_and_the_rest_is_looked_at(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With file, line and cure; who looks for a fault gets an answer, not an end."""
+    machine.settings("jobs = 0\n")
+    text = told(capsys)
+    assert "segue.toml:1: `jobs` cannot be 0" in text
+    assert "shell" in text
+    [problem] = json.loads(told(capsys, "--json"))["problems"]
+    assert (problem["code"], problem["line"]) == ("bad_value", 1)

@@ -69,7 +69,7 @@ def test_failures_are_named_with_their_errors_and_where_to_look() -> None:
     """Each failed task with its title and the ends of its error; the skipped ones; the logs."""
     told = facts(1, completed=["T-1"], failed=["T-2"], skipped=["T-3", "T-4"])
     text = summary(a_run(), told, TOOK_S)
-    assert "✘ T-2 Task 2: first line last line" in text
+    assert "✘ T-2 Task 2: first line: last line" in text
     assert "T-3, T-4" in text
     assert ".segue/logs" in text
     assert "segue run docs/PLAN.md" in text
@@ -165,3 +165,19 @@ def test_a_suggested_command_can_be_pasted() -> None:
     run = a_run()
     run.file.shown = "a b/한글.md"
     assert summary(run, facts(4), TOOK_S).endswith("Go on: segue run 'a b/한글.md'")
+
+
+def test_a_question_of_the_plan_itself_names_no_task() -> None:
+    """The budget is nobody's in particular; an agent that told no price cost an unknown sum."""
+    gate = SimpleNamespace(task=None, text="the budget is used up")
+    used = {"input_tokens": 1, "output_tokens": 2, "cost_usd": None}
+    text = summary(a_run(gates={"g": gate}), facts(3, usage=used), TOOK_S)
+    assert "  ❓ the budget is used up" in text
+    assert "1 tokens read, 2 written, no cost reported" in text
+
+
+def test_why_a_task_failed_reads_as_it_did_when_it_failed() -> None:
+    """What went wrong, a colon, the last words."""
+    run = a_run()
+    run.ledger.tasks["T-1"].error = "exit code 3\nsome words\ntoo bad"
+    assert "✘ T-1 Task 1: exit code 3: too bad" in summary(run, facts(1, failed=["T-1"]), TOOK_S)

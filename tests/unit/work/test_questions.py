@@ -368,3 +368,9 @@ def test_a_new_failure_is_asked_about_when_nothing_else_can_run_now(bench: Bench
         assert not bench.run.is_over(), "it waits for the person and for the limit"
 
     asyncio.run(go())
+
+
+def test_a_task_without_retries_has_no_count_of_them() -> None:
+    """“0/0” would say nothing."""
+    assert "tried" not in failed_question(Task("T-1", "a", retries=0), "exit code 1")
+    assert "tried: 0/2" in failed_question(Task("T-1", "a", retries=2), "exit code 1")

@@ -56,6 +56,7 @@ def standing(path: Path, known: Known) -> Standing:
         ],
         in_progress=[current] if current else [],
         running=at_work,
+        runs=known.runs(path, at_work),
         holder=holder,
         problem=problem,
         is_known=known.has(path),

@@ -67,6 +67,7 @@ def standing(root: Path, known: Known) -> Standing:
             if one.status is Status.IN_PROGRESS
         ],
         running=at_work,
+        runs=known.runs(path, at_work),
         holder=holder,
         problem=problem,
         is_known=known.has(path),

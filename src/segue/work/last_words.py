@@ -1,0 +1,47 @@
+"""What an agent said last, from the end of its log: for whoever looks while it works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from segue.dialects.events import Event, Said, ToolUsed
+from segue.errors import UserError
+from segue.work.project import Project
+
+TAIL_BYTES = 16 * 1024
+
+
+def last_words(project: Project, run: str, agent: str) -> str | None:
+    """One line; None where nothing was said yet, or cannot be read."""
+    try:
+        with (project.logs / f"{run}.log").open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL_BYTES))
+            data = file.read(TAIL_BYTES)
+    except OSError:
+        return None
+    if size > TAIL_BYTES:
+        data = data.partition(b"\n")[2]
+    for event in reversed(list(_heard(project, agent, data))):
+        match event:
+            case Said(text) if text.strip():
+                return text.strip().splitlines()[-1]
+            case ToolUsed(tool, what):
+                return f"⚙ {tool} {what}".rstrip()
+    return None
+
+
+def _heard(project: Project, agent: str, data: bytes) -> Iterable[Event]:
+    """In the dialect of the agent, as the settings have it now."""
+    from segue.dialects.text import Text  # noqa: PLC0415 - only while something runs
+    from segue.work import brands, config  # noqa: PLC0415
+
+    try:
+        known = config.load(project.root, config.user_file(os.environ)).agents.get(agent)
+    except UserError:
+        known = None
+    is_brand = known is not None and known.kind in brands.BRANDS
+    dialect = brands.brand(known.kind).dialect("") if known and is_brand else Text("")
+    yield from dialect.feed(data)
+    yield from dialect.close()
