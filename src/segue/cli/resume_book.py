@@ -38,7 +38,10 @@ def nothing(one: Found) -> str:
         return damaged(seen)
     if seen.state is None:
         return resuming.nothing_begun()
-    return f"{complete()}\n{anew()}" if seen.state.completed_at else resuming.nothing_to_resume()
+    if not seen.state.completed_at:
+        return resuming.nothing_to_resume()
+    lost = [resuming.lost_chapters(seen.lost)] if seen.lost else []
+    return "\n".join([complete(), anew(), *lost])
 
 
 def damaged(seen: Look) -> str:
@@ -98,7 +101,7 @@ def question() -> str:
 def target(seen: Look) -> int:
     """The chapter that a restart takes: a half one, else the current one."""
     assert seen.state is not None
-    half = seen.folder.half_chapters(seen.state)
+    half = [n for n in seen.folder.half_chapters(seen.state) if n not in seen.state.by_hand]
     current = seen.state.current_chapter
     return half[0] if half and current not in half else current
 

@@ -66,7 +66,7 @@ def command(
             return nothing_written(WAITS, damaged(seen), seen, as_json=as_json)
         state = restored(seen, as_json=as_json)
         wishes = replace(wishes, state=state)
-    said = _nothing_to_do(state, book, only_resume=resume)
+    said = None if seen.lost else _nothing_to_do(state, book, only_resume=resume)
     if said is not None:
         return nothing_written(0, said, seen, as_json=as_json)
     return go(wishes, ctx.obj["environ"], as_json=as_json)

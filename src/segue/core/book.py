@@ -42,6 +42,7 @@ class Cause(StrEnum):
     SAME_REASON = "same_reason"
     TOO_MANY_TRIES = "too_many_tries"
     FALLING_SCORES = "falling_scores"
+    BY_HAND = "changed_by_hand"  # a completed text that a person changed, and a judge rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,9 @@ class BookState:
     scores: tuple[float, ...] = ()  # of the current chapter, one for each judgement
     is_written: bool = False  # the text is there and is only to be judged
     is_due: bool = False  # the next write has not been counted: it waits for a person
+    texts: Mapping[int, str] = field(default_factory=dict)  # what was accepted, by its hash
+    by_hand: tuple[int, ...] = ()  # a person changed them: judged again, not written unasked
+    is_ours: bool = field(default=False, compare=False)  # Segue wrote it, with its own fields
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -126,6 +130,7 @@ class BookState:
 class Verdict:
     score: float
     reasons: tuple[str, ...] = ()
+    text: str = ""  # the hash of what was judged
 
     @property
     def main_reason(self) -> str:
@@ -146,18 +151,23 @@ def is_chapter_of_one(state: BookState) -> bool:
 
 
 def at_chapter(state: BookState, chapter: int) -> BookState:
-    """The state in which a chapter is begun with its first draft."""
+    """The state in which a chapter is begun with its first draft; a person's text is judged."""
     return replace(
         state,
         current_chapter=chapter,
         current_act=act_of(chapter, state.total_chapters, state.total_acts),
         retry_count=0,
         scores=(),
-        is_written=False,
+        is_written=chapter in state.by_hand,
         completed_chapters=_without(state.completed_chapters, chapter),
         failed_chapters=_without(state.failed_chapters, chapter),
         completed_at=None,
     )
+
+
+def rewritten(state: BookState, chapter: int) -> BookState:
+    """The state in which a chapter is begun with its first draft, whoever wrote what is there."""
+    return at_chapter(replace(state, by_hand=_without(state.by_hand, chapter)), chapter)
 
 
 def next_write(state: BookState) -> BookState:
@@ -191,6 +201,52 @@ def pause_of(state: BookState) -> Pause | None:
     return next((pause for pause in Pause if pause == name), None)
 
 
+# What counts
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is there now: the hash of each chapter's text; and what is remembered of judgements:
+    the texts of each chapter that were accepted, with their scores."""
+
+    texts: Mapping[int, str]
+    accepted: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+
+
+def proven(state: BookState, there: Evidence, *, remembers: bool = False) -> BookState:
+    """The state with only those chapters completed whose text is there as it was accepted. One that
+    has no text is open again; one whose text is another is to be judged again. `remembers`: a state
+    that was set back takes up what was accepted since, where it is there unchanged."""
+    completed, by_hand = set[int](), {n for n in state.by_hand if n in there.texts}
+    scores = dict(state.quality_scores)
+    open_before = state.open_chapters
+    for n in (*state.completed_chapters, *state.by_hand, *(open_before if remembers else ())):
+        text = there.texts.get(n)
+        accepted = there.accepted.get(n)
+        if text is None:
+            continue
+        if accepted is not None and text in accepted:
+            completed.add(n)
+            scores[n] = accepted[text]
+        elif n not in state.completed_chapters:
+            continue
+        elif text == state.texts.get(n) or (n not in state.texts and accepted is None):
+            completed.add(n)
+        else:
+            by_hand.add(n)
+    texts = {n: there.texts[n] for n in sorted(completed)}
+    state = replace(
+        state,
+        completed_chapters=tuple(sorted(completed)),
+        quality_scores=scores,
+        texts=texts,
+        by_hand=tuple(sorted(by_hand - completed)),
+    )
+    if set(state.open_chapters) - set(open_before):
+        state = replace(state, completed_at=None, can_resume=True)
+    return state
+
+
 # What comes of a write
 
 
@@ -206,7 +262,7 @@ def judged(state: BookState, verdict: Verdict) -> BookState:
         is_written=False,
     )
     if verdict.score >= state.quality_threshold:
-        return _accepted(state)
+        return _accepted(state, verdict.text)
     reason = verdict.main_reason or f"score below {state.quality_threshold:g}"
     error = "; ".join(verdict.reasons) or reason
     return _rejected(state, reason, f"{verdict.score:g}/{state.quality_threshold:g}: {error}")
@@ -227,7 +283,9 @@ def judge_failed(state: BookState, error: str) -> BookState:
 def skipped(state: BookState) -> BookState:
     """A person passes the chapter over; a placeholder stands in its place."""
     breaker = replace(state.circuit_breaker, triggered=False)
-    return _failed(replace(state, circuit_breaker=breaker, ralph_active=True, pause_reason=None))
+    by_hand = _without(state.by_hand, state.current_chapter)
+    state = replace(state, circuit_breaker=breaker, by_hand=by_hand)
+    return _failed(replace(state, ralph_active=True, pause_reason=None))
 
 
 def unskipped(state: BookState, chapter: int) -> BookState:
@@ -248,7 +306,7 @@ def replanned(state: BookState) -> BookState:
     breaker = Breaker(more=state.circuit_breaker.more)
     state = replace(state, circuit_breaker=breaker, ralph_active=True, pause_reason=None)
     tries = {n: count for n, count in state.tries.items() if n != state.current_chapter}
-    return next_write(at_chapter(replace(state, tries=tries), state.current_chapter))
+    return next_write(rewritten(replace(state, tries=tries), state.current_chapter))
 
 
 def edited(state: BookState) -> BookState:
@@ -256,15 +314,23 @@ def edited(state: BookState) -> BookState:
     return next_write(replace(state, is_written=True, ralph_active=True, pause_reason=None))
 
 
-def _accepted(state: BookState) -> BookState:
+def _accepted(state: BookState, text: str) -> BookState:
     chapter = state.current_chapter
-    breaker = replace(state.circuit_breaker, triggered=False)
-    completed = tuple(sorted({*state.completed_chapters, chapter}))
-    state = replace(state, completed_chapters=completed, circuit_breaker=breaker, last_error=None)
+    state = replace(
+        state,
+        completed_chapters=tuple(sorted({*state.completed_chapters, chapter})),
+        circuit_breaker=replace(state.circuit_breaker, triggered=False),
+        last_error=None,
+        texts={**state.texts, chapter: text} if text else state.texts,
+        by_hand=_without(state.by_hand, chapter),
+    )
     return _next_chapter(state)
 
 
 def _rejected(state: BookState, reason: str, error: str) -> BookState:
+    if state.current_chapter in state.by_hand:
+        state = replace(_waiting(state), is_written=True, last_error=error)
+        return paused(state, Pause.BREAKER, Cause.BY_HAND)
     breaker = state.circuit_breaker.failed(reason)
     state = replace(state, circuit_breaker=breaker, last_error=error)
     cause = tripping(state, reason)
@@ -275,6 +341,22 @@ def _rejected(state: BookState, reason: str, error: str) -> BookState:
     if state.retry_count < REVISIONS_MAX:
         return next_write(replace(state, retry_count=state.retry_count + 1))
     return _failed(state)
+
+
+def without_evidence(state: BookState, *, is_there: bool) -> BookState:
+    """What is remembered of this step does not count: a text that is there is judged again, one
+    that is not is written again."""
+    if is_there:
+        return next_write(replace(state, is_written=True))
+    return next_write(rewritten(state, state.current_chapter))
+
+
+def reopened(state: BookState) -> BookState:
+    """All was settled, and is not any more: on with the first chapter that is open."""
+    state = at_chapter(replace(state, can_resume=True), state.open_chapters[0])
+    if is_chapter_of_one(state):
+        return replace(_waiting(state), ralph_active=False, pause_reason=None)
+    return next_write(replace(state, ralph_active=True, pause_reason=None))
 
 
 def tripping(state: BookState, reason: str) -> Cause | None:
@@ -299,7 +381,7 @@ def _next_chapter(state: BookState) -> BookState:
         after = []  # back to where the book was
     following = next(iter(after or state.open_chapters), None)
     if following is None:
-        return _at_the_end(state)
+        return at_the_end(state)
     state = at_chapter(state, following)
     if is_chapter_of_one(state):
         return replace(_waiting(state), ralph_active=False, pause_reason=None)
@@ -311,7 +393,7 @@ def _waiting(state: BookState) -> BookState:
     return replace(state, step=state.step + 1, is_due=True)
 
 
-def _at_the_end(state: BookState) -> BookState:
+def at_the_end(state: BookState) -> BookState:
     """Every chapter is settled; `completed_at` is set by whoever has the clock."""
     state = replace(state, step=state.step + 1, ralph_active=False, retry_count=0, scores=())
     if state.failed_chapters:

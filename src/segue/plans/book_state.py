@@ -143,6 +143,8 @@ OWN_FIELDS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "scores": (_numbers, False),
     "is_written": (_flag, False),
     "is_due": (_flag, False),
+    "texts": (_by_chapter(_text), False),
+    "by_hand": (_chapters, False),
 }
 
 
@@ -166,6 +168,7 @@ def parse(data: bytes) -> BookState:
     state = BookState(
         **{"project_id": "", "total_chapters": 0, **values},
         circuit_breaker=_breaker(breaker or {}),
+        is_ours=isinstance(own, dict),
         more=more,
     )
     _check_numbers(state)
@@ -254,6 +257,8 @@ def render(state: BookState) -> bytes:
         "scores": list(state.scores),
         "is_written": state.is_written,
         "is_due": state.is_due,
+        "texts": {str(n): text for n, text in sorted(state.texts.items())},
+        "by_hand": list(state.by_hand),
     }
     told |= {name: value for name, value in state.more.items() if name not in told}
     return _dump(told)

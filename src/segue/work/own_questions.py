@@ -48,6 +48,14 @@ def _escalated(about: About) -> str:
 
 
 def _breaker(about: About) -> str:
+    if about.get("by_hand"):
+        return _(
+            "you changed chapter {n}, and the judge rejects it ({cause}).\n"
+            "edit: you mend the chapter by hand, then it is judged\n"
+            "replan: it is written afresh, your text is kept beside it\n"
+            "skip: a placeholder takes its place, your text is kept beside it\n"
+            "stop: nothing is done now"
+        ).format(n=about["chapter"], cause=about["cause"])
     return _(
         "the circuit breaker has stopped chapter {n} ({cause}).\n"
         "edit: you mend the chapter by hand, then it is judged\n"

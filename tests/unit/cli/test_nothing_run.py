@@ -78,6 +78,9 @@ def feature(text: str = FEATURE) -> Path:
 def test_a_complete_book(capsys: pytest.CaptureFixture[str], args: tuple[str, ...]) -> None:
     """What is written is listed, as at the end of the run that wrote it."""
     book(json.dumps(DONE))
+    Path("chapters").mkdir()
+    for number in (1, 2):
+        Path(f"chapters/chapter_{number}.md").write_text("It was night.")
     last = ended(capsys, "write-all", *args)
     assert (last["exit"], last["completed"], last["waiting"]) == (0, [1, 2], [])
     assert last["scores"] == {"1": 90, "2": 85}

@@ -190,6 +190,9 @@ def test_a_complete_book_names_the_command_that_writes_it_again(
     """Below the sentence of the original: the plain command would only repeat it."""
     done = {"completed_chapters": [1, 2, 3], "total_chapters": 3, "ralph_active": False}
     book(json.dumps({**BEGUN, **done, "completed_at": "2026-03-01T00:00:00Z"}))
+    Path("chapters").mkdir()
+    for number in (1, 2, 3):
+        Path(f"chapters/chapter_{number}.md").write_text("It was night.")
     with pytest.raises(SystemExit) as caught:
         main(words)
     assert caught.value.code == 0

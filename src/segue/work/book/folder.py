@@ -6,10 +6,11 @@ the two can be read. No text of a chapter is ever deleted: what has to make room
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.book import BookState
+from segue.errors import UserError
+from segue.i18n import _
 from segue.plans import book_state
 from segue.plans.book_state import DamagedError
 from segue.store import files
@@ -83,10 +86,15 @@ class BookFolder:
         there = sorted(self.chapter_files())
         return [n for n in there if n not in settled and n <= state.total_chapters]
 
-    def missing_chapters(self, state: BookState) -> list[int]:
-        """Chapters that are called completed and have no file."""
+    def texts(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The hash of each of these chapters that is there with a text."""
         there = self.chapter_files()
-        return [n for n in state.completed_chapters if n not in there]
+        found = {n: digest(there[n]) for n in numbers if n in there}
+        return {n: text for n, text in found.items() if text is not None}
+
+    def text(self, number: int) -> str | None:
+        """The hash of a chapter's text, None where there is none."""
+        return self.texts((number,)).get(number)
 
     def keep_beside(self, number: int, now: datetime) -> Path | None:
         """Make room for a new draft; the text that was there stays beside it."""
@@ -193,6 +201,22 @@ class BookFolder:
             return sorted(p for p in self.wisdom.iterdir() if p.suffix == ".md" and p.is_file())
         except OSError:
             return []
+
+
+def digest(path: Path) -> str | None:
+    """The hash of what is in a file, None where nothing is."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(
+            "unreadable",
+            _("it cannot be read: {why}").format(why=error.strerror),
+            file=str(path),
+            hint=_("give yourself the right to read it: chmod u+r"),
+        ) from error
+    return hashlib.sha256(data).hexdigest() if data.strip() else None
 
 
 def stamp(now: datetime) -> str:

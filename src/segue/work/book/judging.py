@@ -65,9 +65,10 @@ def _start(text: str) -> int:
 
 def dump(verdict: Verdict) -> str:
     """As the tables keep it."""
-    return json.dumps({"score": verdict.score, "reasons": verdict.reasons}, ensure_ascii=False)
+    told = {"score": verdict.score, "reasons": verdict.reasons, "text": verdict.text}
+    return json.dumps(told, ensure_ascii=False)
 
 
 def load(text: str) -> Verdict:
     told = json.loads(text)
-    return Verdict(told["score"], tuple(told["reasons"]))
+    return Verdict(told["score"], tuple(told["reasons"]), told.get("text", ""))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from segue.store import files
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
-from segue.work.book import settings
+from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.writing import fitted, new_state
 from segue.work.ledger import Ledger
@@ -34,11 +35,14 @@ from segue.work.project import Project, check_writable
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A book's state as it is found. `damage`: why it cannot be read; then `backup` is the newest
-    that can, and `chapters` how many files a rebuild would count."""
+    """A book's state as it is found, as far as the chapters that are there prove it. `damage`: why
+    it cannot be read; then `backup` is the newest that can, and `chapters` how many files a rebuild
+    would count."""
 
     folder: BookFolder
     state: BookState | None = None
+    lost: tuple[int, ...] = ()  # called completed, and without a text
+    changed: tuple[int, ...] = ()  # changed since they were accepted
     damage: str | None = None
     backup: Path | None = None
     chapters: int = 0
@@ -53,7 +57,7 @@ def look(root: Path) -> Look:
     """What a folder's state says. NewerError: it is left alone, in words."""
     folder = BookFolder(root.resolve())
     try:
-        return Look(folder, _with_total(folder, folder.load()))
+        return _proven(folder, _with_total(folder, folder.load()))
     except NewerError as error:
         raise UserError(
             "newer_state",
@@ -71,6 +75,15 @@ def look(root: Path) -> Look:
         )
 
 
+def _proven(folder: BookFolder, state: BookState | None) -> Look:
+    """Another tool keeps no hashes: its state is shown as it is, and what is missing beside it."""
+    if state is None:
+        return Look(folder)
+    found = evidence.look(folder, state)
+    shown = found.state if state.texts else state
+    return Look(folder, shown, lost=found.lost, changed=found.changed)
+
+
 def _with_total(folder: BookFolder, state: BookState | None) -> BookState | None:
     """Another tool may not say how many chapters there are; `book.toml` does, if it can be read."""
     if state is None or state.total_chapters or not state.is_begun:
@@ -85,6 +98,11 @@ def _with_total(folder: BookFolder, state: BookState | None) -> BookState | None
 
 def nothing_begun() -> str:
     return _("There is no interrupted writing here. Begin: segue write-all")
+
+
+def lost_chapters(numbers: Sequence[int]) -> str:
+    text = _("chapter {chapters} has no text; `segue write-all` writes it again")
+    return text.format(chapters=", ".join(map(str, numbers)))
 
 
 def nothing_to_resume() -> str:

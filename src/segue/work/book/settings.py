@@ -32,16 +32,17 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """One book. `writer` and `judge` are None where the project's default agent is meant."""
+    """One book. `writer` and `judge` are None where the project's default agent is meant; a figure
+    is None where the state says it, or the default is meant."""
 
     title: str
     chapters: tuple[Chapter, ...]
-    acts: int = 1
-    threshold: float = 80
+    acts: int | None = None
+    threshold: float | None = None
     writer: str | None = None
     judge: str | None = None
     judge_command: tuple[str, ...] = ()
-    max_iterations: int = 100
+    max_iterations: int | None = None
     judge_timeout_s: float = JUDGE_TIMEOUT_S
     notes: tuple[str, ...] = NOTES
     text: str = ""  # of the file, to find its lines
@@ -90,15 +91,14 @@ def parse(text: str, path: Path) -> Book:
     book = Book(
         title=reader.take(values, "", "title", read.text, '"The long night"') or path.parent.name,
         chapters=chapters,
-        acts=reader.take(values, "", "acts", read.whole(1, 1000), "3") or 1,
-        threshold=_or(reader.take(values, "", "threshold", read.number(0, 100), "0-100"), 80),
+        acts=reader.take(values, "", "acts", read.whole(1, 1000), "3"),
+        threshold=reader.take(values, "", "threshold", read.number(0, 100), "0-100"),
         writer=reader.take(values, "", "writer", read.text, '"the name of an agent"'),
         judge=reader.take(values, "", "judge", read.text, '"the name of an agent"'),
         judge_command=_or(
             reader.take(values, "", "judge_command", read.texts, '["python3", "judge.py"]'), ()
         ),
-        max_iterations=reader.take(values, "", "max_iterations", read.whole(1, 10**6), "100")
-        or 100,
+        max_iterations=reader.take(values, "", "max_iterations", read.whole(1, 10**6), "100"),
         judge_timeout_s=reader.take(values, "", "judge_timeout", read.length, '"10m"')
         or JUDGE_TIMEOUT_S,
         notes=_or(reader.take(values, "", "notes", _notes, '["plot", "characters"]'), NOTES),

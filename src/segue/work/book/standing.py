@@ -30,7 +30,7 @@ def standing(path: Path, known: Known) -> Standing:
     holder = known.holder(path)
     at_work = known.at_work(path)
     is_begun = problem is not None if state is None else state.is_begun
-    is_done = state is not None and state.completed_at is not None
+    is_done = state is not None and state.completed_at is not None and not seen.lost
     signs = Signs(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
@@ -122,18 +122,18 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
         }
     return {
         "resumable": seen.is_resumable and standing.holder is None,
-        "why": _why(state, standing),
+        "why": _why(seen, state, standing),
         "next": _next(state, standing),
         "redone": _redone(seen, state),
         "lost": _lost(seen, state, standing),
     }
 
 
-def _why(state: BookState, standing: Standing) -> str:
+def _why(seen: Look, state: BookState, standing: Standing) -> str:
     if standing.holder is not None:
         return _("it is being run by process {pid}").format(pid=standing.holder.pid)
     if state.completed_at:
-        return _("everything is done")
+        return resuming.lost_chapters(seen.lost) if seen.lost else _("everything is done")
     if not (state.ralph_active or state.can_resume):
         return resuming.nothing_to_resume()
     if standing.gates:
@@ -143,6 +143,9 @@ def _why(state: BookState, standing: Standing) -> str:
         return _("a limit stopped it: {tasks}").format(tasks=f"chapter {state.current_chapter}")
     if state.pause_reason:
         return _("it was paused: {why}").format(why=state.pause_reason)
+    if seen.lost or seen.changed:
+        numbers = ", ".join(map(str, sorted((*seen.lost, *seen.changed))))
+        return _("missing, or changed since the judge accepted them: chapter {chapters}").format(chapters=numbers)
     return _("it was cut off during chapter {n}").format(n=state.current_chapter)
 
 
@@ -163,7 +166,10 @@ def _next(state: BookState, standing: Standing) -> str:
 
 
 def _redone(seen: Look, state: BookState) -> str:
-    half = seen.folder.half_chapters(state)
+    half = [n for n in seen.folder.half_chapters(state) if n not in state.by_hand]
+    if state.by_hand:
+        text = _("the judgement of chapter {chapters}, whose text changed")
+        return text.format(chapters=", ".join(map(str, state.by_hand)))
     if not half:
         return _("nothing")
     text = _("chapter {n}, if nobody is writing it any more; its text is kept beside it")
@@ -171,9 +177,9 @@ def _redone(seen: Look, state: BookState) -> str:
 
 
 def _lost(seen: Look, state: BookState, standing: Standing) -> str:
-    if missing := seen.folder.missing_chapters(state):
+    if seen.lost:
         text = _("the files of chapters {chapters}: they are written again")
-        return text.format(chapters=", ".join(map(str, missing)))
+        return text.format(chapters=", ".join(map(str, seen.lost)))
     if not standing.is_known and state.iteration:
         return _("Segue's memory of it (.segue/): whether a draft was judged already")
     return _("nothing")

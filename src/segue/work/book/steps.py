@@ -3,7 +3,8 @@
 The state file says which chapter and which try; the tables say how the step of that number came
 out. A step that is settled in the tables and not yet in the state is applied once: applying it
 moves the state to the next number, in one replaced file. So whatever dies, no text is written or
-accepted twice.
+accepted twice. What the tables remember counts only while the text is there as it was judged
+(`evidence.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from segue.plans import book_state
 from segue.store import files
 from segue.store.changes import stamp
 from segue.work import place
-from segue.work.book import judging, prompts, wisdom
+from segue.work.book import evidence, judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
 from segue.work.own_questions import BREAKER, text_of
@@ -56,6 +57,7 @@ class BookSteps(Steps):
         self._has_moved = False
         self._is_beginning = False
         self._marks: dict[str, TaskState] = {}
+        self._to_judge: dict[str, str | None] = {}  # by step: the text as its judge began with it
 
     @property
     def run(self) -> PlanRun:
@@ -70,10 +72,31 @@ class BookSteps(Steps):
         self._save()
         if rules.pause_of(state) is Pause.ITERATIONS:
             self._tell_change(state)
+        if self._needs_text() and self.folder.text(state.current_chapter) is None:
+            self._do_again(is_there=False)
         while self._is_settled(self._step_id()):
             self._apply(self._step_id())
             self._save()
         self._is_beginning = self._has_moved = False
+
+    def _needs_text(self) -> bool:
+        """Whether the next step judges a text, or revises one that no agent is about already."""
+        if not self.state.ralph_active or self._is_judging():
+            return self.state.ralph_active
+        ledger = self.run.ledger
+        about = {run.task for run in ledger.runs.values()}
+        about |= {park.task for park in ledger.parks.values()}
+        about |= {gate.task for gate in ledger.gates.values() if gate.task}
+        return self.state.retry_count > 0 and self._id("write") not in about
+
+    def _do_again(self, *, is_there: bool) -> None:
+        """What the tables remember of this step is not there any more."""
+        text = _("chapter {n} changed after the judge scored it; the judge scores it again")
+        if not is_there:
+            text = _("chapter {n} has lost its text; the agent writes it again")
+        self.run.tell("notice", text=text.format(n=self.state.current_chapter))
+        self.state = rules.without_evidence(self.state, is_there=is_there)
+        self._save()
 
     # The step that is to be done now
 
@@ -156,6 +179,8 @@ class BookSteps(Steps):
         """A draft begins with no file, a revision with a copy of what it revises."""
         state, number = self.state, self.state.current_chapter
         self.folder.chapters.mkdir(parents=True, exist_ok=True)
+        if attempt.task.id == self._id("judge"):
+            self._to_judge = {attempt.task.id: self.folder.text(number)}
         if attempt.task.id != self._id("write"):
             return
         if state.retry_count:
@@ -190,7 +215,10 @@ class BookSteps(Steps):
         verdict = judging.read(text)
         if isinstance(verdict, str):
             return verdict
-        attempt.summary = judging.dump(verdict)
+        judged = self.folder.text(self.state.current_chapter)
+        if judged is None or self._to_judge.get(attempt.task.id, judged) != judged:
+            return _("the chapter's text changed while the judge scored it")
+        attempt.summary = judging.dump(replace(verdict, text=judged))
         return None
 
     # What came of it
@@ -227,13 +255,29 @@ class BookSteps(Steps):
             self.state = rules.write_failed(before, error)
         elif row.state is TaskState.COMPLETED:
             verdict = judging.load(row.summary or "{}")
+            text = self.folder.text(before.current_chapter)
+            if text is None or verdict.text not in ("", text):  # an older Segue kept no hash
+                self._do_again(is_there=text is not None)
+                return
             if verdict.score < before.quality_threshold:
                 wisdom.from_judge(self.folder, before.current_chapter, verdict)
-            self.state = rules.judged(before, verdict)
+            self.state = rules.judged(before, replace(verdict, text=text))
             self._tell_verdict(before.current_chapter, verdict)
         else:
             self.state = rules.judge_failed(before, error)
+        self._prove_the_end()
         self._tell_change(before)
+
+    def _prove_the_end(self) -> None:
+        """Nothing is called written whose text is not there as it was accepted, now."""
+        if not self.state.is_over:
+            return
+        found = evidence.look_with_memory(self.folder, self.state, self.run.ledger)
+        for text in found.in_words():
+            self.run.tell("notice", text=text)
+        self.state = found.state
+        if self.state.open_chapters:
+            self.state = rules.reopened(self.state)
 
     def _tell_verdict(self, chapter: int, verdict: Verdict) -> None:
         self.run.tell(
@@ -287,13 +331,20 @@ class BookSteps(Steps):
             chapter=state.current_chapter,
             cause=(state.pause_reason or "").partition(": ")[2],
             failures=breaker.failure_count,
-            reasons=list(breaker.failure_reasons[-5:]),
+            reasons=self._reasons_told(),
         )
+
+    def _reasons_told(self) -> list[str]:
+        if self.state.current_chapter in self.state.by_hand:
+            return [self.state.last_error or ""]
+        return list(self.state.circuit_breaker.failure_reasons[-5:])
 
     def _ask_about_breaker(self) -> GateRow:
         state = self.state
         why = state.last_error or "; ".join(state.circuit_breaker.failure_reasons[-1:]) or "?"
-        about = {"chapter": state.current_chapter, "cause": why}
+        about: dict[str, object] = {"chapter": state.current_chapter, "cause": why}
+        if state.current_chapter in state.by_hand:
+            about["by_hand"] = True
         text = text_of(BREAKER, about)
         return self.run.ledger.add_question(None, text, BREAKER, CHOICES, STOP, about)
 

@@ -16,7 +16,7 @@ from segue.i18n import _
 from segue.plans.book_state import DamagedError, NewerError
 from segue.work import agents, config, runner
 from segue.work.agents import Profile
-from segue.work.book import settings
+from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
 from segue.work.book.steps import JUDGE_COMMAND, STOP, TRIGGERED, BookSteps
@@ -170,8 +170,10 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     _check_state(wishes, folder)
 
     def begin(run: PlanRun) -> None:
-        if not _settle_breaker(run, steps, wishes):
-            steps.begin(run, first_state(wishes, steps, run, around.clock.now()))
+        now = around.clock.now()
+        found = state_found(wishes, steps, run, now)
+        if not _settle_breaker(run, steps, wishes, found):
+            steps.begin(run, first_state(wishes, found, steps, run, now))
 
     how = Conduct(
         runner.options(known, jobs=1, on_failed="skip", wait=wishes.wait),
@@ -203,38 +205,69 @@ def _check_chapter(wishes: Wishes, book: Book) -> None:
         )
 
 
-def first_state(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -> BookState:
-    """Where the writing begins: anew, or where it was."""
-    folder, book = steps.folder, steps.book
+def state_found(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -> BookState | None:
+    """The state to go on from, as far as it is proven; None where a book begins."""
+    folder, memory = steps.folder, evidence.steps_known(run.ledger)
     if wishes.how is How.RESTART:
-        try:
-            folder.load()
-            folder.back_up(now)
-        except DamagedError:
-            folder.put_damaged_aside(now)
-        before = None
+        _put_aside(folder, now)
+        return None
+    before = wishes.state or known_state(folder)
+    if before is not None and not before.is_begun:
+        return None
+    state = fitted(before or new_state(steps.book, now), steps.book)
+    # Where the tables know later steps, the state was set back: what it waits for is done again.
+    is_set_back = state.step < memory
+    remembers = before is None or (is_set_back and (before.is_ours or not before.last_checkpoint))
+    found = evidence.look_with_memory(folder, state, run.ledger, remembers=remembers)
+    for text in found.in_words():
+        run.tell("notice", text=text)
+    if before is None and not found.remembered:
+        return None
+    if is_set_back or not state.last_checkpoint:  # no number is used again
+        step = max(state.step, memory + (0 if state.is_due else 1))
+        return replace(found.state, step=step)
+    return found.state
+
+
+def _put_aside(folder: BookFolder, now: datetime) -> None:
+    """The state of a book that begins again."""
+    try:
+        folder.load()
+        folder.back_up(now)
+    except DamagedError:
+        folder.put_damaged_aside(now)
+
+
+def first_state(
+    wishes: Wishes, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
+) -> BookState:
+    """Where the writing begins: anew, or where it was."""
+    if found is None:
+        state = replace(new_state(steps.book, now), step=evidence.steps_known(run.ledger))
     else:
-        before = wishes.state or known_state(folder)
-    is_new = before is None or not before.is_begun
-    state = new_state(book, now) if before is None or is_new else fitted(before, book)
-    step = _first_step(state, run, is_new=is_new)
-    state = replace(state, step=step, mode="write" if wishes.chapter else "write-all")
+        state = found
+    state = replace(state, mode="write" if wishes.chapter else "write-all")
     if wishes.chapter is not None:
-        state = rules.at_chapter(replace(state, ralph_active=True), wishes.chapter)
+        state = rules.rewritten(replace(state, ralph_active=True), wishes.chapter)
         return rules.next_write(replace(state, can_resume=True, pause_reason=None))
-    for lost in folder.missing_chapters(state):
-        text = _("chapter {n} is called completed and has no file: it is written again")
-        run.tell("notice", text=text.format(n=lost))
-        done = tuple(n for n in state.completed_chapters if n != lost)
-        state = replace(state, completed_chapters=done, completed_at=None)
-    if is_new:
+    if found is None:
         state = replace(state, ralph_active=True, can_resume=True)
         return rules.next_write(rules.at_chapter(state, 1))
     if state.is_over and not state.failed_chapters:
-        raise UserError("complete", complete(), hint=_("to write it again: --restart"))
-    if state.open_chapters and state.current_chapter not in state.open_chapters:
+        if state.completed_at is not None:
+            raise UserError("complete", complete(), hint=_("to write it again: --restart"))
+        return rules.at_the_end(state)
+    if state.open_chapters and not _is_under_way(state, wishes, steps):
         state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)
     return rules.going_on(state)
+
+
+def _is_under_way(state: BookState, wishes: Wishes, steps: BookSteps) -> bool:
+    """Whether the current chapter is the one that was being written when the state was left."""
+    before = wishes.state or known_state(steps.folder)
+    current = state.current_chapter
+    is_open = current in state.open_chapters
+    return is_open and before is not None and current not in before.completed_chapters
 
 
 def complete() -> str:
@@ -251,53 +284,42 @@ def new_state(book: Book, now: datetime) -> BookState:
 
 
 def fitted(state: BookState, book: Book) -> BookState:
-    """The state for the book as `book.toml` has it now."""
+    """The state for the book as `book.toml` has it now; where that says nothing, it stays."""
     total = len(book.chapters)
+    acts = book.acts or state.total_acts or 1
     return replace(
         state,
         project_id=state.project_id or book.title,
         total_chapters=total,
-        total_acts=book.acts,
-        current_act=rules.act_of(min(state.current_chapter, total), total, book.acts),
-        quality_threshold=book.threshold,
-        max_iterations=book.max_iterations,
+        total_acts=acts,
+        current_act=rules.act_of(min(state.current_chapter, total), total, acts),
+        quality_threshold=state.quality_threshold if book.threshold is None else book.threshold,
+        max_iterations=book.max_iterations or state.max_iterations,
         completed_chapters=tuple(n for n in state.completed_chapters if n <= total),
         failed_chapters=tuple(n for n in state.failed_chapters if n <= total),
+        by_hand=tuple(n for n in state.by_hand if n <= total),
     )
 
 
-def _first_step(state: BookState, run: PlanRun, *, is_new: bool) -> int:
-    """No number is used again: one that never was a checkpoint begins behind all that are known."""
-    if is_new:
-        return max(state.step, _steps_known(run))
-    return state.step if state.last_checkpoint else max(state.step, _steps_known(run) + 1)
-
-
-def _steps_known(run: PlanRun) -> int:
-    """The highest number that a step ever had: none is used again."""
-    ends = (key.rpartition(".")[2] for key in run.ledger.tasks)
-    return max((int(end) for end in ends if end.isdigit()), default=0)
-
-
-def _settle_breaker(run: PlanRun, steps: BookSteps, wishes: Wishes) -> bool:
+def _settle_breaker(
+    run: PlanRun, steps: BookSteps, wishes: Wishes, found: BookState | None
+) -> bool:
     """Whether it is decided what becomes of a tripped breaker: a choice is carried out as if it had
     been asked for now, without one it is asked. To go on all the same is one more try."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
     choice = wishes.on_tripped or (STOP if wishes.asks_if_tripped else None)
     if wishes.how is not How.GO_ON:
         choice = None
-    before = (wishes.state or known_state(steps.folder)) if choice else None
-    if before is None or not _is_tripped(before, run):
+    if found is None or not _is_tripped(found, run):
         choice = None
     if choice != STOP:
         for gate in gates:
             run.ledger.close_gate(gate, choice)
-    if choice is None or before is None:
+    if choice is None or found is None:
         return False
-    state = fitted(before, steps.book)
+    state = found
     if rules.pause_of(state) is not Pause.BREAKER:
-        step = _first_step(state, run, is_new=False)
-        state = rules.paused(replace(state, step=step), Pause.BREAKER, TRIGGERED)
+        state = rules.paused(state, Pause.BREAKER, TRIGGERED)
     steps.begin(run, replace(state, mode="write-all"))
     if choice == STOP:
         steps.ask_again(has_asked=bool(gates))
@@ -309,6 +331,8 @@ def _is_tripped(state: BookState, run: PlanRun) -> bool:
     """Whether the breaker holds the book. Where somebody has let it go on since, the tables know
     the step that the state waits for; another tool's state says nothing but `triggered`."""
     pause = rules.pause_of(state)
+    if state.current_chapter not in state.open_chapters:
+        return False
     if pause is Pause.BREAKER or not state.circuit_breaker.triggered or not state.is_begun:
         return pause is Pause.BREAKER
     steps = (f"ch{state.current_chapter}.{what}.{state.step}" for what in ("write", "judge"))
@@ -351,6 +375,8 @@ def _exit_code(run: PlanRun, state: BookState, chapter: int | None) -> int:
         return WAITS
     if chapter is not None and chapter in state.completed_chapters:
         return ALL_DONE
-    if run.parked or (state.open_chapters and chapter is None):
+    if run.parked:
         return PARKED
+    if state.open_chapters and chapter is None:
+        return WAITS  # a person does not let it go on
     return SOMETHING_FAILED if state.failed_chapters else ALL_DONE

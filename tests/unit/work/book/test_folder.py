@@ -89,10 +89,30 @@ def test_half_a_chapter_is_one_with_a_file_that_nobody_settled(folder: BookFolde
     assert folder.half_chapters(state) == [3]
 
 
-def test_a_missing_chapter_is_called_completed_and_has_no_file(folder: BookFolder) -> None:
-    """They are named."""
-    chapters(folder, "chapter_02.md")
-    assert folder.missing_chapters(BookState("n", 4, completed_chapters=(1, 2, 3))) == [1, 3]
+def test_texts_are_told_apart_by_their_hash(folder: BookFolder) -> None:
+    """A chapter without a file, and one that is blank, have no text."""
+    chapters(folder, "chapter_02.md", "chapter_03.md", "chapter_04.md")
+    folder.chapter(3).write_text("another")
+    folder.chapter(4).write_text(" \n")
+    texts = folder.texts((1, 2, 3, 4))
+    assert sorted(texts) == [2, 3]
+    assert texts[2] != texts[3]
+    assert (folder.text(2), folder.text(1)) == (texts[2], None)
+
+
+def test_a_chapter_that_cannot_be_read_is_told_and_not_taken_for_missing(
+    folder: BookFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its path."""
+    chapters(folder, "chapter_1.md")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UserError) as caught:
+        folder.text(1)
+    assert str(caught.value.problem.file).endswith("chapter_1.md")
 
 
 def test_a_text_that_makes_room_is_kept_beside(folder: BookFolder) -> None:

@@ -59,7 +59,7 @@ def test_what_is_not_said_has_its_default() -> None:
     """The folder's name is the title; the project's agents write and judge."""
     book = parse("chapters = 2", PATH)
     assert book == Book("night", (Chapter(), Chapter()), text="chapters = 2")
-    assert (book.acts, book.threshold, book.max_iterations) == (1, 80, 100)
+    assert (book.acts, book.threshold, book.max_iterations) == (None, None, None)
     assert (book.writer, book.judge, book.judge_command) == (None, None, ())
     assert book.notes == ("plot", "characters")
 

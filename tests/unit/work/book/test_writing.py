@@ -233,7 +233,7 @@ def test_a_state_from_a_backup_takes_the_place_of_a_damaged_one(desk: BookBench)
     desk.folder_of_book.state_file.write_text("{")
     desk.write(state=old)
     assert desk.state.completed_chapters == (1,)
-    assert desk.begun == ["ch2.write.2"]
+    assert [step.rpartition(".")[0] for step in desk.begun] == ["ch2.write"]
 
 
 # What is refused
@@ -334,9 +334,21 @@ def test_a_state_is_fitted_to_the_book_as_it_is_now(desk: BookBench) -> None:
     state = fitted(old, book)
     assert (state.total_chapters, state.total_acts, state.quality_threshold) == (2, 2, 50)
     assert (state.completed_chapters, state.failed_chapters) == ((1,), ())
-    assert (state.max_iterations, state.current_act) == (100, 2)
+    assert (state.max_iterations, state.current_act) == (7, 2)
     assert state.project_id == "night"
     assert fitted(replace(old, project_id=""), book).project_id == "New"
+
+
+@pytest.mark.parametrize(("said", "most"), [("", 7), ("max_iterations = 9\n", 9)])
+def test_how_many_writes_there_may_be_is_said_by_the_book_else_by_the_state(
+    desk: BookBench, said: str, most: int
+) -> None:
+    """A book.toml that says nothing overrides nothing; without either it is 100."""
+    desk.book(BOOK + said)
+    desk.write()
+    assert desk.state.max_iterations == (most if said else 100)
+    desk.write(state=replace(desk.state, max_iterations=7, quality_threshold=95))
+    assert (desk.state.max_iterations, desk.state.quality_threshold) == (most, 95)
 
 
 def test_a_book_that_became_shorter_goes_on_with_what_is_left(desk: BookBench) -> None:
