@@ -141,30 +141,16 @@ def test_the_name_of_the_command_itself(book: Book, words: str) -> None:
     assert book.written == []
 
 
-def test_start_again_in_korean(book: Book) -> None:
-    """`다시 시작` takes up the interrupted work; it never resets, completed chapters stay."""
-    done = book.segue("resume", "다시", "시작")
-    assert done.code in (0, 3), done.said
-    assert book.written in ([], [4], [4, 5])
-    assert set(book.state["completed_chapters"]) >= {1, 2, 3}
-    assert "Old text of 1." in book.chapter(1).read_text()
-
-
-@pytest.mark.parametrize("words", ["세션 초기화", "초기화", "reset"])
-def test_words_that_reset(book: Book, words: str) -> None:
-    """As `--reset` does, with its backup."""
-    done = book.segue("resume", *words.split())
-    assert done.code == 0, done.said
-    assert book.state["reset_reason"] == "user_requested"
-    assert len(book.backups()) == 1
-
-
-@pytest.mark.parametrize("words", ["현재 챕터 재시작", "restart the chapter", "restart"])
-def test_words_that_restart_the_chapter(book: Book, words: str) -> None:
-    """As `--restart` does: the current chapter and no other."""
-    done = book.segue("resume", *words.split())
-    assert done.code == 0, done.said
-    assert book.written == [4]
+@pytest.mark.parametrize("words", ["다시 시작", "처음부터 다시", "start over"])
+def test_words_that_would_reset_or_rewrite_ask_first(book: Book, words: str) -> None:
+    """The same in both languages: the four choices, exit 3 on a pipe, and nothing is done."""
+    before = book.state_path.read_bytes()
+    done = book.korean(*words.split())
+    assert done.code == 3, done.said
+    for choice in ("이어서 집필", "현재 챕터 재시작", "상태만 확인", "세션 초기화"):
+        assert choice in done.out
+    assert (book.written, book.backups()) == ([], [])
+    assert book.state_path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

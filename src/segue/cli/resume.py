@@ -55,6 +55,8 @@ def command(
 ) -> int:
     choice = _one(chosen)
     path, said = resume_words.split(words)
+    is_to_ask = said == resume_words.ASK and choice in (None, "restart", "reset")
+    said = None if is_to_ask else said
     if choice is not None and said is not None and said != choice:
         raise UserError(
             "usage",
@@ -67,7 +69,7 @@ def command(
     found = find(path)
     if as_json and choice in (None, "status"):
         output.print_json({"found": [_json(one, choice) for one in found]})
-        return 0
+        return WAITS if is_to_ask and _of_interest(found, choice) else 0
     return _offer(_of_interest(found, choice), found, path, choice, ctx, explain, as_json)
 
 
@@ -129,6 +131,8 @@ def _offer(
         return 0
     if choice is None:
         if not sys.stdin.isatty():
+            if len(offered) == 1 and not _is_damaged(offered[0]):
+                _show_choices(offered[0])
             if not all(_is_damaged(one) for one in offered):  # else it was said what can be done
                 console.echo(_("Choose: --continue, --restart, --status or --reset"))
             return WAITS
@@ -228,6 +232,10 @@ def _choose(offered: list[Found]) -> tuple[list[Found], str | None]:
     module = _kind(offered[0])
     if _is_damaged(offered[0]):
         return offered, module.way_back(offered[0])
-    for number, (name, does) in enumerate(module.choices(offered[0]), 1):
-        console.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")
+    _show_choices(offered[0])
     return offered, CHOICES[choose(module.question(), len(CHOICES)) - 1]
+
+
+def _show_choices(one: Found) -> None:
+    for number, (name, does) in enumerate(_kind(one).choices(one), 1):
+        console.echo(f"  {number}. {name} - {does}" if does else f"  {number}. {name}")

@@ -8,7 +8,9 @@ from pathlib import Path
 from segue.errors import UserError
 from segue.i18n import _
 
-# What people say, for each choice; the longest phrase that is found decides.
+ASK = "ask"  # words that would begin something again: what is meant is chosen, never guessed
+
+# What people say, for each choice. Where any asks, it is asked; else the longest phrase decides.
 PHRASES: dict[str, tuple[str, ...]] = {
     "continue": (
         "이어서 써줘", "이어서 집필", "이어서 진행", "이어서", "이어 써", "계속 집필",
@@ -21,16 +23,17 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "where was i", "where were we", "where am i", "how far", "show the state", "status",
         "progress", "what is left", "state",
     ),
-    "restart": (
-        "현재 챕터 재시작", "챕터 재시작", "다시 시작", "다시 써", "재시작", "이 챕터 다시",
-        "start again", "start over", "start the chapter again", "begin again", "restart", "again",
-        "rewrite", "redo",
-    ),
-    "reset": (
-        "세션 초기화", "초기화", "처음부터", "리셋", "reset the state", "reset", "from scratch",
-        "wipe", "forget it", "clear the state",
+    ASK: (
+        "현재 챕터 재시작", "챕터 재시작", "다시 시작", "다시 써", "다시 쓰", "재시작",
+        "이 챕터 다시", "새로 시작", "새로 써", "새로 쓰", "세션 초기화", "초기화",
+        "처음부터 다시", "처음부터", "리셋", "지워", "삭제",
+        "start again", "start over", "start anew", "start afresh", "start the chapter again",
+        "begin again", "begin anew", "restart", "rewrite", "redo", "again", "reset the state",
+        "reset", "from scratch", "from the beginning", "from the start", "wipe", "forget it",
+        "clear the state", "delete",
     ),
 }  # fmt: skip
+WEAK = "again"  # `where was I again`: by itself it asks, beside another phrase it says nothing
 # Words that turn a sentence round: then it chooses nothing that changes anything.
 _NOT = re.compile(
     r"지\s*(?:마|말|않)|말고|(?<!\S)(?:안|못)(?!\S)|(?<![a-z])(?:not|never|no|without|dont)(?![a-z])|n['’]t"
@@ -75,7 +78,7 @@ def chosen(text: str) -> str:
     """What a sentence chooses; UserError where it says nothing that is known."""
     said = re.sub(r"[\s/?!.,~]+", " ", text.casefold()).strip()
     found = [
-        (len(phrase), choice)
+        (len(phrase), choice, phrase)
         for choice, phrases in PHRASES.items()
         for phrase in phrases
         if _says(said, phrase)
@@ -84,15 +87,18 @@ def chosen(text: str) -> str:
         raise UserError(
             "usage",
             _("“{text}” says nothing about what to do").format(text=text),
-            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+            hint=_("say: go on · where was I · start over; or use the flags"),
         )
+    found = [one for one in found if one[1:] != (ASK, WEAK)] or found
     longest = max(found)[0]
-    choices = {choice for length, choice in found if length == longest}
+    choices = {choice for length, choice, _phrase in found if length == longest}
+    if any(choice == ASK for _length, choice, _phrase in found):
+        choices = {ASK}
     if _NOT.search(said) and choices != {"status"}:
         raise UserError(
             "usage",
             _("“{text}” says what not to do").format(text=text),
-            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+            hint=_("say: go on · where was I · start over; or use the flags"),
         )
     if len(choices) > 1:
         raise UserError(
@@ -100,7 +106,7 @@ def chosen(text: str) -> str:
             _("“{text}” says several things: {choices}").format(
                 text=text, choices=", ".join(sorted(choices))
             ),
-            hint=_("say: go on · where was I · start again · reset; or use the flags"),
+            hint=_("say: go on · where was I · start over; or use the flags"),
         )
     return choices.pop()
 

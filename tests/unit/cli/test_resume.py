@@ -361,3 +361,31 @@ def test_a_broken_plan_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None
     code, out, err = resume(capsys, "--continue", "--json")
     assert (code, err) == (2, "")
     assert json.loads(out.splitlines()[0])["error"]["line"] == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["다시 시작", "처음부터 다시 써줘", "start over", "reset", "rewrite"]
+)
+def test_words_that_would_reset_or_rewrite_show_the_choices_and_do_nothing(
+    capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    """Without a terminal: exit 3, for people and for programs; the flag beside them is a choice."""
+    state = book(json.dumps(BEGUN))
+    before = state.read_bytes()
+    code, out, _err = resume(capsys, *words.split())
+    assert code == 3
+    for number, name in enumerate(
+        ("go on writing", "begin the current", "show the state", "reset")
+    ):
+        assert f"{number + 1}. {name}" in out
+    code, out, _err = resume(capsys, words, "--json")
+    assert (code, json.loads(out)["found"][0]["resumable"]) == (3, True)
+    assert state.read_bytes() == before
+    assert resume(capsys, words, "--continue")[0] == 2
+    assert resume(capsys, words, "--reset")[0] == 0
+    assert json.loads(state.read_bytes())["reset_reason"] == "user_requested"
+
+
+def test_words_about_nothing_say_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """No choice without anything to choose about."""
+    assert resume(capsys, "다시 시작")[0] == 0

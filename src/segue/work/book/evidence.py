@@ -33,7 +33,10 @@ class Findings:
         told = []
         for numbers, text in (
             (self.lost, _("chapter {n} is called completed and has no file: it is written again")),
-            (self.changed, _("chapter {n} changed after the judge accepted it; the judge scores it again")),
+            (
+                self.changed,
+                _("chapter {n} changed after the judge accepted it; the judge scores it again"),
+            ),
             (self.remembered, _("chapter {n} is as the judge accepted it: completed")),
         ):
             told += [text.format(n=n) for n in numbers]

@@ -145,7 +145,9 @@ def _why(seen: Look, state: BookState, standing: Standing) -> str:
         return _("it was paused: {why}").format(why=state.pause_reason)
     if seen.lost or seen.changed:
         numbers = ", ".join(map(str, sorted((*seen.lost, *seen.changed))))
-        return _("missing, or changed since the judge accepted them: chapter {chapters}").format(chapters=numbers)
+        return _("missing, or changed since the judge accepted them: chapter {chapters}").format(
+            chapters=numbers
+        )
     return _("it was cut off during chapter {n}").format(n=state.current_chapter)
 
 
