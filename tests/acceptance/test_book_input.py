@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 
 import pytest
 from acceptance_kit import Box, until
@@ -94,15 +95,21 @@ def test_no_book_here(book: Book, command: tuple[str, ...]) -> None:
 
 
 def test_continue_without_book_toml(book: Book) -> None:
-    """A state is there but nothing says what is to be written: told, the state stays."""
-    book.begun(1, 2)
-    before = book.state_path.read_bytes()
+    """What the state says is enough: a `book.toml` is written and shown, and the book goes on."""
+    book.begun(1, 2, max_iterations=7)
     (book.root / "book.toml").unlink()
-    assert book.segue("resume", "--status").code == 0, "it can still be looked at"
+    book.writer("""
+        if ".judge." in environ["SEGUE_TASK"]:
+            print('{"score": 90}')
+            sys.exit(0)
+    """)
+    assert book.segue("resume", "--status").code == 0, "it can be looked at before"
     done = book.segue("resume", "--continue", "--lang", "en")
-    assert done.code == 2, done.said
-    assert "book.toml" in done.said
-    assert book.state_path.read_bytes() == before
+    assert done.code == 0, done.said
+    told = tomllib.loads((book.root / "book.toml").read_text("utf-8"))
+    assert (told["title"], told["chapters"], told["max_iterations"]) == ("long-night", 2, 7)
+    assert "chapters = 2" in done.out
+    assert book.state["completed_chapters"] == [1, 2]
 
 
 BAD_JUDGES = [

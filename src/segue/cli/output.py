@@ -48,6 +48,15 @@ def json_option() -> Callable[[C], C]:
     return click.option("--json", "as_json", is_flag=True, help=_("print JSON and nothing else"))
 
 
+def chapters_option() -> Callable[[C], C]:
+    return click.option(
+        "--chapters",
+        type=Whole(1),
+        metavar="N",
+        help=_("how many chapters the book has, where its files disagree"),
+    )
+
+
 def print_json(value: object) -> None:
     console.echo_json(value, indent=2)
 

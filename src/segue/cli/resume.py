@@ -42,6 +42,7 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
 @_choice("status", _("show the state and end"))
 @_choice("reset", _("begin anew (a backup is kept)"))
 @_choice("rebuild", _("a book whose state is lost: count its chapters again, then go on"))
+@output.chapters_option()
 @click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
 @output.json_option()
 @output.common_options()
@@ -50,9 +51,11 @@ def command(
     ctx: click.Context,
     words: tuple[str, ...],
     chosen: tuple[str, ...],
+    chapters: int | None,
     explain: bool,
     as_json: bool,
 ) -> int:
+    ctx.obj["chapters"] = chapters
     choice = _one(chosen)
     path, said = resume_words.split(words)
     is_to_ask = said == resume_words.ASK and choice in (None, "restart", "reset")
@@ -141,16 +144,21 @@ def _offer(
             return WAITS
     if choice == "reset":
         return _reset(offered, as_json=as_json)
-    environ = ctx.obj["environ"]
     if len(offered) == 1:
-        return int(_kind(offered[0]).do(offered[0], choice, environ, as_json=as_json))
-    return max(_do(one, choice, environ, as_json=as_json) for one in offered)
+        return _do(offered[0], choice, ctx, as_json=as_json)
+    return max(_do_one(one, choice, ctx, as_json=as_json) for one in offered)
 
 
-def _do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def _do(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
+    environ, chapters = ctx.obj["environ"], ctx.obj["chapters"]
+    more = {"chapters": chapters} if one.kind == "book" else {}
+    return int(_kind(one).do(one, choice, environ, as_json=as_json, **more))
+
+
+def _do_one(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
     """One of several: what is wrong with it is told, and keeps no other from going on."""
     try:
-        return int(_kind(one).do(one, choice, environ, as_json=as_json))
+        return _do(one, choice, ctx, as_json=as_json)
     except UserError as error:
         return output.error(error, as_json=as_json)
 

@@ -113,18 +113,25 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     return {"reset": str(folder.root), "backup": str(kept or "")}, resuming.was_reset()
 
 
-def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def do(
+    one: Found,
+    choice: str,
+    environ: dict[str, str],
+    *,
+    as_json: bool,
+    chapters: int | None = None,
+) -> int:
     # only those who go on need the engine
     from segue.cli.write_all import go, nothing_written  # noqa: PLC0415
 
     seen = look(one.path)
-    wishes = Wishes(seen.folder.root)
+    wishes = Wishes(seen.folder.root, chapters=chapters)
     match choice:
         case "status":
             return _show(seen, as_json=as_json)
         case "rebuild":
             now = datetime.now(UTC)
-            state = resuming.rebuild(seen.folder, now)
+            state = resuming.rebuild(seen.folder, now, chapters)
             if seen.damage is not None:
                 seen.folder.put_damaged_aside(now)
             return go(replace(wishes, state=state), environ, as_json=as_json)

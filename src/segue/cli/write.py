@@ -21,12 +21,20 @@ from segue.work.book.writing import How, Wishes
 @click.argument(
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )
+@output.chapters_option()
 @click.option(
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
 @output.json_option()
 @output.common_options()
 @click.pass_context
-def command(ctx: click.Context, chapter: int, path: Path, no_wait: bool, as_json: bool) -> int:
-    wishes = Wishes(path, how=How.CHAPTER, chapter=chapter, wait=not no_wait)
+def command(
+    ctx: click.Context,
+    chapter: int,
+    path: Path,
+    chapters: int | None,
+    no_wait: bool,
+    as_json: bool,
+) -> int:
+    wishes = Wishes(path, How.CHAPTER, chapter, wait=not no_wait, chapters=chapters)
     return go(wishes, ctx.obj["environ"], as_json=as_json)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from segue.cli import console, output
+from segue.cli.choosing import choose
 from segue.cli.resume_book import damaged, restored
 from segue.cli.run import conduct, not_begun
 from segue.core.book import BookState
@@ -16,7 +18,17 @@ from segue.i18n import _
 from segue.work.book import settings
 from segue.work.book.resuming import Look, look, nothing_begun, nothing_to_resume
 from segue.work.book.steps import CHOICES
-from segue.work.book.writing import How, Wishes, anew, complete, fitted, write_book
+from segue.work.book.writing import (
+    How,
+    Wishes,
+    anew,
+    book_of,
+    chapters_that_differ,
+    complete,
+    fitted,
+    they_differ,
+    write_book,
+)
 from segue.work.finish import WAITS
 from segue.work.project import Project
 
@@ -36,6 +48,7 @@ from segue.work.project import Project
     type=click.Choice(CHOICES),
     help=_("what to do about a chapter that the circuit breaker stopped"),
 )
+@output.chapters_option()
 @click.option(
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
@@ -48,15 +61,21 @@ def command(
     resume: bool,
     restart: bool,
     on_tripped: str | None,
+    chapters: int | None,
     no_wait: bool,
     as_json: bool,
 ) -> int:
     if resume and restart:
         raise UserError("usage", _("--resume and --restart exclude each other"))
-    wishes = Wishes(path, wait=not no_wait, on_tripped=on_tripped, asks_if_tripped=not resume)
+    wishes = Wishes(
+        path,
+        wait=not no_wait,
+        on_tripped=on_tripped,
+        asks_if_tripped=not resume,
+        chapters=chapters,
+    )
     if restart:
         return go(replace(wishes, how=How.RESTART), ctx.obj["environ"], as_json=as_json)
-    book = settings.load(path.resolve())
     seen = look(path)
     state = seen.state
     if seen.damage is not None:
@@ -66,6 +85,7 @@ def command(
             return nothing_written(WAITS, damaged(seen), seen, as_json=as_json)
         state = restored(seen, as_json=as_json)
         wishes = replace(wishes, state=state)
+    book = book_of(seen.folder, state, chapters)
     said = None if seen.lost else _nothing_to_do(state, book, only_resume=resume)
     if said is not None:
         return nothing_written(0, said, seen, as_json=as_json)
@@ -112,4 +132,22 @@ def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json:
 
 def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
     """Write, showing what happens; the exit code."""
+    differ = chapters_that_differ(wishes)
+    if differ is not None:
+        chapters = _which(differ, as_json=as_json)
+        if chapters is None:
+            lines = [they_differ(*differ), *(f"  --chapters {n}" for n in differ)]
+            return nothing_written(WAITS, "\n".join(lines), look(wishes.folder), as_json=as_json)
+        wishes = replace(wishes, chapters=chapters)
     return conduct(lambda around: write_book(wishes, around), environ, as_json=as_json)
+
+
+def _which(differ: tuple[int, int], *, as_json: bool) -> int | None:
+    """How many chapters the book has, as a person says; None where nobody can be asked."""
+    if as_json or not sys.stdin.isatty():
+        return None
+    here, there = differ
+    console.echo(they_differ(here, there))
+    console.echo("  1. " + _("{n} chapters, as book.toml says").format(n=here))
+    console.echo("  2. " + _("{n} chapters, as the state says").format(n=there))
+    return differ[choose(_("Which one?"), 2) - 1]

@@ -27,7 +27,7 @@ from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.writing import fitted, new_state
+from segue.work.book.writing import book_of, fitted, new_state
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.project import Project, check_writable
@@ -133,9 +133,9 @@ def restore(folder: BookFolder, now: datetime) -> tuple[Path, BookState, Path]:
     return found[0], found[1], folder.put_damaged_aside(now)
 
 
-def rebuild(folder: BookFolder, now: datetime) -> BookState:
+def rebuild(folder: BookFolder, now: datetime, chapters: int | None = None) -> BookState:
     """A state from the chapters alone: the last one is judged, those before it are completed."""
-    book = settings.load(folder.root)
+    book = book_of(folder, BookState(folder.root.name, 0) if chapters else None, chapters)
     state = new_state(book, now)
     there = [n for n in sorted(folder.chapter_files()) if n <= state.total_chapters]
     state = replace(state, ralph_active=True, can_resume=True)

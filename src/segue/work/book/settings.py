@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work import settings_values as read
@@ -15,6 +17,8 @@ from segue.work.settings_file import Reader
 
 FILE = "book.toml"
 CHAPTERS_MAX = 10_000
+ACTS_MAX = 1_000
+ITERATIONS_MAX = 10**6
 KEYS = (
     "title", "chapters", "chapter", "acts", "threshold", "writer", "judge", "judge_command",
     "max_iterations", "judge_timeout", "notes",
@@ -91,14 +95,16 @@ def parse(text: str, path: Path) -> Book:
     book = Book(
         title=reader.take(values, "", "title", read.text, '"The long night"') or path.parent.name,
         chapters=chapters,
-        acts=reader.take(values, "", "acts", read.whole(1, 1000), "3"),
+        acts=reader.take(values, "", "acts", read.whole(1, ACTS_MAX), "3"),
         threshold=reader.take(values, "", "threshold", read.number(0, 100), "0-100"),
         writer=reader.take(values, "", "writer", read.text, '"the name of an agent"'),
         judge=reader.take(values, "", "judge", read.text, '"the name of an agent"'),
         judge_command=_or(
             reader.take(values, "", "judge_command", read.texts, '["python3", "judge.py"]'), ()
         ),
-        max_iterations=reader.take(values, "", "max_iterations", read.whole(1, 10**6), "100"),
+        max_iterations=reader.take(
+            values, "", "max_iterations", read.whole(1, ITERATIONS_MAX), "100"
+        ),
         judge_timeout_s=reader.take(values, "", "judge_timeout", read.length, '"10m"')
         or JUDGE_TIMEOUT_S,
         notes=_or(reader.take(values, "", "notes", _notes, '["plot", "characters"]'), NOTES),
@@ -110,6 +116,45 @@ def parse(text: str, path: Path) -> Book:
     if reader.problems:
         raise UserError.of(reader.problems)
     return book
+
+
+# Written by Segue
+
+
+def from_state(state: BookState, folder: Path, chapters: int | None = None) -> Book:
+    """A book of another tool that has a state and no `book.toml`: what the state says is enough."""
+    lines = [
+        "# " + _("Segue wrote this file from meta/ralph-state.json; change it as you like."),
+        f"title = {_quoted(state.project_id or folder.name)}",
+        f"chapters = {chapters or state.total_chapters}",
+    ]
+    for key, value, most in (
+        ("acts", state.total_acts, ACTS_MAX),
+        ("threshold", state.quality_threshold, 100),
+        ("max_iterations", state.max_iterations, ITERATIONS_MAX),
+    ):
+        if 1 <= value <= most:  # else the state goes on saying it
+            lines.append(f"{key} = {value:g}")
+    return parse("\n".join(lines) + "\n", folder / FILE)
+
+
+def with_chapters(book: Book, folder: Path, chapters: int) -> Book:
+    """The same book with another number of chapters; nothing else in its file is touched."""
+    said = re.compile(r"(?m)^([ \t]*chapters[ \t]*=[ \t]*)[0-9_]+")
+    first = re.search(r"(?m)^[ \t]*\[", book.text)
+    at = first.start() if first else len(book.text)
+    head, tables = book.text[:at], book.text[at:]
+    if said.search(head):
+        head = said.sub(rf"\g<1>{chapters}", head, count=1)
+    else:
+        head = f"chapters = {chapters}\n{head}"
+    return parse(head + tables, folder / FILE)
+
+
+def _quoted(text: str) -> str:
+    """A TOML string; what cannot stand in one is left out."""
+    clean = text.encode("utf-8", "replace").decode().replace("\x7f", "")
+    return json.dumps(clean, ensure_ascii=False)
 
 
 def _or(value: Any, default: Any) -> Any:

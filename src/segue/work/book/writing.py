@@ -14,6 +14,7 @@ from segue.dialects.text import Text
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans.book_state import DamagedError, NewerError
+from segue.store import files
 from segue.work import agents, config, runner
 from segue.work.agents import Profile
 from segue.work.book import evidence, settings
@@ -54,6 +55,7 @@ class Wishes:
     on_tripped: str | None = None  # what a person chose for a tripped breaker
     asks_if_tripped: bool = False  # nobody has said that it goes on all the same
     state: BookState | None = None  # to go on from, in the place of a damaged one
+    chapters: int | None = None  # how many the book has, whatever its files say
 
 
 class BookCast(Cast):
@@ -93,11 +95,43 @@ def judge_profile(book: Book, folder: BookFolder, environ: Mapping[str, str]) ->
     return Profile(AgentSettings(JUDGE_COMMAND, "command", book.judge_command), start, Text)
 
 
+def book_of(folder: BookFolder, state: BookState | None, chapters: int | None = None) -> Book:
+    """The book as `book.toml` has it; without one, as the state of another tool has it. `chapters`:
+    how many it has, if a person has said so."""
+    try:
+        book = settings.load(folder.root)
+    except UserError as error:
+        total = chapters or (state.total_chapters if state and state.is_begun else 0)
+        if error.problem.code != "no_book" or state is None or not total:
+            raise
+        return settings.from_state(state, folder.root, total)
+    if chapters is None or chapters == len(book.chapters):
+        return book
+    return settings.with_chapters(book, folder.root, chapters)
+
+
+def chapters_that_differ(wishes: Wishes) -> tuple[int, int] | None:
+    """How many chapters `book.toml` and the state say, where the state knows more and nobody has
+    said which of them is right."""
+    folder = BookFolder(wishes.folder.resolve())
+    if wishes.chapters is not None or wishes.how is How.RESTART:
+        return None
+    state = wishes.state or known_state(folder)
+    if state is None or not state.is_begun:
+        return None
+    here = len(book_of(folder, state).chapters)
+    return (here, state.total_chapters) if state.total_chapters > here else None
+
+
+def they_differ(here: int, there: int) -> str:
+    text = _("book.toml has {n} chapters, and meta/ralph-state.json {more}: which is right?")
+    return text.format(n=here, more=there)
+
+
 def open_book(
-    folder: BookFolder, environ: Mapping[str, str]
+    folder: BookFolder, environ: Mapping[str, str], book: Book
 ) -> tuple[Project, BookSteps, BookCast, Config]:
     """Read and check everything there is to check, touching nothing."""
-    book = settings.load(folder.root)
     project = Project.around(folder.root)
     known = config.load(project.root, config.user_file(environ))
     cast = BookCast(known, project.root, environ, judge_profile(book, folder, environ))
@@ -164,13 +198,15 @@ def known_state(folder: BookFolder) -> BookState | None:
 async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     """Write all chapters that are left, or one of them."""
     folder = BookFolder(wishes.folder.resolve())
-    project, steps, cast, known = open_book(folder, around.environ)
+    book = book_of(folder, wishes.state or _readable(folder), wishes.chapters)
+    project, steps, cast, known = open_book(folder, around.environ, book)
     _check_chapter(wishes, steps.book)
     check_place(folder, project)
     _check_state(wishes, folder)
 
     def begin(run: PlanRun) -> None:
         now = around.clock.now()
+        _keep_settings(folder, book, run)
         found = state_found(wishes, steps, run, now)
         if not _settle_breaker(run, steps, wishes, found):
             steps.begin(run, first_state(wishes, found, steps, run, now))
@@ -185,13 +221,36 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
 
 def _check_state(wishes: Wishes, folder: BookFolder) -> None:
     """What cannot be gone on with is told before anything is touched; damage bars no restart."""
-    if wishes.state is not None:
-        return
     try:
-        known_state(folder)
+        if wishes.state is None:
+            known_state(folder)
     except UserError as error:
         if wishes.how is not How.RESTART or error.problem.code != "damaged_state":
             raise
+
+    if differ := chapters_that_differ(wishes):
+        hint = _("say how many there are: --chapters N")
+        raise UserError("chapters_differ", they_differ(*differ), hint=hint)
+
+
+def _readable(folder: BookFolder) -> BookState | None:
+    try:
+        return folder.load()
+    except (DamagedError, NewerError):
+        return None
+
+
+def _keep_settings(folder: BookFolder, book: Book, run: PlanRun) -> None:
+    """What a person did not write, or has now said, stands in `book.toml` and is shown."""
+    path = folder.root / settings.FILE
+    if path.exists() and path.read_text("utf-8") == book.text:
+        return
+    try:
+        files.replace(path, book.text.encode())
+    except OSError as error:
+        raise files.in_words(error, path) from error
+    text = _("Segue wrote {path}:\n{text}").format(path=settings.FILE, text=book.text.rstrip())
+    run.tell("notice", text=text)
 
 
 def _check_chapter(wishes: Wishes, book: Book) -> None:

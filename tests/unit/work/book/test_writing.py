@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from book_bench import BOOK, BookBench
+from book_bench import BOOK, SETTINGS, BookBench
 
 from segue.core.book import BookState, Pause, pause_of
 from segue.errors import Problem, UserError
@@ -352,11 +352,70 @@ def test_how_many_writes_there_may_be_is_said_by_the_book_else_by_the_state(
 
 
 def test_a_book_that_became_shorter_goes_on_with_what_is_left(desk: BookBench) -> None:
-    """Its current chapter is gone."""
+    """Its current chapter is gone; that it is shorter was said."""
     chapters(desk, 1)
     put(desk, replace(LEFT, total_chapters=9, current_chapter=8))
-    desk.write()
+    desk.write(chapters=3)
     assert desk.target.name == "chapter_2.md"
+    assert desk.state.total_chapters == 3
+    assert (desk.root / "book.toml").read_text() == BOOK
+    desk.write()
+
+
+def test_a_state_that_knows_more_chapters_is_not_cut_unasked(desk: BookBench) -> None:
+    """What is right is asked for; more chapters in book.toml are simply written."""
+    put(desk, replace(LEFT, total_chapters=9, completed_chapters=(1, 7), current_chapter=8))
+    problem = refused(desk)
+    assert problem.code == "chapters_differ"
+    assert "--chapters" in (problem.hint or "")
+    chapters(desk, 1)
+    put(desk, replace(LEFT, total_chapters=2))
+    desk.write()
+    assert desk.state.total_chapters == 3
+
+
+def test_the_number_of_chapters_that_a_person_says_stands_in_the_book(desk: BookBench) -> None:
+    """Nothing else in its file is touched, and the file is shown."""
+    desk.book("# mine\n" + BOOK + '\n[[chapter]]\ntitle = "One"\n')
+    chapters(desk, 1)
+    put(desk, replace(LEFT, total_chapters=9))
+    desk.write(chapters=9)
+    text = (desk.root / "book.toml").read_text()
+    assert text == "# mine\n" + BOOK.replace("= 3", "= 9") + '\n[[chapter]]\ntitle = "One"\n'
+    assert any("chapters = 9" in told["text"] for told in desk.told("notice"))
+    assert desk.state.total_chapters == 9
+
+
+def test_a_book_with_a_state_and_no_file_is_gone_on_with(desk: BookBench) -> None:
+    """Of another tool: what the state says is enough; the file is written and shown."""
+    (desk.root / "book.toml").unlink()
+    desk.settings(f'agent = "writer"\n{SETTINGS}')
+    chapters(desk, 1)
+    old = replace(
+        LEFT, project_id='긴 "밤"', total_chapters=4, total_acts=2, quality_threshold=85.5,
+        max_iterations=40,
+    )  # fmt: skip
+    put(desk, old)
+    desk.write()
+    book = settings.load(desk.root)
+    assert (book.title, len(book.chapters), book.acts) == ('긴 "밤"', 4, 2)
+    assert (book.threshold, book.max_iterations) == (85.5, 40)
+    assert desk.target.name == "chapter_2.md"
+    (told,) = desk.told("notice")
+    assert book.text.rstrip() in told["text"]
+    desk.write()
+    assert desk.told("notice") == []
+
+
+@pytest.mark.parametrize("state", [None, BookState("n", 0, can_resume=True), BookState("n", 4)])
+def test_without_a_file_and_without_a_number_there_is_no_book(
+    desk: BookBench, state: BookState | None
+) -> None:
+    """Nothing is guessed, nothing is written."""
+    (desk.root / "book.toml").unlink()
+    if state is not None:
+        put(desk, state)
+    assert refused(desk).code == "no_book"
 
 
 def test_the_last_word_of_a_run_is_its_figures(desk: BookBench) -> None:
