@@ -130,6 +130,33 @@ def test_a_feature_whose_terminal_is_closed_keeps_its_place(box: Box) -> None:
     assert [start.iteration for start in feature.starts("cp-1")] == ["1", "1"]
 
 
+@pytest.mark.parametrize("option", ["", "--plain", "--json"])
+def test_a_display_that_is_gone_ends_nothing(box: Box, option: str) -> None:
+    """A terminal that is nobody's to hang up (no SIGHUP comes) fails every write: the run goes on
+    to its end without its display."""
+    held(box)
+    ours, theirs = os.openpty()
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    words = ["run", "PLAN.md", *option.split()]
+    going = subprocess.Popen(
+        [str(SEGUE), *words], cwd=box.root, env=box.env(), start_new_session=True, **streams
+    )
+    os.close(theirs)
+    until(box.notes, "the agent up")
+    os.close(ours)
+    box.release("go")
+    assert going.wait(60) == 0
+    assert box.marks() == {"T-1": "x"}
+
+
+@pytest.mark.parametrize("words", ["watch", "watch --plain", "serve --port 0"])
+def test_what_watches_and_serves_ends_in_order_with_its_terminal(box: Box, words: str) -> None:
+    """Neither dies by the signal nor falls over what it cannot show any more."""
+    terminal = Closed(box, *words.split())
+    until(lambda: _handles(terminal.pid, {"HUP"}), "handlers")
+    assert terminal.close() in (0, 130)
+
+
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("words", ["run PLAN.md --json", "watch --json", "serve --port 0 --json"])
 def test_a_signal_that_was_ignored_before_stays_ignored(

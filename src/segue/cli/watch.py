@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
@@ -107,8 +109,8 @@ def command(
         screen = choose_screen(as_json=as_json)
 
         def log(line: str) -> None:
-            log_file.write(line + "\n")
-            log_file.flush()
+            with suppress(OSError):  # the disk is full: it is shown all the same
+                log_file.write(f"{line}\n".encode())
             screen.log(line)
 
         telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
@@ -165,10 +167,16 @@ async def _watch(
         code = how
         watcher.stop()
 
-    actions = {
+    def stand_still() -> None:
+        screen.pause()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    actions: dict[signal.Signals, Callable[[], object]] = {
         signal.SIGINT: partial(end, 130),
         signal.SIGTERM: partial(end, 0),
         signal.SIGHUP: partial(end, 130),
+        signal.SIGTSTP: stand_still,
+        signal.SIGCONT: screen.go_on,
     }
     with signals.handled(actions):
         screen.show(watcher, end)
@@ -181,12 +189,13 @@ async def _watch(
     return code
 
 
-def _log_file(folder: Path) -> IO[str]:
-    """Lines are added; one file of what was before is kept."""
+def _log_file(folder: Path) -> IO[bytes]:
+    """Lines are added at once, so that none is left to fail at the end; one file of what was
+    before is kept."""
     path = folder / "watch.log"
     if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
         path.replace(folder / "watch.old.log")
-    return path.open("a", encoding="utf-8")
+    return path.open("ab", buffering=0)
 
 
 # What was asked for

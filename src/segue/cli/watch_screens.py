@@ -23,13 +23,21 @@ class Screen(Protocol):
         """The watcher begins. `end` ends it, with an exit code."""
         ...
 
+    def pause(self) -> None:
+        """The program is about to stand still (Ctrl-Z): the terminal is the shell's."""
+        ...
+
+    def go_on(self) -> None:
+        """It goes on, in the foreground or not."""
+        ...
+
     def close(self) -> None: ...
 
 
 def choose_screen(*, as_json: bool) -> Screen:
     if as_json:
         return JsonScreen()
-    if console.is_live() and sys.stdin.isatty():
+    if console.is_live() and sys.stdin.isatty() and console.is_foreground():
         from segue.cli.watch_table import TableScreen  # noqa: PLC0415 - a pipe needs no rich
 
         return TableScreen()
@@ -46,6 +54,12 @@ class LineScreen:
         console.echo(line, err=True)
 
     def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
+        pass
+
+    def pause(self) -> None:
+        pass
+
+    def go_on(self) -> None:
         pass
 
     def close(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import termios
-import tty
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +13,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from segue.cli import display
+from segue.cli.console import is_foreground
+from segue.cli.typing_line import KeyByKey
 from segue.core.durations import format_duration
 from segue.core.machines import WorkerState
 from segue.i18n import N_, _
@@ -52,7 +52,7 @@ class TableScreen:
         self._watcher: Watcher | None = None
         self._end: Callable[[int], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._before: list[Any] | None = None
+        self._keys = KeyByKey(sys.stdin.fileno())
         self._chosen = 0
 
     def emit(self, event: dict[str, Any]) -> None:
@@ -63,27 +63,41 @@ class TableScreen:
 
     def show(self, watcher: Watcher, end: Callable[[int], None]) -> None:
         self._watcher, self._end = watcher, end
-        self._before = termios.tcgetattr(sys.stdin)
-        tty.setcbreak(sys.stdin)
-        asyncio.get_running_loop().add_reader(sys.stdin, self._on_key)
-        self._live.start()
+        self.go_on()
         self._tick()
+
+    def pause(self) -> None:
+        """Give the screen back as it was: to the shell, or for good."""
+        self._live.update(display.text(""))
+        self._live.stop()
+        self._live = display.make_live(self._console)  # a new one remembers no rows to erase
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        self._keys.stop()
+
+    def go_on(self) -> None:
+        """Draw again, unless somebody else has the terminal."""
+        if is_foreground():
+            self._keys.start()
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._on_key)
+            self._live.start()
+            self._draw()
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._live.stop()
-        if self._before is not None:
-            asyncio.get_running_loop().remove_reader(sys.stdin)
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
-            self._before = None
+        self.pause()
 
     # Keys
 
     def _on_key(self) -> None:
         assert self._watcher is not None
         assert self._end is not None
-        key = os.read(sys.stdin.fileno(), 16).decode("utf-8", "replace")
+        try:
+            key = os.read(sys.stdin.fileno(), 16).decode("utf-8", "replace")
+        except OSError:  # the terminal was closed
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            self._end(130)
+            return
         workers = self._workers()
         if key in ("q", ""):
             self._end(0)
@@ -109,7 +123,8 @@ class TableScreen:
         self._timer = asyncio.get_running_loop().call_later(REFRESH_S, self._tick)
 
     def _draw(self) -> None:
-        self._live.update(self._picture(), refresh=True)
+        if self._live.is_started:
+            self._live.update(self._picture(), refresh=True)
 
     def _picture(self) -> RenderableType:
         workers = self._workers()
