@@ -32,6 +32,13 @@ def test_the_korean_lines_of_a_weekly_limit(desk: Desk) -> None:
     watch = desk.watch()
     watch.wait(lambda: "✅" in watch.err, "the end")
     tui.resumed_once("계속")
+    name = tui.pane.removeprefix("%")
+    assert lines_of(watch.err, "[paused]") == [f"[paused] Worker {name}: 상태 변경"]
+    assert lines_of(watch.err, "[resume]") == [
+        "[resume] Reset 시간 파싱 성공",
+        "[resume] 대기 시작...",
+        "[resume] 대기 완료",
+    ]
     (waits,) = lines_of(watch.err, "⏳")
     clock = f"{datetime.fromtimestamp(reset, ZoneInfo('Asia/Seoul')):%m/%d %H:%M}"
     found = re.fullmatch(r"⏳ Worker (\S+): Weekly limit, (.+)까지 대기 \((\d+)초\)", waits)

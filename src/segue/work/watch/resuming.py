@@ -61,6 +61,8 @@ class Resuming:
             return
         if self._is_attended(worker, look):
             return
+        if not worker.sends:
+            self._telling.waited()
         if self._wishes.is_dry:
             worker.is_shown = True
             self._telling.sent(worker, self._text)

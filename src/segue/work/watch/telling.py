@@ -87,6 +87,16 @@ class Telling:
         known to wait longer."""
         now = self._clock.now()
         assert worker.wakes_at is not None
+        self._paused(worker)
+        if worker.resets_at is not None:
+            self.line(_("[resume] the time of the reset was read"))
+        self._waits(worker, now, guess_s, is_for_account)
+        self.line(_("[resume] the wait begins..."))
+
+    def _waits(
+        self, worker: Worker, now: datetime, guess_s: float | None, is_for_account: bool
+    ) -> None:
+        assert worker.wakes_at is not None
         seconds = -int(-((worker.resets_at or worker.wakes_at) - now).total_seconds() // 1)
         seconds = max(0, seconds)
         if guess_s is not None and family(worker.kind or "") == "weekly":
@@ -108,7 +118,15 @@ class Telling:
         text = _("the time zone “{zone}” is not known: that of this machine is used")
         self.line("[WARN] " + text.format(zone=zone))
 
+    def _paused(self, worker: Worker) -> None:
+        self.line(_("[paused] Worker {id}: its state has changed").format(id=worker.number))
+
+    def waited(self) -> None:
+        """The instant has come; what is sent is told next."""
+        self.line(_("[resume] the wait is over"))
+
     def left_alone(self, worker: Worker) -> None:
+        self._paused(worker)
         text = _("⏳ Worker {id}: {kind}, goes on by itself: left alone")
         self.line(text.format(id=worker.number, kind=limit_name(worker.kind)))
 

@@ -54,7 +54,11 @@ def test_a_stop_is_parked_and_resumed_once(play: Callable[[Scene], Bench]) -> No
 
     lines = play(scene).lines
     assert [line.partition("] ")[2][:12] for line in lines] == [
+        "[paused] Wor",
+        "[resume] the",
         "⏳ Worker 1: ",
+        "[resume] the",
+        "[resume] the",
         "▶️ Worker 1:",
         "✅ Worker 1: ",
     ]
@@ -446,7 +450,8 @@ def test_a_wait_without_a_time_names_the_configured_default(
             alone = bench.host.add("%3", "⏺ I begin.", "", "  ⎿ Weekly limit reached")
             await bench.state(alone, "paused")
 
-    lines = [line.partition("] ")[2] for line in play(scene).lines]
+    told = [line.partition("] ")[2] for line in play(scene).lines]
+    lines = [line for line in told if not line.startswith(("[paused]", "[resume]"))]
     warning = "[WARN] the time of the reset cannot be read, 3600 s are waited instead"
     assert (lines[1], lines[3]) == (warning, warning)
     assert lines[2].startswith("⏳ Worker 2: Weekly limit, waits with its account until ")
