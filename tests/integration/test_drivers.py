@@ -1065,3 +1065,19 @@ def test_the_engine_hears_no_secret(tmp_path: Path) -> None:
             await engine.close()
 
     assert sorted(asyncio.run(play())) == ["600", f"out {MASK}", f"told {MASK}"]
+
+
+def test_a_keeper_killed_in_its_clean_up_has_noted_the_end(bench: Bench) -> None:
+    """The agent ended with 0 and left a child that ignores SIGTERM: the end is known before that
+    child is gone, what it printed is in the log, and nothing stays."""
+    script = 'trap "" TERM; echo done; (trap "" TERM; exec sleep 1000) & exit 0'
+    order = bench.shell(script, grace_s=60.0)
+    live = bench.launch(order)
+    until(lambda: b"ended_at" in order.claim.read_bytes())
+    os.kill(live.keeper, signal.SIGKILL)
+    bench.do(bench.launcher.ended(live))
+    found = recover(order.claim, order.end, order.run)
+    assert isinstance(found, End)
+    assert (found.code, found.by) == (0, "itself")
+    assert order.log.read_bytes() == b"done\n"
+    assert not processes.find_by_environ("SEGUE_RUN", order.run)

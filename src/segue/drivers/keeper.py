@@ -18,9 +18,11 @@ loses its parent becomes the keeper's child, in whatever session, with whatever 
    that the agent was given are masked on the way; they came with the order, by memory alone.
    An interactive run reads from a FIFO that never ends by itself: the bytes of `first` come
    first, then what supervisors send; a file beside it and SIGUSR1 make its end of file.
-4. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
+4. note in the claim how the agent's own process ended: should this keeper be killed while it
+   cleans up, work that ended well is not done again.
+5. end the tree when the agent's own process has ended, or on SIGTERM: SIGTERM and SIGCONT to
    all, a grace, SIGKILL until none is left. SIGQUIT, or a second SIGTERM: SIGKILL at once.
-5. leave the end record, in the bytes and under a new name of the claim; tell; next order.
+6. leave the end record, in the bytes and under a new name of the claim; tell; next order.
 
 `nursery.py` has the process around it. Standard library only, imports as few as possible.
 """
@@ -82,6 +84,7 @@ class Keeper:
         """Claim a run, with nothing left over from the one before."""
         self.asked = 0
         self.order = order
+        self.claimed = claim
         self.claim = records.claim(order["claim"], claim, order["spare"])
         self.agent = 0
         self.status: int | None = None
@@ -120,16 +123,24 @@ class Keeper:
                 self.turn()
         except Exception as error:  # noqa: BLE001 - told in the record; the tree ends in any case
             self.error = records.describe(error)
+        if self.status is not None:
+            self.drain()
+            records.note(self.claim, {**self.claimed, **self.record()})
         self.end_tree()
+        self.drain()
         for output in self.outputs:
-            for _ in range(DRAIN_CHUNKS_MAX):
-                if not output.copy():
-                    break
             output.finish()
         self.close_fifo()
         for fd in (*self.handed, *self.held):
             os.close(fd)
         self.leave_record()
+
+    def drain(self) -> None:
+        """Copy what the pipes hold now."""
+        for output in self.outputs:
+            for _ in range(DRAIN_CHUNKS_MAX):
+                if not output.copy():
+                    break
 
     # starting
 
@@ -296,7 +307,8 @@ class Keeper:
         while not self.childless and self.asked < 2 and time.monotonic() < until:
             self.turn(max(0.0, until - time.monotonic()))
 
-    def leave_record(self) -> None:
+    def record(self) -> dict[str, Any]:
+        """How the run ended, as far as it is known now."""
         code = signal_number = None
         if self.status is not None:
             if os.WIFSIGNALED(self.status):
@@ -318,7 +330,10 @@ class Keeper:
         if self.outputs and self.error is None:  # a long error leaves no room for it
             tail = self.outputs[0].lost_tail()
             record["lost_tail"] = binascii.b2a_base64(tail, newline=False).decode()
-        records.leave(self.claim, self.order["claim"], self.order["end"], record)
+        return record
+
+    def leave_record(self) -> None:
+        records.leave(self.claim, self.order["claim"], self.order["end"], self.record())
         if self.fifo:
             for path in (self.fifo, self.fifo + OVER):
                 with suppress(FileNotFoundError):

@@ -66,6 +66,11 @@ def is_revoked(path: str) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - no pathlib here
 
 
+def note(fd: int, content: dict[str, Any]) -> None:
+    """Change what the claim, open as `fd`, says: whoever reads sees the old content or the new."""
+    os.pwrite(fd, json.dumps(content).encode().ljust(RECORD_BYTES), 0)
+
+
 def leave(fd: int, claim: str, end: str, content: dict[str, Any]) -> None:
     """The claim, open as `fd`, becomes the end record: its content, then its name."""
     os.lseek(fd, 0, os.SEEK_SET)

@@ -29,6 +29,7 @@ from segue.errors import AgentError, Bug
 from segue.i18n import _
 
 RUN_VARIABLE = "SEGUE_RUN"
+CLAIMED = ("pid", "started", "boot")  # what a claim says of its keeper
 ORPHANS_S = 5.0
 SETTLE_S = 0.05
 
@@ -153,9 +154,20 @@ def read_end(path: Path) -> End | None:
         raise AgentError(text.format(path=path)) from error
 
 
+def read_outcome(claim: Path, end: Path) -> End | None:
+    """How a run ended: its end record, or what a keeper that was killed while it cleaned up had
+    noted before. None: nobody knows."""
+    record = read_end(end)
+    if record is not None or not claim.exists() or records.is_revoked(str(claim)):
+        return record
+    held = _read_claim(claim)
+    return _end(held) if "ended_at" in held else None
+
+
 def _end(record: dict[str, Any]) -> End:
-    error, tail = record.pop("error"), binascii.a2b_base64(record.pop("lost_tail", ""))
-    return End(**record, lost_tail=tail, error=Failure(**error) if error else None)
+    told = {name: value for name, value in record.items() if name not in CLAIMED}
+    error, tail = told.pop("error"), binascii.a2b_base64(told.pop("lost_tail", ""))
+    return End(**told, lost_tail=tail, error=Failure(**error) if error else None)
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -186,13 +198,15 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
             # A keeper that has ended took its claim away: then there is a record now.
             return read_end(end) or _without_claim(claim, end, run)
         held = _read_claim(claim)
-        if "ended_at" in held:  # the claim is just becoming the record
-            return _end(held)
         pid, started = held.get("pid", 0), held.get("started", 0)
         if held.get("boot") == processes.boot_id() and processes.is_alive(pid, started):
             return Live(run, pid, started)
         if record := read_end(end):  # left between the two looks
             return record
+        if "ended_at" in held:  # the claim is just becoming the record, or its keeper was killed
+            if pid:
+                _kill_orphans(run)
+            return _end(held)
     except AgentError:
         pass  # a record that says nothing is no record
     _kill_orphans(run)
@@ -228,7 +242,7 @@ def is_under_way(claim: Path) -> bool | None:
     if not claim.exists():
         return None
     held = _read_claim(claim)
-    is_ours = "ended_at" not in held and held.get("boot") == processes.boot_id()
+    is_ours = held.get("boot") == processes.boot_id()
     return is_ours and processes.is_alive(held.get("pid", 0), held.get("started", 0))
 
 

@@ -45,6 +45,7 @@ from segue.engine.port import (
     StopWanted,
 )
 from segue.errors import AgentError
+from segue.i18n import _
 
 PTY_SIZE = (40, 120)
 LEFT = ("in", "first", "told", "place")  # what a job leaves beside its records
@@ -321,7 +322,7 @@ class LocalEngine:
     def _finish(self, job: Job, timed_out: bool) -> None:
         if (timer := self._blocks.pop(job.id, None)) is not None:
             timer.cancel()
-        end = drivers.read_end(self._path(job.id, "end"))
+        end = drivers.read_outcome(self._path(job.id, "claim"), self._path(job.id, "end"))
         if end is not None and end.lost_tail:  # the disk was full: its report may be in this
             for event in job.dialect.feed(end.lost_tail):
                 self._inbox.put_nowait(Heard(job.id, event))
@@ -330,7 +331,8 @@ class LocalEngine:
                 self._inbox.put_nowait(Heard(job.id, event))
         self._live.pop(job.id, None)
         if end is None:
-            happened = Ended(job.id, None, error="the process that held it was killed")
+            killed = _("the process that kept it was killed")
+            happened = Ended(job.id, None, error=killed, keeper_died=True)
         else:
             happened = Ended(
                 job.id,

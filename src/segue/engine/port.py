@@ -73,6 +73,7 @@ class Ended:
     timed_out: bool = False
     error: str | None = None  # it could not be started, or was lost
     lost_bytes: int = 0  # of its output: the disk did not take them
+    keeper_died: bool = False  # nobody knows how it would have ended
 
 
 @dataclass(frozen=True, slots=True)

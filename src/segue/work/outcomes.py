@@ -25,6 +25,7 @@ from segue.work.worktree import Conflict, Worktrees
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
+KEEPER_DEATHS_MAX = 3  # of one task, that use no try
 KILLS = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL})
 
 
@@ -53,9 +54,7 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         conversations.wait_until_free(run, attempt, attempt.busy)
     elif run.stopping and ended.is_ours and not has_finished_well(attempt):
         cut_off(run, attempt)
-    elif (was_cut_off(attempt, ended) and not attempt.limit and not has_finished_well(attempt)) or (
-        attempt.run.id in run.unheard and attempt.profile.settings.kind != "shell"
-    ):
+    elif _begins_again(run, attempt, ended):
         cut_off(run, attempt)
         beginning.again(run, attempt.task)
     elif attempt.is_parked_by_hand and attempt.limit is not None:
@@ -75,6 +74,24 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     else:
         attempt_failed(run, attempt, _reason(attempt, ended), ended)
     run.seen_at_work(attempt.run.account)
+
+
+def _begins_again(run: PlanRun, attempt: Attempt, ended: Ended) -> bool:
+    """Whether it ended by no fault of its own, so that its task begins again and no try is used."""
+    if attempt.run.id in run.unheard and attempt.profile.settings.kind != "shell":
+        return True
+    if attempt.limit is not None or has_finished_well(attempt):
+        return False
+    return was_cut_off(attempt, ended) or _keeper_died(run, attempt, ended)
+
+
+def _keeper_died(run: PlanRun, attempt: Attempt, ended: Ended) -> bool:
+    """Something killed the keeper, not the agent. If that happens again and again, the task may be
+    the reason (it uses all the memory there is): then it counts as a failed try."""
+    if not ended.keeper_died or ended.timed_out:
+        return False
+    run.keeper_deaths[attempt.task.id] += 1
+    return run.keeper_deaths[attempt.task.id] <= KEEPER_DEATHS_MAX
 
 
 def _told_at_the_end(run: PlanRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
@@ -157,7 +174,7 @@ def _deadline(run: PlanRun, attempt: Attempt) -> datetime | None:
 def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     if run.stopping and ended.is_ours:
         return  # the next start verifies it again
-    if was_cut_off(attempt, ended):
+    if was_cut_off(attempt, ended) or _keeper_died(run, attempt, ended):
         attempt.ended_unseen = False
         verify(run, attempt)
         return

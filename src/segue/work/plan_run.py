@@ -7,6 +7,7 @@ and the next start goes on from there (`recovery.py`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -111,6 +112,7 @@ class PlanRun:
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
     budgets_granted: int = 0
     is_budget_refused: bool = False
+    keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to

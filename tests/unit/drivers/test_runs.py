@@ -322,3 +322,47 @@ def test_a_run_whose_claim_was_removed_can_be_found_again(
     claim.rename(end)
     runs.claim_again(claim, end, Live("r", sleeper.pid, started))
     assert not claim.exists()
+
+
+def noted(claim: Path, pid: int, started: int, boot: str | None = None) -> None:
+    """A keeper has noted how its agent ended, and cleans up behind it."""
+    keeper = {"pid": pid, "started": started, "boot": boot or processes.boot_id()}
+    fd = records.claim(str(claim), keeper)
+    records.note(fd, {**keeper, **RECORD})
+    os.close(fd)
+
+
+def test_a_keeper_that_cleans_up_is_waited_for(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """How its agent ended is known, but something of it may still run."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    started = processes.start_time(sleeper.pid)
+    assert started is not None
+    noted(claim, sleeper.pid, started)
+    assert recover(claim, end, "run") == Live("run", sleeper.pid, started)
+    assert runs.is_under_way(claim)
+
+
+@pytest.mark.parametrize("boot", [None, "another"])
+def test_what_a_killed_keeper_had_noted_counts(tmp_path: Path, boot: str | None) -> None:
+    """Work that ended well is not done again because its keeper was killed in its clean-up, or the
+    machine went down."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    noted(claim, 2**22 - 1, 1, boot)
+    found = recover(claim, end, "run")
+    assert isinstance(found, End)
+    assert (found.code, found.by, found.log_bytes) == (3, "itself", 7)
+    assert runs.read_outcome(claim, end) == found
+    assert not runs.is_under_way(claim)
+
+
+def test_nobody_knows_how_a_run_ended_whose_keeper_noted_nothing(tmp_path: Path) -> None:
+    """A claim alone, a revocation and nothing at all say nothing."""
+    claim, end = tmp_path / "claim", tmp_path / "end"
+    assert runs.read_outcome(claim, end) is None
+    records.revoke(str(claim))
+    assert runs.read_outcome(claim, end) is None
+    claim.unlink()
+    write_claim(claim, os.getpid())
+    assert runs.read_outcome(claim, end) is None

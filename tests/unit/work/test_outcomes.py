@@ -494,3 +494,38 @@ def test_a_check_that_a_dying_segue_ended_is_made_again(bench: Bench, end: dict[
     assert bench.job != check
     bench.ends(0)
     assert bench.mark() == "x"
+
+
+# --- the keeper dies ----------------------------------------------------------------------------
+
+
+def test_the_death_of_a_keeper_uses_no_try(bench: Bench) -> None:
+    """Something killed it, not the agent: the task begins again and is told so."""
+    begun(bench, ONE + "  - retries: 0\n")
+    bench.ends(None, error="killed", keeper_died=True)
+    assert bench.state() is TaskState.IN_PROGRESS
+    assert bench.told("task_restarted")
+    assert "interrupted" in bench.prompt()
+    assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
+
+
+def test_keepers_that_die_again_and_again_are_a_failure(bench: Bench) -> None:
+    """The task may be the reason: it does not go on for ever."""
+    begun(bench, ONE + "  - retries: 0\n")
+    for _time in range(3):
+        bench.ends(None, error="killed", keeper_died=True)
+        bench.starts()
+    bench.ends(None, error="killed", keeper_died=True)
+    assert bench.state() is TaskState.FAILED
+
+
+def test_a_check_whose_keeper_died_is_made_again(bench: Bench) -> None:
+    """Nobody knows what came out of it."""
+    begun(bench, ONE + "  - retries: 0\n  - verify: make\n")
+    bench.says(Finished(False))
+    bench.ends(0)
+    first = bench.job
+    bench.ends(None, job=first, error="killed", keeper_died=True)
+    assert bench.job != first
+    bench.ends(0)
+    assert bench.state() is TaskState.COMPLETED

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from segue.work.server.supervisor import Supervisor
 
 REMINDERS_MAX = 1
+KEEPER_DEATHS_MAX = 3  # of one task, that are no failure of it
 UNKNOWN_LIMIT = "unknown"
 LIMIT = "limit"
 LIMIT_TOLD_AGAIN = timedelta(hours=1)
@@ -133,10 +134,13 @@ def told(office: Supervisor, attempt: Attempt) -> None:
 
 
 def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
-    if attempt.run.purpose != "work":
-        checking.ended(office, attempt, ended)
-        return
     task, agent = _rows(office, attempt.run.task)
+    if attempt.run.purpose != "work":
+        if ended.keeper_died and agent.state == "running" and is_bad_luck(office, task):
+            cut_off(office, task, attempt.run)
+        else:
+            checking.ended(office, attempt, ended)
+        return
     used: dict[str, Value] = {}
     if attempt.used is not None:
         used = {
@@ -146,6 +150,10 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
         }
     if agent.state != "running":  # it was paused, and ended or was killed meanwhile
         office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
+        return
+    has_told = bool(attempt.ranked()) or limit_of(office, attempt, ended) is not None
+    if ended.keeper_died and not has_told and is_bad_luck(office, task):
+        cut_off(office, task, attempt.run, **used)
         return
     ranked = attempt.ranked() or _by_exit_code(task, attempt, ended)
     if ranked:
@@ -162,6 +170,13 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
         limited(office, task, agent, limit, [end])
         return
     _without_a_word(office, attempt, ended, used)
+
+
+def is_bad_luck(office: Supervisor, task: TaskRow) -> bool:
+    """Something killed the process that kept the agent, not the agent. If that happens again and
+    again, the task may be the reason."""
+    office.keeper_deaths[task.id] += 1
+    return office.keeper_deaths[task.id] <= KEEPER_DEATHS_MAX
 
 
 def _by_exit_code(task: TaskRow, attempt: Attempt, ended: Ended) -> list[Told]:
@@ -400,12 +415,12 @@ def never_started(office: Supervisor, task: TaskRow, run: RunRow) -> None:
     office.commit(moves.end_run(run, RunState.REVOKED, Trigger.REVOKE), again)
 
 
-def cut_off(office: Supervisor, task: TaskRow, run: RunRow | None) -> None:
+def cut_off(office: Supervisor, task: TaskRow, run: RunRow | None, **used: Value) -> None:
     """Nothing of it runs any more: it goes on in its conversation."""
     task, agent = _rows(office, task.id)
     changes: list[Change] = []
     if run is not None:
-        changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
+        changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         if run.purpose != "work":
             office.commit(*changes, checking.again(office, task, agent, run))
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
@@ -94,6 +95,7 @@ class Supervisor:
     set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
     unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
+    keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
     is_stopping: bool = False
     is_away: bool = False  # nothing can be kept: nothing is done until it can
