@@ -115,6 +115,19 @@ def test_ctrl_z_gives_the_screen_back(box: Box, window: Window) -> None:
     assert box.marks() == {"T-001": "!", "T-002": "~", "T-003": "~"}
 
 
+def test_a_status_that_is_kept_live_leaves_the_screen_alone(box: Box, window: Window) -> None:
+    """It is drawn in its place, follows what happens, and its last look stays."""
+    plan(box)
+    window.type(f"echo mine; {SEGUE} status --watch", "Enter")
+    window.shows("mine", "PLAN.md  pending")
+    box.edit("- [!] T-001", "- [x] T-001")
+    window.shows("1/3")
+    window.type("C-c")
+    until(lambda: window.screen.rstrip().endswith("shell$"), "its end")
+    assert "mine" in window.screen
+    assert window.history.count("PLAN.md  pending") == 1, window.history
+
+
 def test_a_dumb_terminal_shows_the_lines_of_a_pipe(box: Box) -> None:
     """TERM=dumb: no cursor moves, no colours; LC_ALL=C: ASCII marks; a question is asked all the
     same."""

@@ -141,13 +141,6 @@ def write_bytes(data: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-def clear() -> None:
-    """An empty screen, where there is one."""
-    if is_live():
-        with streams.guarded():
-            click.clear()
-
-
 def confirm(question: str, *, default: bool = False) -> bool:
     return click.confirm(clean(question), default=default)
 
@@ -155,5 +148,8 @@ def confirm(question: str, *, default: bool = False) -> bool:
 def prompt(
     question: str, *, default: str | None = None, hide_input: bool = False, err: bool = False
 ) -> str:
-    shown: Any = click.prompt(clean(question), default=default, hide_input=hide_input, err=err)
-    return str(shown)
+    shown = question if default is None else f"{question} [{default}]"
+    said: Any = click.prompt(
+        clean(shown), default=default, show_default=False, hide_input=hide_input, err=err
+    )
+    return str(said)

@@ -40,18 +40,40 @@ SIGNS = {
 @output.json_option()
 @output.common_options()
 def command(path: Path, watch: bool, as_json: bool) -> int:
+    if watch and not as_json and console.is_live():
+        _keep_live(path)
+        return 0
     while True:
         if as_json:
             output.print_json(overview.to_json(path))
         else:
-            if watch:
-                console.clear()
-            console.echo(in_words(overview.look(path)))
-            for line in accounts_in_words(overview.accounts(path)):
-                console.echo(line)
+            console.echo(_everything(path))
         if not watch or not streams.is_read():
             return 0
         time.sleep(WATCH_S)
+
+
+def _keep_live(path: Path) -> None:
+    """Drawn again and again in its place; the last look stays."""
+    from segue.cli import display  # noqa: PLC0415 - rich is heavy, and few keep looking
+
+    shown = _everything(path)
+    live = display.make_live(display.make_console())
+    live.start()
+    try:
+        while streams.is_read():
+            live.update(display.text(shown), refresh=True)
+            time.sleep(WATCH_S)
+            shown = _everything(path)
+    finally:
+        live.update(display.text(""))
+        live.stop()
+        console.echo(shown)
+
+
+def _everything(path: Path) -> str:
+    accounts = accounts_in_words(overview.accounts(path))
+    return "\n".join([in_words(overview.look(path)), *accounts])
 
 
 def in_words(standings: list[Standing]) -> str:

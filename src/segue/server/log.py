@@ -12,6 +12,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from segue.dialects.lines import plain_text
+
 LOG_BYTES_MAX = 10_000_000
 LOGS_KEPT = 5
 
@@ -36,6 +38,16 @@ class Lines(logging.Formatter):
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
+
+
+class Harmless(logging.Formatter):
+    """What stands on a terminal only shows: other people's text may be in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return plain_text(super().format(record))
+
+
+shown.setFormatter(Harmless())
 
 
 def to_file(path: Path) -> logging.Handler:

@@ -164,6 +164,16 @@ def segue(
     return run
 
 
+def test_a_question_shows_no_escape_of_its_default(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An agent proposes the default: Enter takes it as it is, the terminal sees only its words."""
+    shown: list[str] = []
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda text: shown.append(text) or "")
+    assert console.prompt("Answer\x1b[2J", default=HOSTILE) == HOSTILE
+    assert "".join([*shown, capsys.readouterr().out]).strip() == "Answer [abc2Jdefg]:"
+
+
 @pytest.mark.parametrize("args", ["plan", "run --agent shell", "run --agent shell --json"])
 def test_a_plan_cannot_write_to_the_terminal(segue: Shell, tmp_path: Path, args: str) -> None:
     """Its titles, its name, its errors and what its agents print: only their words are shown."""
