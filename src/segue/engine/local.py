@@ -25,6 +25,7 @@ from segue.drivers.launcher import Launcher
 from segue.drivers.look import look_below
 from segue.drivers.masking import Masker
 from segue.drivers.runs import Live, Order
+from segue.engine.alarm import Alarm
 from segue.engine.clock import Clock
 from segue.engine.port import (
     Alive,
@@ -55,7 +56,6 @@ SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is
 INBOX_FULL = 5_000
 TAKEN_MAX = 1_000  # happenings at once: whoever takes them works through all in one go
 BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
-SLEEP_S_MAX = 60.0  # a timer is looked at again at least so often: clocks jump, machines sleep
 
 
 class LocalEngine:
@@ -87,7 +87,7 @@ class LocalEngine:
         self._watched: set[Path] = set()
         self._spares: list[Path] = []
         self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm = Alarm(clock, lambda: self.tell(Due()))
 
     # Jobs
 
@@ -415,13 +415,7 @@ class LocalEngine:
             self._watch.watch(folder, lambda name: None)
 
     def wake_at(self, at: datetime | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if at is not None:
-            wait_s = max(0.0, (at - self._clock.now()).total_seconds())
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(min(wait_s, SLEEP_S_MAX), self.tell, Due())
+        self._alarm.set(at)
 
     async def next(self, timeout_s: float | None = None) -> list[Happening]:
         if not self._inbox.empty():
@@ -439,7 +433,7 @@ class LocalEngine:
         return told
 
     async def let_go(self) -> None:
-        self.wake_at(None)
+        self._alarm.close()
         for timer in self._blocks.values():
             timer.cancel()
         self._blocks.clear()

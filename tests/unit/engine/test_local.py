@@ -15,7 +15,7 @@ import pytest
 from segue.dialects.events import Event, Said
 from segue.drivers.follow import CHUNK_BYTES
 from segue.drivers.launcher import Launcher
-from segue.engine import local
+from segue.engine import alarm, local
 from segue.engine.local import LocalEngine
 from segue.engine.port import (
     Answered,
@@ -223,7 +223,7 @@ def test_a_far_instant_is_looked_at_again_before_it(
     play: Callable[[Act], None], clock: StillClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Clocks jump and machines sleep: a timer of hours would be wrong by as much."""
-    monkeypatch.setattr(local, "SLEEP_S_MAX", 0.01)
+    monkeypatch.setattr(alarm, "SLEEP_S_MAX", 0.01)
 
     async def act(engine: LocalEngine) -> None:
         engine.wake_at(clock.at + timedelta(days=7))

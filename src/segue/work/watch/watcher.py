@@ -24,6 +24,7 @@ from segue.drivers.panes import (
     PaneGoneError,
     Panes,
 )
+from segue.engine.alarm import Alarm
 from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
@@ -36,7 +37,6 @@ from segue.work.watch.telling import Telling
 from segue.work.watch.wishes import Wishes
 from segue.work.watch.workers import Worker, Workers
 
-SLEEP_S_MAX = 60.0  # clocks jump, machines sleep
 LOCKED_S = 5.0  # between two tries to get a pane that another watcher holds
 SURE_S = 0.3  # a screen may be caught while it is painted
 AGAIN_S = 10.0  # after a pane could not be reached
@@ -62,7 +62,7 @@ class Watcher:
         self._telling, self._wishes, self._clock = telling, wishes, clock
         self._account_of = account_of
         self._finding = Finding(self._adopt, self._do)
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm = Alarm(clock, self._wake)
         self._tasks: set[asyncio.Task[None]] = set()
         self._over = asyncio.Event()
         self._error: BaseException | None = None
@@ -116,8 +116,7 @@ class Watcher:
 
     async def _end(self) -> None:
         self._finding.close()
-        if self._timer is not None:
-            self._timer.cancel()
+        self._alarm.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -266,19 +265,13 @@ class Watcher:
     # Waking
 
     def _set_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         if self._over.is_set():
+            self._alarm.set(None)
             return
         now = self._clock.now()
-        at = self._keeping.turns.next_at(self.workers.values(), now)
-        if at is not None:
-            wait_s = min(max(0.0, (at - now).total_seconds()), SLEEP_S_MAX)
-            self._timer = asyncio.get_running_loop().call_later(wait_s, self._wake)
+        self._alarm.set(self._keeping.turns.next_at(self.workers.values(), now))
 
     def _wake(self) -> None:
-        self._timer = None
         for worker in self._keeping.turns.next_of(self.workers.values(), self._clock.now()):
             worker.resuming = self._do(self._resume(worker))
         self._set_timer()
