@@ -352,11 +352,11 @@ def test_a_database_that_cannot_be_written_for_a_while(
     def run(number: int) -> int:
         count = [0]
 
-        def move(self: Store, *changes: Any, at: Any) -> bool:
+        def move(self: Store, *changes: Any, **more: Any) -> bool:
             count[0] += 1
             if number <= count[0] < number + 3:
                 raise UserError("database_busy", "somebody holds it", file=str(self.path))
-            return real(self, *changes, at=at)
+            return real(self, *changes, **more)
 
         async def scene() -> None:
             async with house.open() as server:

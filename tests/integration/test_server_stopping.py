@@ -83,7 +83,13 @@ def test_sigterm_writes_a_checkpoint_of_what_is_at_work(house: House) -> None:
     """Exit 0, the agent lives on, and its task has a checkpoint, whole, with the files."""
     served = Served(house)
     try:
-        given = {"title": "T", "description": "D", "agent": "busy", "submit": True}
+        given = {
+            "title": "T",
+            "description": "D",
+            "type": "custom",
+            "agent": "busy",
+            "submit": True,
+        }
         id = served.ask("/tasks", given)["id"]
         workspace = house.folder / ".segue" / "server" / "workspaces" / id
         until(lambda: (workspace / "pid").exists() and (workspace / "pid").read_text().strip())

@@ -89,7 +89,7 @@ class Server:
 
     def task(self, title: str, **more: Any) -> str:
         """A new task, submitted unless it is said otherwise; its id."""
-        given = {"title": title, "description": "Do it.", "submit": True, **more}
+        given = {"type": "custom", "title": title, "description": "Do it.", "submit": True, **more}
         made: str = self.api("POST", "/tasks", given)["id"]
         return made
 

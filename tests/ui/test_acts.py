@@ -127,14 +127,11 @@ def test_changes_without_words_are_refused(page: Page, server: Server) -> None:
 
 
 def test_a_question_is_answered_wrong_then_right(page: Page, server: Server) -> None:
-    """What is none of the options is refused with a suggestion, which one click takes."""
+    """What is close to an option is refused with a suggestion, which one click takes."""
     id = server.task("A service", agent="asker")
     question = server.waits(id, "question")
     page.goto("/inbox")
     asked = gate(page, question["id"])
-    asked.get_by_label("Or in your own words").fill("qqq")
-    asked.get_by_role("button", name="Answer", exact=True).click()
-    expect(asked.get_by_role("alert")).to_have_text("Choose one of the options.")
     asked.get_by_label("Or in your own words").fill("Postgre")
     asked.get_by_role("button", name="Answer", exact=True).click()
     expect(asked.get_by_role("alert")).to_contain_text("Did you mean “PostgreSQL”?")
@@ -144,6 +141,23 @@ def test_a_question_is_answered_wrong_then_right(page: Page, server: Server) -> 
     server.reaches(id, "completed")
     page.goto(f"/tasks/{id}")
     expect(page.locator(".settled strong")).to_have_text("PostgreSQL")
+
+
+def test_a_question_is_answered_in_own_words(page: Page, server: Server) -> None:
+    """What is close to no option is taken; what is close to one, after a second click."""
+    for text, is_close in (("neither of them", False), ("Postgre", True)):
+        id = server.task("A service", agent="asker")
+        question = server.waits(id, "question")
+        page.goto("/inbox")
+        asked = gate(page, question["id"])
+        asked.get_by_label("Or in your own words").fill(text)
+        asked.get_by_role("button", name="Answer", exact=True).click()
+        if is_close:
+            asked.get_by_role("button", name="Send my own words").click()
+        expect(page.get_by_text("Answered. The agent goes on.")).to_be_visible()
+        server.reaches(id, "completed")
+        page.goto(f"/tasks/{id}")
+        expect(page.locator(".settled strong")).to_have_text(text)
 
 
 def test_an_option_is_chosen(page: Page, server: Server) -> None:
