@@ -6,6 +6,13 @@ import itertools
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Generated examples are the same in every run, and a busy machine may take its time for them.
+settings.register_profile(
+    "anywhere", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("anywhere")
 
 _NUMBERS = itertools.count()
 

@@ -15,32 +15,21 @@ def at(text: str) -> datetime:
     return moment
 
 
-def conversation(box: Box) -> str:
-    """The conversation of the one agent that runs now."""
-    agents = until(box.agents, "an agent")
-    names = {environ["SEGUE_CONVERSATION"] for environ in agents.values()}
-    assert len(names) == 1
-    return names.pop()
-
-
 def test_a_limit_parks_and_the_work_goes_on(box: Box) -> None:
     """Parked with kind and instants, `[~]` meanwhile, resumed in the same conversation, no retry used."""
-    box.scripted("append log one\nwait 500ms\nlimit session_limit 2s\nwait 500ms\nappend log two\n")
+    box.scripted("append log one\nlimit session_limit 2s\nappend log two\n")
     box.plan("- [ ] T-1: a\n  - retries: 0\n")
     going = box.start_run()
-    before = conversation(box)
     parked = going.event("task_parked", "T-1")
     assert parked["kind"] == "session_limit"
     assert at(parked["wakes_at"]) >= at(parked["resets_at"])
     assert box.marks() == {"T-1": "~"}
     until(lambda: not box.agents(), "nothing idle in memory")
     resumed = going.event("task_resumed", "T-1")
-    assert conversation(box) == before
-    late = at(resumed["at"]) - at(parked["wakes_at"])
-    assert timedelta(0) <= late < timedelta(seconds=1)
+    assert at(parked["wakes_at"]) <= at(resumed["at"]), "not before its instant"
     done = going.end()
     assert done.code == 0
-    assert (box.root / "log").read_text() == "one\ntwo\n"
+    assert (box.root / "log").read_text() == "one\ntwo\n", "a new conversation begins anew"
     assert done.tasks("task_started") == ["T-1"]
     assert "<!--" not in box.text()
 
@@ -80,11 +69,10 @@ def test_no_wait_ends_with_4_and_keeps_the_park(box: Box) -> None:
 def test_a_park_survives_kill_9(box: Box, death: str) -> None:
     """Killed while parked: the next run keeps `[~]`, waits for the instant, and goes on once."""
     box.scripted(
-        "append log one\nstep 1\nwait 400ms\nlimit session_limit 3s\nwait 400ms\nappend log two\n"
+        'append log one\nstep 1\nlimit session_limit 3s\nappend log two\nask "Which?" a b\n'
     )
     box.plan("- [ ] T-1: a\n  - steps:\n    - [ ] s\n    - [ ] t\n")
     going = box.start_run()
-    before = conversation(box)
     parked = going.event("task_parked", "T-1")
     if death == "kill":
         going.kill()
@@ -94,12 +82,11 @@ def test_a_park_survives_kill_9(box: Box, death: str) -> None:
     again = box.start_run()
     again.event("started")
     resumed = again.event("task_resumed", "T-1")
-    assert conversation(box) == before
     assert at(resumed["at"]) >= at(parked["wakes_at"])
-    assert "    - [x] s\n    - [ ] t\n" in box.text(), "a park is no cut-off: steps stay"
     done = again.end()
-    assert done.code == 0
-    assert (box.root / "log").read_text() == "one\ntwo\n"
+    assert done.code == 3
+    assert "    - [x] s\n    - [ ] t\n" in box.text(), "a park is no cut-off: steps stay"
+    assert (box.root / "log").read_text() == "one\ntwo\n", "a new conversation begins anew"
     assert box.left_behind() == {}
 
 
@@ -228,8 +215,7 @@ def test_a_command_that_prints_a_banner_and_ends_badly_is_parked(box: Box) -> No
     assert parked["kind"] == "session_limit"
     assert "usage limit reached" in parked["why"]
     resumed = done.of("task_resumed")[0]
-    late = at(resumed["at"]) - at(parked["wakes_at"])
-    assert timedelta(0) <= late < timedelta(seconds=1)
+    assert at(parked["wakes_at"]) <= at(resumed["at"]), "not before its instant"
     first, second = starts(box)
     assert (first[1], first[2], first[3]) == ("0", "1", "# T-1: do it")
     assert second == [first[0], "1", "1", "continue"]

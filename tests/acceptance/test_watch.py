@@ -70,7 +70,7 @@ def test_started_while_already_limited(desk: Desk, passed_s: int) -> None:
     assert instant(paused["resets_at"]) == reset
     tui.wait("submitted", wait_s=90)
     assert tui.first_sent_at() >= reset
-    assert tui.first_sent_at() <= max(reset, began) + 10
+    assert tui.first_sent_at() <= max(reset, began) + LATE_S
     watch.now(tui.pane, "busy")
     tui.resumed_once()
 
@@ -116,7 +116,7 @@ def test_other_agents(desk: Desk, brand: str) -> None:
     began = time.time()
     watch = desk.watch()
     paused = watch.state(tui.pane, "paused")
-    assert abs(instant(paused["resets_at"]) - began - 3) < 10
+    assert began + 3 <= instant(paused["resets_at"]) < began + 3 + LATE_S
     tui.wait("busy")
     assert tui.first_sent_at() >= began + 3
     watch.now(tui.pane, "busy")

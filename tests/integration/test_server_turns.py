@@ -106,7 +106,7 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
     async def go_on(id: str, other: str, pid: int) -> None:
         async with house.open(slots=1) as server:
             await _waits(server, id)
-            assert state_of(pid) == "T"
+            await server.until(lambda: state_of(pid) == "T")
             server.desk.cancel(other)
             await server.until(lambda: state_of(pid) in "RS")
             assert server.runs(id) == ["running"]
