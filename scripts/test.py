@@ -7,6 +7,7 @@ The last line adds up what pytest says at the end of each part, in pytest's own 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,16 +19,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TESTS = (sys.executable, "-m", "pytest", "--dist", "worksteal")
+UNCOMPILED = "PYTHONDONTWRITEBYTECODE"  # each process would compile everything anew
 Part = tuple[str, ...]
 
-# Most tests wait more than they compute, so there are more of them at once than processors. Those
-# that hit a moment of the clock come next, fewer at once. The real agent programs and the browser
-# are large and get a processor each.
+# Most tests wait more than they compute, so there are many more of them at once than processors.
+# The real agent programs and the browser are large: fewer of them at once.
 PARTS: tuple[Part, ...] = (
     ("make", "--no-print-directory", "check"),
-    (*TESTS, "-n", "6", "tests", "--ignore=tests/real", "--ignore=tests/ui", "-m", "not moments"),
-    (*TESTS, "-n", "4", "tests", "-m", "moments"),
-    (*TESTS, "-n", "2", "tests/real", "tests/ui"),
+    (*TESTS, "-n", "10", "tests", "--ignore=tests/real", "--ignore=tests/ui"),
+    (*TESTS, "-n", "3", "tests/real", "tests/ui"),
 )
 
 
@@ -79,7 +79,8 @@ def _name(case: ET.Element) -> str:
 
 def _ended(words: Part, cwd: Path) -> int:
     """Run a command; how it ended. Ctrl-C reaches the command, too: it has its last words."""
-    with subprocess.Popen(words, cwd=cwd) as process:
+    env = {name: value for name, value in os.environ.items() if name != UNCOMPILED}
+    with subprocess.Popen(words, cwd=cwd, env=env) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:

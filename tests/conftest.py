@@ -16,6 +16,12 @@ settings.load_profile("anywhere")
 
 _NUMBERS = itertools.count()
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that wait longest begin first: none of them is left when all others are through."""
+    items.sort(key=lambda item: item.get_closest_marker("moments") is None)
+
+
 # Tests may be started in the background, which ignores Ctrl-C; the commands that they start and
 # stop with it must not inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
