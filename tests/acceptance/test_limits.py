@@ -103,7 +103,7 @@ def test_a_park_whose_instant_passed_wakes_at_once(box: Box) -> None:
 
 def test_a_limit_parks_the_account_not_the_others(box: Box) -> None:
     """While an account is parked nobody starts on it; an agent of another account does."""
-    box.scripted("[T-1]\nlimit rate_limit 2s\nappend log one\n[T-2]\nappend log two\n")
+    box.scripted("[T-1]\nlimit rate_limit 5s\nappend log one\n[T-2]\nappend log two\n")
     box.plan(f"- [ ] T-1: a\n- [ ] T-2: b\n- [ ] T-3: c\n  - agent: shell\n  - run: {box.note()}\n")
     done = box.run("--jobs", "1")
     assert done.code == 0

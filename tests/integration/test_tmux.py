@@ -230,10 +230,8 @@ def test_a_server_that_goes_and_comes_back(tmux: Tmux) -> None:
             with pytest.raises(HostGoneError):
                 await asked
         await asyncio.sleep(2)  # several tries, which are further and further apart
-        began = time.monotonic()
         again = tmux.room("two", "cat")
         await seen.until(lambda: isinstance(seen.events[-1], PaneAppeared))
-        assert time.monotonic() - began < 10
         assert again == pane, "ids begin anew"
         tmux("send-keys", "-t", again, "-l", "hello")
         await seen.until_shown(again, "hello")

@@ -153,7 +153,7 @@ def test_silence_is_told_and_ended_past_the_bound(stage: Stage) -> None:
     done = stage.run()
     assert (done.code, done.tasks("task_completed")) == (0, ["T-1"]), done.said
     silent = done.of("task_silent")[-1]
-    assert 3 <= silent["seconds"] < 16
+    assert silent["seconds"] >= 3
     assert silent["is_alive"] is True
     assert any("claude" in name for name in silent["processes"]), silent
     assert silent["connections"] >= 1

@@ -240,8 +240,8 @@ def test_why_a_block_is_refused_is_told() -> None:
 def test_many_short_lines_cost_little() -> None:
     """A block of nothing but short lines is read in a moment."""
     body = ["message: x", *["y"] * 45_000]
-    begin = time.perf_counter()
+    begin = time.process_time()
     told = read(ERROR, body)
     assert isinstance(told, ErrorTold)
     assert len(told.message) <= FIELD_CHARS_MAX
-    assert time.perf_counter() - begin < 20.0
+    assert time.process_time() - begin < 20.0
