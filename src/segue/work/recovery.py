@@ -97,6 +97,8 @@ def _recover_run(run: PlanRun, row: RunRow) -> None:
         return
     attempt = Attempt(row, task, profile)
     match row.state:
+        case RunState.VERIFYING | RunState.MERGING if not _is_wanted(run, row):
+            _end_for_good(run, row)
         case RunState.VERIFYING:
             _recover_verify(run, attempt)
         case RunState.MERGING:
@@ -104,6 +106,11 @@ def _recover_run(run: PlanRun, row: RunRow) -> None:
             outcomes.merge_or_complete(run, attempt)
         case _:
             _recover_agent(run, attempt)
+
+
+def _is_wanted(run: PlanRun, row: RunRow) -> bool:
+    """Whether its task is still in progress: a person may have settled it, or set it back."""
+    return run.ledger.tasks[row.task].state is TaskState.IN_PROGRESS
 
 
 def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
@@ -119,7 +126,8 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
         case NeverStarted():
             conversations.ended(run, attempt)
             run.ledger.move_run(row, *_unstarted(row))
-            _go_on_unstarted(run, row)
+            if _is_wanted(run, row):
+                _go_on_unstarted(run, row)
         case _:
             _note_what_was_heard(run, attempt)
             conversations.ended(run, attempt)
@@ -172,7 +180,8 @@ def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
 
 
 def _end_for_good(run: PlanRun, row: RunRow) -> None:
-    """Its task or its agent is no longer in the plan: nothing of it may run on."""
+    """Its task or its agent is no longer in the plan, or a person changed the task's mark: nothing
+    of it may run on."""
     run.engine.end_unknown(row.id)
     if row.verify_job:
         run.engine.end_unknown(row.verify_job)

@@ -392,3 +392,20 @@ def test_a_lost_conversation_does_not_lose_the_interruption(bench: Bench) -> Non
     assert resumed_by(bench) is None
     assert was_told(bench.prompt())
     assert "# T-1: Build" in bench.prompt()
+
+@pytest.mark.parametrize("mark", ["!", " ", "x", "-"])
+def test_a_check_of_a_task_that_a_person_has_settled_is_not_made(bench: Bench, mark: str) -> None:
+    """Segue died while it verified, and the mark was changed: the file decides, nothing is settled
+    by a check that nobody wants any more."""
+    bench.begin("- [ ] **T-1**: do\n  - verify: make test\n")
+    bench.starts()
+    bench.says(Finished(False, "done"))
+    bench.ends()
+    assert bench.job.startswith("T-1") and ".verify" in bench.job
+    path = bench.root / "PLAN.md"
+    text = path.read_text().replace("[~]", f"[{mark}]")
+    bench.start(text, on_failed="gate")
+    bench.recover()
+    assert not any(".verify" in job for job in bench.engine.begun)
+    assert f"[{mark}]" in path.read_text() or mark == " "
+    assert len(bench.engine.begun) == (mark == " ")
