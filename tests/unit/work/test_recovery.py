@@ -393,6 +393,7 @@ def test_a_lost_conversation_does_not_lose_the_interruption(bench: Bench) -> Non
     assert was_told(bench.prompt())
     assert "# T-1: Build" in bench.prompt()
 
+
 @pytest.mark.parametrize("mark", ["!", " ", "x", "-"])
 def test_a_check_of_a_task_that_a_person_has_settled_is_not_made(bench: Bench, mark: str) -> None:
     """Segue died while it verified, and the mark was changed: the file decides, nothing is settled

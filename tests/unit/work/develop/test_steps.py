@@ -598,3 +598,21 @@ def test_the_place_of_a_checkpoint(desk: FeatureBench) -> None:
     wanted = ("real-time chat", "IMPLEMENT", "cp-1", "check store", "store.py")
     for word in (*wanted, str(desk.steps.design)):
         assert word in text
+
+
+@pytest.mark.parametrize("task", ["design", "review", "cp-1", "merge"])
+def test_an_agent_that_was_cut_off_is_told_so(desk: FeatureBench, task: str) -> None:
+    """In every phase: unfinished edits of its own may lie in the folder."""
+    desk.develop(jobs=1)
+    for step in (desk.designs, desk.reviews, lambda: desk.passes("cp-1", "cp-2")):
+        if task not in desk.running:
+            step()
+    if task == "merge":
+        desk.ends_well("check")
+    desk.happens(Started(desk.attempt_of(task).run.id, 100, 1))
+    desk.pass_s(1)
+    assert "interrupted" not in desk.told_to(task)
+    desk.develop(None, jobs=1)
+    if task == "merge":  # from its beginning, with all validations
+        desk.ends_well("check")
+    assert "interrupted" in desk.told_to(task)
