@@ -144,14 +144,17 @@ def hook() -> Iterator[Hook]:
 
 def test_a_way_that_fails_ends_no_work_and_is_tried_again(post: Post, hook: Hook) -> None:
     """Once more before the end; and what could not be sent then goes out at the next start."""
-    post.user(f'channels = ["desktop", "webhook:http://127.0.0.1:{hook.server_port}/x"]')
+    post.user(
+        f'channels = ["command:no-such-program", "webhook:http://127.0.0.1:{hook.server_port}/x"]'
+    )
     post.box.plan("- [ ] **T-001**: a\n  - run: true\n")
     hook.answers = [500]
-    done = post.box.segue("run", "PLAN.md", env={"PATH": "/usr/bin:/bin"})
+    done = post.box.segue("run", "PLAN.md")
     assert done.code == 0
     assert [body["event"] for body in hook.got] == ["completed"] * 2
     assert len({body["id"] for body in hook.got}) == 1
     assert "HTTP 500" in done.said
+    assert "config.toml:2: [notify] channels: `command`: no-such-program is not" in done.said
 
     hook.answers = [500] * 5
     post.box.plan("- [ ] **T-002**: b\n  - run: true\n")

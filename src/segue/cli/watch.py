@@ -116,7 +116,7 @@ def command(
         telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
         notify = config.load(None, config.user_file(environ)).notify
         ways, missing = channels.read_ways(notify, environ, clock, project.server)
-        for text in (*kept.clamped, *(f"[WARN] {problem}" for problem in missing)):
+        for text in (*kept.clamped, *map(channels.left_out, missing)):
             telling.line(text)
         store = Store.open(project.database)
         try:

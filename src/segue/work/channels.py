@@ -45,6 +45,12 @@ def read_ways(
     return list(ways.values()), problems
 
 
+def left_out(problem: Problem) -> str:
+    """A way that is not used because its program is not there, as a line of the log."""
+    text = _("[WARN] {where}: {message}; nobody is told by it ({hint})")
+    return text.format(where=problem.where, message=problem.message, hint=problem.hint)
+
+
 def quiet(settings: NotifySettings) -> Quiet | None:
     return parse_quiet(settings.quiet) if settings.quiet else None
 

@@ -300,7 +300,7 @@ async def conduct(
             emit=run_log.logged(project.logs, clock, around.emit),
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
-        for text in (*clamped, *(f"[WARN] {problem}" for problem in missing)):
+        for text in (*clamped, *map(channels.left_out, missing)):
             run.tell("notice", text=text, is_log=True)
         begin(run)
         return await _run(run, engine, around, how, post(run, store, ways, settings, tz))
