@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from datetime import datetime
 
 import pytest
@@ -139,3 +140,19 @@ def test_a_parked_feature_is_resumable(feature: Feature) -> None:
     (found,) = feature.box.segue("resume", "--json").json["found"]
     assert (found["kind"], found["resumable"]) == ("develop", True)
     assert found["why"] and found["next"]
+
+
+def test_an_escalation_is_asked_about_while_another_checkpoint_is_parked(feature: Feature) -> None:
+    """Nothing else can run for an hour: the question does not wait for it."""
+    feature.settle(cp("cp-1"), cp("cp-2"))
+    feature.play("cp-1", "print('no')")
+    feature.play("cp-2.1", "hold('limit'); limit(3600)")
+    going = feature.start()
+    feature.begun("cp-1", 3)
+    until(lambda: feature.checkpoints["cp-1"] == ("escalated", 3), "the escalation")
+    assert not going.result.of("gate_opened")
+    feature.box.release("limit")
+    going.event("task_parked", "cp-2")
+    assert going.event("gate_opened")["task"] == "cp-1"
+    going.send(signal.SIGINT)
+    assert going.end().code == 130

@@ -225,11 +225,11 @@ class PlanRun:
             return True
         if self.file.is_broken:
             return False
-        if self.questions.ask_about_failed_here(self) or self.questions.is_asking:
+        # What is parked may be so for hours: whoever can be asked meanwhile is asked now.
+        has_changed = self.questions.ask_about_failed_here(self) or self.file.at_rest(self)
+        if has_changed or self.questions.is_asking:
             return False
-        if self.decisions.next_at is not None and self.options.wait:
-            return False
-        return not self.file.at_rest(self)
+        return self.decisions.next_at is None or not self.options.wait
 
     def commit(self) -> None:
         """Tables first, then marks, then processes, then the word about it."""

@@ -84,7 +84,8 @@ class Source(Protocol):
         ...
 
     def at_rest(self, run: PlanRun) -> bool:
-        """Nothing runs and nothing can start; True: something has changed by this."""
+        """Nothing runs and nothing can start now, though something may be parked; True: something
+        has changed by this."""
         ...
 
     def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
