@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from office_kit import House, Open, play
 
+from segue.work import overview
 from segue.work.server.desk import NewTask
 from segue.work.server.refused import Refused
 
@@ -71,6 +72,9 @@ def test_a_task_that_waits_in_vain_is_in_the_inbox_with_what_can_be_done(house: 
             assert [one["id"] for one in item["missing"]] == [first]
             assert set(server.desk.task(second)["allowedActions"]) >= set(item["acts"])
             assert server.desk.inbox(kind="stuck", task=second)["total"] == 1
+            (standing,) = overview.look(house.folder)
+            (gate,) = standing.gates
+            assert (gate["kind"], gate["id"], first in gate["text"]) == ("stuck", second, True)
             assert server.desk.inbox(kind="question")["total"] == 0
             made = server.desk.retry(second)
             assert (made["retryOf"], made["status"] != "draft") == (first, True)

@@ -345,7 +345,9 @@ class Reading:
         shown = shapes.gate(gate, task)
         if is_named:
             title = task.title if task else gate.task
-            shown = {"kind": gate.kind, "taskTitle": title, **shown}
+            named = {"kind": gate.kind, "taskTitle": title, "task": gate.task, "title": title}
+            text = gate.text or gate.name or title
+            shown = {**named, "text": text, "acts": list(shapes.ACTS[gate.kind]), **shown}
         return self._veiled(shown)
 
     def _veiled(self, shown: Json) -> Json:

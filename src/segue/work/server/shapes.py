@@ -21,6 +21,11 @@ BLOCKED_BY = {
     AgentState.WAITING_QUESTION: "question",
     AgentState.WAITING_REVIEW: "review",
 }
+ACTS = {
+    "review": ("approve", "request_changes"),
+    "question": ("answer",),
+    "dependency": ("provide", "reject"),
+}
 ENTITIES = {"server_task": "task", "server_agent": "agent", "server_gate": "gate"}
 
 

@@ -12,7 +12,8 @@ from segue.core.standing import Signs, state_of
 from segue.i18n import _, ngettext
 from segue.store import lock
 from segue.work.overview import Known, Standing
-from segue.work.server.records import OPEN_RUNS
+from segue.work.server import stuck
+from segue.work.server.records import OPEN_RUNS, Records
 from segue.work.usage import Usage, nothing
 
 COUNTED = {
@@ -121,7 +122,7 @@ def _gates(known: Known) -> list[dict[str, Any]]:
         "SELECT g.*, t.title FROM server_gates g JOIN server_tasks t ON g.task = t.id"
         " WHERE g.state = ? ORDER BY g.created_at LIMIT ?"
     )
-    return [
+    gates = [
         {
             "id": row["id"],
             "kind": row["kind"],
@@ -131,6 +132,17 @@ def _gates(known: Known) -> list[dict[str, Any]]:
         }
         for row in known.store.all(sql, Asking.PENDING, GATES_SHOWN_MAX)
     ]
+    held = [
+        {
+            "id": task.id,
+            "kind": "stuck",
+            "task": task.id,
+            "text": "; ".join(one.text for one in missing),
+            "options": list(stuck.acts(missing)),
+        }
+        for task, missing in stuck.every(Records(known.store))
+    ]
+    return [*gates, *held][:GATES_SHOWN_MAX]
 
 
 def facts(standing: Standing) -> dict[str, Any]:
