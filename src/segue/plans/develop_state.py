@@ -185,13 +185,9 @@ def _again(text: str, feature: Feature) -> str:
     if places is None:
         places = found["checkpoints"] = {}
     names = {str(key): key for key in places}
-    seen: set[int] = set()
     for key, progress in feature.checkpoints.items():
         name = names.get(key, key)
         place = places.setdefault(name, {})
-        if id(place) in seen:  # an alias: from now on they differ
-            place = places[name] = dict(place)
-        seen.add(id(place))
         place["status"], place["iteration"] = str(progress.status), progress.iteration
     out = io.StringIO()
     yaml.dump(found, out)

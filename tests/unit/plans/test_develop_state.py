@@ -211,12 +211,10 @@ def test_a_new_one_within_braces() -> None:
     "text",
     [
         "{phase: IMPLEMENT, feature: x, mine: 1, checkpoints: {a: {status: pending}}}\n",
-        HEAD + "mine: 1\ncheckpoints:\n  a: &p { status: pending, iteration: 0 }\n  b: *p\n",
         HEAD + "mine: 1\ncheckpoints:\n  a:\n    status: pending  # why\n",
         "---\n" + HEAD + "mine: 1\n...\n",
-        HEAD + "mine: 1\nbase: &p { status: pending }\ncheckpoints:\n  a: { <<: *p }\n",
     ],
-    ids=["braces", "alias", "no-iteration", "document-end", "merge-key"],
+    ids=["braces", "no-iteration", "document-end"],
 )
 def test_what_has_no_place_of_its_own_is_written_again(text: str) -> None:
     """The values are right, and nobody's keys are lost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import Cause
+from segue.dialects.events import PhaseDone
 from segue.engine.port import Ended
 from segue.errors import AgentError, UserError
 from segue.i18n import _
@@ -27,13 +29,27 @@ REWORKS_MAX = 3
 TAIL_LINES = 30
 
 
+async def look_through(office: Supervisor, attempt: Attempt) -> None:
+    """Segue's own checks of what an agent says to be complete, beside the event loop."""
+    says_so = any(isinstance(one, PhaseDone) for one in attempt.told)
+    if attempt.run.purpose != "work" or not (says_so or attempt.profile.needs_command):
+        return
+    task = office.records.task(attempt.run.task)
+    phase = task.now_at if task is not None else None
+    if task is None or phase is None:
+        return
+    workspace = Path(task.workspace or "")
+    found = await asyncio.to_thread(deliverables.look_through, phase, workspace)
+    office.looked_through[task.id] = found
+
+
 def begin(office: Supervisor, task: TaskRow, agent: AgentRow, also: list[Change]) -> None:
     """The agent says that the phase is complete: a claim, which is checked."""
     phase = task.now_at
     assert phase is not None
-    workspace = Path(task.workspace or "")
-    found = deliverables.collect(workspace, phase.deliverables)
-    reasons = deliverables.check(phase, found, workspace)
+    reasons = office.looked_through.pop(task.id, None)
+    if reasons is None:
+        reasons = deliverables.look_through(phase, Path(task.workspace or ""))
     if reasons:
         _rework(office, task, agent, reasons, also)
     elif phase.verify:

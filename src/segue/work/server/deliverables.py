@@ -64,6 +64,11 @@ def collect(workspace: Path, patterns: Sequence[str]) -> list[Deliverable]:
     return found
 
 
+def look_through(phase: Phase, workspace: Path) -> list[str]:
+    """What is wanting of a phase's deliverables as they lie there, in words."""
+    return check(phase, collect(workspace, phase.deliverables), workspace)
+
+
 def check(phase: Phase, found: Sequence[Deliverable], workspace: Path) -> list[str]:
     """What is wanting of a phase's deliverables, in words; empty: nothing is."""
     if reasons := too_much(found):

@@ -45,6 +45,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Note
 from segue.work.accounts import Accounts
 from segue.work.server import (
+    checking,
     faults,
     mishaps,
     moves,
@@ -96,6 +97,7 @@ class Supervisor:
     unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
+    looked_through: dict[str, list[str]] = field(default_factory=dict)  # what is wanting, by task
     put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
     is_stopping: bool = False
     is_away: bool = False  # nothing can be kept: nothing is done until it can
@@ -160,8 +162,12 @@ class Supervisor:
         instants = [at for at in (timers.next_at(self), self.look_at) if at is not None]
         self.engine.wake_at(min(instants, default=None))
         for happening in await self.engine.next():
+            if isinstance(happening, Ended):
+                await self._look_through(self.attempts.get(happening.job))
             self.handle(happening)
-        self._act_on_told()
+        for attempt in [one for one in self.attempts.values() if one.told or one.is_further]:
+            await self._look_through(attempt)
+            self._act_on_told(attempt)
         if self.trouble is not None:
             raise self.trouble
 
@@ -370,16 +376,26 @@ class Supervisor:
         if attempt.profile.brand is None and not takes_lines(attempt.profile):
             self.end(attempt)
 
-    def _act_on_told(self) -> None:
+    async def _look_through(self, attempt: Attempt | None) -> None:
+        """What an agent says to be complete is looked through beside the event loop, so that
+        people are answered meanwhile; `checking` finds what came of it."""
+        self.looked_through.clear()
+        if attempt is None:
+            return
+        try:
+            await checking.look_through(self, attempt)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            mishaps.about(self, attempt.run.task, error)
+
+    def _act_on_told(self, attempt: Attempt) -> None:
         """After all of one read: what counts most in it comes first, whatever stands before it."""
-        for attempt in [one for one in self.attempts.values() if one.told or one.is_further]:
-            try:
-                if attempt.is_further:
-                    progress.keep(self, attempt)
-                if attempt.told and takes_lines(attempt.profile):
-                    outcomes.told(self, attempt)
-            except Exception as error:  # noqa: BLE001 - it fails its own task
-                mishaps.about(self, attempt.run.task, error)
+        try:
+            if attempt.is_further:
+                progress.keep(self, attempt)
+            if attempt.told and takes_lines(attempt.profile):
+                outcomes.told(self, attempt)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            mishaps.about(self, attempt.run.task, error)
 
     def _is_meant(self, attempt: Attempt, event: Event) -> bool:
         task = self.records.task(attempt.run.task)
