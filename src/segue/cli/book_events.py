@@ -86,6 +86,7 @@ def tripped(f: Facts) -> str:
         "same_reason": _("the same reason three times"),
         "too_many_tries": _("more than five tries"),
         "falling_scores": _("three falling scores"),
+        "changed_by_hand": _("the judge rejects your own text"),
         "triggered": _("it had tripped before"),
     }.get(f["cause"], f["cause"])
     lines = [_("⛔ circuit breaker at chapter {n}: {cause}").format(n=f["chapter"], cause=cause)]

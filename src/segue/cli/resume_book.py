@@ -101,7 +101,7 @@ def question() -> str:
 def target(seen: Look) -> int:
     """The chapter that a restart takes: a half one, else the current one."""
     assert seen.state is not None
-    half = [n for n in seen.folder.half_chapters(seen.state) if n not in seen.state.by_hand]
+    half = seen.folder.half_chapters(seen.state)
     current = seen.state.current_chapter
     return half[0] if half and current not in half else current
 

@@ -32,7 +32,7 @@ class Findings:
     def in_words(self) -> list[str]:
         told = []
         for numbers, text in (
-            (self.lost, _("chapter {n} is called completed and has no file: it is written again")),
+            (self.lost, _("chapter {n} has lost its text; the agent writes it again")),
             (
                 self.changed,
                 _("chapter {n} changed after the judge accepted it; the judge scores it again"),

@@ -81,8 +81,9 @@ class BookFolder:
         return self.chapters / f"chapter_{number:0{width}d}.md"
 
     def half_chapters(self, state: BookState) -> list[int]:
-        """Chapters that have a file and were neither completed nor given up."""
-        settled = {*state.completed_chapters, *state.failed_chapters}
+        """Chapters that have a file and were neither completed nor given up; what a person changed
+        since it was completed is whole."""
+        settled = {*state.completed_chapters, *state.failed_chapters, *state.by_hand}
         there = sorted(self.chapter_files())
         return [n for n in there if n not in settled and n <= state.total_chapters]
 

@@ -168,7 +168,7 @@ def _next(state: BookState, standing: Standing) -> str:
 
 
 def _redone(seen: Look, state: BookState) -> str:
-    half = [n for n in seen.folder.half_chapters(state) if n not in state.by_hand]
+    half = seen.folder.half_chapters(state)
     if state.by_hand:
         text = _("the judgement of chapter {chapters}, whose text changed")
         return text.format(chapters=", ".join(map(str, state.by_hand)))

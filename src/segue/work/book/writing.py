@@ -158,7 +158,9 @@ def _check_agent(cast: BookCast, name: str, folder: BookFolder, line: int | None
             _("the shell agent can neither write nor judge a chapter"),
             file=file,
             line=line,
-            hint=_('name a writer: writer = "claude", or an agent of kind "command"'),
+            hint=_('name a writer: writer = "claude", or an agent of kind "command"')
+            if (folder.root / settings.FILE).exists()
+            else _('name the agent of the project in segue.toml: agent = "claude"'),
         )
 
 

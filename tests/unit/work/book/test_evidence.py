@@ -314,7 +314,17 @@ def test_a_complete_book_with_a_chapter_missing_can_be_resumed(desk: BookBench) 
     seen = resuming.look(desk.root)
     assert seen.state is not None
     assert (seen.is_resumable, seen.lost) == (True, (2,))
-    assert seen.state.completed_chapters == (1, 3)
+    assert (seen.state.completed_chapters, seen.state.current_chapter) == ((1, 3), 2)
+
+
+def test_a_chapter_changed_by_hand_is_not_half_a_chapter(desk: BookBench) -> None:
+    """It is whole: a restart does not take it for one that was cut off."""
+    written(desk)
+    change(desk, 2)
+    seen = resuming.look(desk.root)
+    assert seen.state is not None
+    assert (seen.is_resumable, seen.changed, seen.state.by_hand) == (True, (2,), (2,))
+    assert seen.folder.half_chapters(seen.state) == []
 
 
 # The rule
