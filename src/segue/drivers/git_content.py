@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from segue.drivers.git import HASH, Git, GitError, Repository, read_small
@@ -40,8 +41,10 @@ def changed(repository: Repository, head: str) -> list[str]:
 
 
 def is_ignored(repository: Repository, path: str) -> bool:
+    """Of a path without magic: the one command that refuses to be told that there is none."""
     with repository.shadow(like=_existing(repository.index)) as git:
-        return git.holds("check-ignore", "-q", "--", path)
+        env = {**git.env, "GIT_LITERAL_PATHSPECS": "0"}
+        return replace(git, env=env).holds("check-ignore", "-q", "--", path)
 
 
 def commit_all(

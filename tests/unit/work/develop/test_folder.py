@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -102,3 +103,12 @@ def test_one_line_more_in_gitignore(folder: FeatureFolder, before: str | None, a
         path.write_bytes(before.encode())
     folder.ignore()
     assert path.read_bytes() == after.encode()
+
+
+@pytest.mark.parametrize("line", [".develop-workflow/", ".develop-workflow", "*.yaml", "/.dev*"])
+def test_what_git_ignores_is_known(folder: FeatureFolder, line: str) -> None:
+    """By whatever line: else the same one would be added at every start."""
+    subprocess.run(["git", "init", "-q", str(folder.root)], check=True)
+    assert not folder.is_ignored()
+    (folder.root / ".gitignore").write_text(f"{line}\n")
+    assert folder.is_ignored()
