@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
-from acceptance_kit import SEGUE, Box, Result
+from acceptance_kit import SEGUE, Box, Result, until
 
 
 def can_mount() -> bool:
@@ -62,19 +63,62 @@ def test_a_read_only_folder_with_memory_can_be_looked_at(box: Box) -> None:
     assert look.json["plans"][0]["state"] == "finished"
 
 
+WAITS_OR_ENDS = (
+    'while kill -0 $first 2>/dev/null && ! grep -q "waits until it can write" "$OUT/first";'
+    " do sleep 0.05; done"
+)
+
+
+@needs_mount
+@pytest.mark.parametrize("ending", ["room", "SIGTERM"])
+def test_a_disk_that_fills_up_during_a_run_is_waited_for(box: Box, ending: str) -> None:
+    """An agent fills it: the run waits and says so, and goes on when there is room; nothing is done
+    twice. SIGTERM ends it meanwhile, with its agents."""
+    fill = "dd if=/dev/zero of=filler bs=1k 2>/dev/null; true"
+    box.plan(
+        f"- [ ] T-1: a\n  - retries: 0\n  - run: {box.note()}; {fill}\n"
+        f"- [ ] T-2: b\n  - retries: 0\n  - run: {box.note()}; {box.hold('go')}\n"
+        f"- [ ] T-3: c (deps: T-1, T-2)\n  - retries: 0\n  - run: {box.note()}\n"
+    )
+    end = "rm filler; touch $OUT/go" if ending == "room" else "kill -TERM $first"
+    script = f"""
+    mount -t tmpfs -o size=4000k none /mnt && cp "$ROOT/PLAN.md" /mnt/ && cd /mnt || exit 99
+    "$SEGUE_BIN" run PLAN.md --json --jobs 2 > "$OUT/first" 2> "$OUT/first.err" & first=$!
+    {WAITS_OR_ENDS}
+    {end}
+    wait $first; echo $? > "$OUT/first.code"
+    """
+    inside(box, script)
+    said = (box.out / "first").read_text() + (box.out / "first.err").read_text()
+    assert "Traceback" not in said, said
+    assert "waits until it can write" in said
+    code = (box.out / "first.code").read_text().strip()
+    last = json.loads((box.out / "first").read_text().splitlines()[-1])
+    assert last["event"] == "finished"
+    if ending == "room":
+        assert (code, last["exit"]) == ("0", 0), said
+        assert sorted(box.notes()) == ["T-1", "T-2", "T-3"]
+    else:
+        assert (code, last["exit"]) == ("130", 130), said
+    until(lambda: not box.left_behind(), "no agent is left")
+
+
 @needs_mount
 @pytest.mark.parametrize("free_kb", [0, 40, 200])
 def test_a_full_disk_damages_nothing(box: Box, free_kb: int) -> None:
-    """No space left: exit 2 in words, the plan whole; with space again the work completes."""
+    """No space left: exit 2 in words, or it waits; the plan whole; with space again the work
+    completes."""
     text = "# Plan\n\n" + "".join(f"- [ ] T-{n}: x\n  - run: true\n" for n in range(1, 6))
     box.plan(text)
     script = f"""
     set -u
     mount -t tmpfs -o size=1500k none /mnt && cp "$ROOT/PLAN.md" /mnt/ && cd /mnt || exit 99
     dd if=/dev/zero of=filler bs=1k count=$(( $(df -k --output=avail /mnt | tail -1) - {free_kb} )) 2>/dev/null
-    "$SEGUE_BIN" run PLAN.md --json > "$OUT/first" 2> "$OUT/first.err"; echo $? > "$OUT/first.code"
+    "$SEGUE_BIN" run PLAN.md --json > "$OUT/first" 2> "$OUT/first.err" & first=$!
+    {WAITS_OR_ENDS}
     cp PLAN.md "$OUT/between.md"
     rm filler
+    wait $first; echo $? > "$OUT/first.code"
     "$SEGUE_BIN" run PLAN.md --json > "$OUT/second" 2> "$OUT/second.err"; echo $? > "$OUT/second.code"
     cp PLAN.md "$OUT/after.md"
     """

@@ -350,7 +350,7 @@ def test_a_full_disk_keeps_the_exit_code(bench: Bench) -> None:
         assert end.code == 6
         assert 0 < len(log) == end.log_bytes < 256 * 1024
         assert end.lost_bytes == 1_000_000 - end.log_bytes
-        with pytest.raises(AgentError, match="No space left"):
+        with pytest.raises(OSError, match="No space left"):
             bench.launch(bench.shell("touch started", folder=disk))
         assert not (bench.folder / "started").exists()
     finally:

@@ -20,6 +20,7 @@ from segue.dialects.script import Script
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
+from segue.work import storage_outage
 from segue.work.server import checking, outcomes, sitting_out, timers
 from segue.work.server.saving import Saving
 from segue.work.server.supervisor import Supervisor
@@ -300,7 +301,7 @@ def test_an_error_that_comes_again_and_again_ends_the_server(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bounded: after a few times it is raised."""
-    monkeypatch.setattr(sitting_out, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
     hits = breaks_for(monkeypatch, timers, "next_at", lambda _office: True)
 
     async def scene() -> None:
@@ -316,7 +317,7 @@ def test_files_of_one_task_that_cannot_be_written_hold_up_the_others_only_a_few_
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is room, but not for this one: a few tries, then it fails, and says why."""
-    monkeypatch.setattr(sitting_out, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
     bad: list[str] = []
     real = Saving.keep_round
     hits = []
@@ -346,7 +347,7 @@ def test_a_database_that_cannot_be_written_for_a_while(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever commit it hits, for however long: the work completes, each step once."""
-    monkeypatch.setattr(sitting_out, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
     real = Store.move
 
     def run(number: int) -> int:

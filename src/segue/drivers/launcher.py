@@ -8,6 +8,7 @@ claim lets only one keeper start the agent, whatever happens.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -51,6 +52,7 @@ __all__ = [
     "send",
 ]
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 ANSWER_S = 30.0
 CLOSE_S = 5.0
 AT_ONCE_S = 5.0
@@ -58,6 +60,14 @@ AT_ONCE_S = 5.0
 
 class _NurseryGone(Exception):  # noqa: N818 - an event rather than an error
     pass
+
+
+class _RefusedError(AgentError):
+    """A keeper says why it cannot begin."""
+
+    def __init__(self, number: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.errno = number
 
 
 @dataclass(eq=False)
@@ -93,7 +103,8 @@ class _Nursery(asyncio.Protocol):
         if future is None or future.done():
             return  # whoever asked was cancelled; the claim tells of the run
         if answer["error"]:
-            future.set_exception(AgentError(answer["error"]["strerror"]))
+            why = answer["error"]
+            future.set_exception(_RefusedError(why["errno"], why["strerror"]))
         else:
             future.set_result(Live(run, answer["keeper"], answer["started"], ending))
 
@@ -183,11 +194,12 @@ class Launcher:
         return self._nursery.process.pid if self._nursery else None
 
     async def launch(self, order: Order) -> Live:
-        """Start a run; AgentError: it did not start and never will.
+        """Start a run; AgentError, or OSError where the disk is full: it did not start and never
+        will.
 
         If this is cancelled, or the supervisor dies, `recover` knows what became of the run.
         """
-        reason = ""
+        reason, number = "", None
         for _attempt in range(2):
             nursery = await self._living_nursery()
             try:
@@ -199,12 +211,14 @@ class Launcher:
                 reason = _("the process that starts agents does not answer")
                 nursery.process.kill()
                 await nursery.close()
-            except AgentError as error:
-                reason = str(error)
+            except _RefusedError as error:
+                reason, number = str(error), error.errno
                 break
         outcome = recover(order.claim, order.end, order.run)
         if isinstance(outcome, Live):
             return outcome
+        if number in NO_ROOM:
+            raise OSError(number, reason, str(order.claim))
         text = _("run {run} could not be started: {reason}")
         raise AgentError(text.format(run=order.run, reason=reason))
 

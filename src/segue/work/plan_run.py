@@ -106,6 +106,7 @@ class PlanRun:
     jobs: dict[str, Attempt] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     stopping: StopWanted | None = None
+    has_begun: bool = False  # an agent was started, or found at work
     has_moved: bool = False  # some task went on since the start
     failed_here: list[str] = field(default_factory=list)
     skipped_here: set[str] = field(default_factory=set)  # by a person's decision
@@ -256,6 +257,7 @@ class PlanRun:
             self.engine.tell(Ended(attempt.run.id, None, error=str(error)))
             return
         self.jobs[job.id] = attempt
+        self.has_begun = True
         if job.id == attempt.run.id:  # not a check
             place.keep(self, attempt)
         self.engine.begin(job)

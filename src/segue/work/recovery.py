@@ -119,6 +119,7 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
     match run.engine.recover(job):
         case Alive():
             run.jobs[job.id] = attempt
+            run.has_begun = True
             run.tell("run_adopted", task=row.task, run=row.id)
         case Finished():
             run.jobs[job.id] = attempt

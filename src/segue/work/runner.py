@@ -46,6 +46,7 @@ from segue.work.planfile import PlanFile
 from segue.work.project import Project, check_writable, find_plan
 from segue.work.questions import Asker, Questions
 from segue.work.source import Source
+from segue.work.storage_outage import Outage, is_passing, outlast
 from segue.work.worktree import Worktrees
 from segue.work.zone import zone_here
 
@@ -222,6 +223,13 @@ def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -
 
 async def run_plan(wishes: Wishes, around: Surroundings) -> Result:
     """Run a task list, or go on with it."""
+    going_on = replace(wishes, restart=False)
+    return await outlast(
+        lambda is_again: _run_plan(going_on if is_again else wishes, around), around
+    )
+
+
+async def _run_plan(wishes: Wishes, around: Surroundings) -> Result:
     project, file, cast, settings = open_plan(wishes, around.environ)
     worktrees = None
     if wishes.isolate:
@@ -338,6 +346,8 @@ async def _run(
                 await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
             return result
         except BaseException as error:
+            if run.has_begun and is_passing(error):
+                raise Outage(error, run.workshop.project, run.file.path) from error
             await engine.end_all()
             told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
             if told is not None:

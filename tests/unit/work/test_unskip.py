@@ -104,7 +104,12 @@ def test_the_command_says_how_to_go_on(
     """In words the next command, as JSON what was changed."""
     (tmp_path / "PLAN.md").write_text(PLAN)
     monkeypatch.chdir(tmp_path)
-    assert cli.command.main(["T-2"], standalone_mode=False) == 0
+    assert cli.command.main(["T-2"], standalone_mode=False, obj={"environ": {}}) == 0
     assert "segue run PLAN.md" in capsys.readouterr().out
-    assert cli.command.main(["T-3", "--plan", "PLAN.md", "--json"], standalone_mode=False) == 0
+    assert (
+        cli.command.main(
+            ["T-3", "--plan", "PLAN.md", "--json"], standalone_mode=False, obj={"environ": {}}
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["task"] == "T-3"

@@ -36,6 +36,7 @@ from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
 from segue.work.runner import Cast, Conduct, Surroundings
 from segue.work.settings_file import line_of
+from segue.work.storage_outage import outlast
 
 
 class How(StrEnum):
@@ -199,6 +200,13 @@ def known_state(folder: BookFolder) -> BookState | None:
 
 async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     """Write all chapters that are left, or one of them."""
+    going_on = replace(wishes, how=How.GO_ON, on_tripped=None, asks_if_tripped=False, state=None)
+    return await outlast(
+        lambda is_again: _write_book(going_on if is_again else wishes, around), around
+    )
+
+
+async def _write_book(wishes: Wishes, around: Surroundings) -> Result:
     folder = BookFolder(wishes.folder.resolve())
     book = book_of(folder, wishes.state or _readable(folder), wishes.chapters)
     project, steps, cast, known = open_book(folder, around.environ, book)

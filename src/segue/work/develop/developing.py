@@ -48,6 +48,7 @@ from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
 from segue.work.rows import GateRow
 from segue.work.runner import Cast, Conduct, Surroundings
+from segue.work.storage_outage import outlast
 from segue.work.worktree import Worktrees
 
 
@@ -107,6 +108,13 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
 
 async def develop(wishes: Wishes, around: Surroundings) -> Result:
     """Begin a feature, or go on with the one that is there."""
+    going_on = replace(wishes, feature=None, is_fresh=False)
+    return await outlast(
+        lambda is_again: _develop(going_on if is_again else wishes, around), around
+    )
+
+
+async def _develop(wishes: Wishes, around: Surroundings) -> Result:
     folder = FeatureFolder(wishes.folder.resolve())
     project = Project.around(folder.root)
     known = config.load(project.root, config.user_file(around.environ))

@@ -12,11 +12,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from segue.work.server import storage
+from segue.work.storage_outage import waits_s
 
 if TYPE_CHECKING:
     from segue.work.server.supervisor import Supervisor
 
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 STUMBLES_MAX = 5  # errors about no task in particular, within a minute
 STUMBLING = timedelta(minutes=1)
 
@@ -27,15 +27,14 @@ async def until_over(office: Supervisor, error: Exception) -> None:
     office.is_away = True
     _tell(office, error)
     office.be_patient(False)
-    wait_s = FIRST_WAIT_S
+    waits = waits_s()
     while office.is_away and not office.is_stopping:
         office.trouble = None
         await office.engine.let_go()
         office.attempts.clear()
         office.probing.clear()
         office.waiting.clear()
-        await office.engine.next(wait_s)
-        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+        await office.engine.next(next(waits))
         if not office.is_stopping and office.can_write():
             _take_up(office)
     if not office.is_away:
