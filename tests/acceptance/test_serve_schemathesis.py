@@ -88,6 +88,8 @@ class Stock:
                 return {"checkpointId": newest["id"]}
             case "answer":
                 return {"answer": "SQLite"}
+            case "tasks":
+                return {"title": "T", "type": "one"}
             case "settings":
                 return {"slots": 16}
         return body
@@ -99,6 +101,7 @@ def stocked(house: House) -> Stock:
     asks, bad = server.new("asks"), server.new("bad")
     done, reviewed, reviewed_too, back = (server.new("quick") for _ in range(4))
     cancelled, running, paused = (server.new("slow") for _ in range(3))
+    stuck, stuck_too = (server.new("quick", dependsOn=[bad]) for _ in range(2))
     draft, draft_too, changed = (server.new("quick", submit=False) for _ in range(3))
     kept = {str(task["id"]) for task in server.items("/tasks")}
     server.new("quick", dependsOn=[paused])
@@ -113,7 +116,8 @@ def stocked(house: House) -> Stock:
         "answer": server.waiting("questions", asks)["id"],
         "approve": server.review(reviewed), "request-changes": server.review(reviewed_too),
         "submit": draft, "cancel": cancelled, "pause": running, "resume": paused,
-        "archive": done, "retry": bad, "fork": done, "rewind": back,
+        "archive": done, "retry": bad, "go-without": stuck,
+        "fail": stuck_too, "fork": done, "rewind": back,
     }  # fmt: skip
     server.reaches(bad, "failed")
     server.review(back)

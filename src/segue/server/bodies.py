@@ -36,7 +36,7 @@ class GivenTask(Body):
 
     title: Title
     description: Description = ""
-    type: Annotated[str, Field(min_length=1, max_length=100)]
+    type: Annotated[str, Field(min_length=1, max_length=100, examples=["custom", "create_app"])]
     agent: Name = ""
     depends_on: Ids = []
     priority: Priority = 0
