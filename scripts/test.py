@@ -77,10 +77,13 @@ def _name(case: ET.Element) -> str:
     return file if name == module else "::".join([file, *within, name])
 
 
+def _env() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != UNCOMPILED}
+
+
 def _ended(words: Part, cwd: Path) -> int:
     """Run a command; how it ended. Ctrl-C reaches the command, too: it has its last words."""
-    env = {name: value for name, value in os.environ.items() if name != UNCOMPILED}
-    with subprocess.Popen(words, cwd=cwd, env=env) as process:
+    with subprocess.Popen(words, cwd=cwd, env=_env()) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:
@@ -102,8 +105,24 @@ def run(parts: Sequence[Part], cwd: Path = ROOT) -> int:
     return 1 if report.failed else 0
 
 
+def compile_tests() -> subprocess.Popen[bytes]:
+    """Read all tests once beside the checks, else every worker compiles them for itself."""
+    words = (sys.executable, "-m", "pytest", "--collect-only", "tests")
+    return subprocess.Popen(
+        words, cwd=ROOT, env=_env(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def main() -> int:
+    with compile_tests() as compiling:
+        try:
+            return run(PARTS)
+        finally:
+            compiling.terminate()
+
+
 if __name__ == "__main__":
     try:
-        sys.exit(run(PARTS))
+        sys.exit(main())
     except KeyboardInterrupt:
         sys.exit(130)
