@@ -27,7 +27,8 @@ _NURSERY = b"/segue/drivers/nursery.py"
 def run_of(environ: Mapping[str, str], pid: int | None = None) -> dict[str, str] | None:
     """The variables (SEGUE_…) of the run that a process belongs to; None: it is a person's.
 
-    Those that the keeper gave count: between it and us, anybody may have set others."""
+    Those that the keeper gave count: between it and us, anybody may have set others. What it gave
+    to us alone (where the tools of this run tell what they were asked for) stays."""
     own = {name: value for name, value in environ.items() if name.startswith("SEGUE_")}
     found = own if own.get(RUN) else None
     for one in lineage(os.getpid() if pid is None else pid):
@@ -35,7 +36,7 @@ def run_of(environ: Mapping[str, str], pid: int | None = None) -> dict[str, str]
             return found or {**own, RUN: UNKNOWN}
         facts = processes.environ_of(one, "SEGUE_")
         if facts.get(RUN):
-            found = facts
+            found = {**own, **facts}
     return found
 
 

@@ -64,6 +64,13 @@ def test_whatever_an_agent_starts_is_an_agents(tmp_path: Path, command: str) -> 
     assert found["SEGUE_RUN"] in ("T-1-1-abcd", "?")
 
 
+def test_what_is_given_to_the_tools_alone_is_kept(tmp_path: Path) -> None:
+    """The run is the keeper's; where its tools write is known to them only."""
+    found = looked(tmp_path, "SEGUE_RUN=T-2-1-other SEGUE_TOLD=/a/file {look}; true")
+    assert found is not None
+    assert (found["SEGUE_RUN"], found["SEGUE_TOLD"]) == ("T-1-1-abcd", "/a/file")
+
+
 def test_it_is_known_however_deep(tmp_path: Path) -> None:
     """A hundred programs between the agent and us hide nothing."""
     deep = tmp_path / "deep.sh"
