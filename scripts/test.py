@@ -27,7 +27,7 @@ Part = tuple[str, ...]
 PARTS: tuple[Part, ...] = (
     ("make", "--no-print-directory", "check"),
     (*TESTS, "-n", "10", "tests", "--ignore=tests/real", "--ignore=tests/ui"),
-    (*TESTS, "-n", "3", "tests/real", "tests/ui"),
+    (*TESTS, "-n", "4", "tests/real", "tests/ui"),
 )
 
 
