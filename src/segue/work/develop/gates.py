@@ -73,7 +73,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     if steps.state.phase is not Phase.IMPLEMENT:
         return False
     failed = [one.id for one in steps.checkpoints if steps.state_of(one.id) is TaskState.FAILED]
-    if steps.reopen_free():
+    if reopen_free(steps):
         steps.passed_over()
         return True
     choice = steps.manner.on_escalated
@@ -92,6 +92,29 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
             is_going_on = is_going_on or run.questions.is_asking
     run.commit()  # the questions are told before they are asked
     return is_going_on
+
+
+def reopen_free(steps: FeatureSteps) -> bool:
+    """Checkpoints that waited for one that a person has settled go on."""
+    held = (TaskState.FAILED, TaskState.SKIPPED)
+    was_one_free = False
+    for _round in steps.checkpoints:
+        free = [
+            one.id
+            for one in steps.checkpoints
+            if steps.state_of(one.id) is TaskState.SKIPPED
+            and not steps.is_passed_over(one.id)
+            and not any(
+                steps.state_of(id) in held for id in one.depends if not steps.is_passed_over(id)
+            )
+        ]
+        for id in free:
+            steps.run.move_task(id, TaskState.PENDING, Trigger.REOPEN)
+            steps.run.tell("task_reopened", task=id, waits_for=[])
+        was_one_free = was_one_free or bool(free)
+        if not free:
+            break
+    return was_one_free
 
 
 def _is_chosen(steps: FeatureSteps, id: str, choice: str) -> bool:

@@ -72,3 +72,12 @@ def differences(feature: Feature, checkpoints: Sequence[Checkpoint]) -> list[str
         text = _("the state does not have these checkpoints of the design: {ids}")
         told.append(text.format(ids=", ".join(new)))
     return told
+
+
+def changed_meanwhile(written: Feature, found: Feature) -> str:
+    """What a person changed of phase and marks since they were written; nothing: an empty text."""
+    marks = {
+        id: one for id, one in found.checkpoints.items() if one != written.checkpoints.get(id, one)
+    }
+    phase = [str(found.phase)] if found.phase is not written.phase else []
+    return ", ".join([*phase, *([report(replace(found, checkpoints=marks))] if marks else ())])

@@ -235,29 +235,7 @@ class FeatureSteps(Steps):
 
     def followed(self, run: PlanRun) -> None:
         """What a checkpoint held back may be free now."""
-        self.reopen_free()
-
-    def reopen_free(self) -> bool:
-        """Checkpoints that waited for one that a person has settled go on."""
-        held = (TaskState.FAILED, TaskState.SKIPPED)
-        was_one_free = False
-        for _round in self.checkpoints:
-            free = [
-                one.id
-                for one in self.checkpoints
-                if self.state_of(one.id) is TaskState.SKIPPED
-                and not self.is_passed_over(one.id)
-                and not any(
-                    self.state_of(id) in held for id in one.depends if not self.is_passed_over(id)
-                )
-            ]
-            for id in free:
-                self.run.move_task(id, TaskState.PENDING, Trigger.REOPEN)
-                self.run.tell("task_reopened", task=id, waits_for=[])
-            was_one_free = was_one_free or bool(free)
-            if not free:
-                break
-        return was_one_free
+        gates.reopen_free(self)
 
     def _advance(self) -> bool:
         """Bring the file to what the tables say, one boundary a write; True: another phase."""
@@ -400,8 +378,12 @@ class FeatureSteps(Steps):
             text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")
             self.run.tell("notice", text=text.format(where=where, why=error, kept=kept))
             return
-        if found is not None:
-            self._data = found[0]
+        if found is None:
+            return
+        self._data = found[0]
+        if changed := reconciling.changed_meanwhile(self.state, found[1]):
+            text = _("{file} was changed meanwhile ({what}): that counts only while nothing runs")
+            self.run.tell("notice", text=text.format(file=self.shown, what=changed))
 
     # People
 

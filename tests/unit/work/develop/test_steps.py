@@ -507,6 +507,20 @@ def test_what_a_person_writes_meanwhile_stays(desk: FeatureBench) -> None:
     assert "phase: MERGE" in text
 
 
+def test_a_mark_that_is_changed_while_it_runs_is_not_lost_without_a_word(
+    desk: FeatureBench,
+) -> None:
+    """It is written over, and that is told."""
+    desk.to_implement()
+    desk.passes("cp-1")
+    path = desk.place.state_file
+    path.write_text(path.read_text().replace("passed, iteration: 1", "pending, iteration: 0"))
+    desk.passes("cp-2")
+    assert desk.marks["cp-1"] == ("passed", 1)
+    (told,) = [one["text"] for one in desk.told("notice")]
+    assert ".develop-workflow/state.yaml was changed meanwhile (cp-1 pending)" in told
+
+
 def test_a_document_that_is_gone_is_told(desk: FeatureBench) -> None:
     """With its path; nothing runs, and the state stays as it is."""
     desk.to_implement()
