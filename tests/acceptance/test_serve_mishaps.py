@@ -51,7 +51,10 @@ def test_an_exception_about_one_task_does_not_end_the_server(house: House) -> No
     for task in stumbled:
         failed = server.reaches(task, "failed")
         assert "nobody thought of this" in failed["error"]
-        assert (failed["agentStatus"], failed["allowedActions"]) == ("failed", ["retry", "delete"])
+        assert (failed["agentStatus"], failed["allowedActions"]) == (
+            "failed",
+            ["retry", "archive", "delete"],
+        )
         assert server.path(task)[-1] == "failed"
         assert house.starts(task) == 1, "it is not tried again"
         pids = [int(line) for line in house.lines(task, "starts")]
