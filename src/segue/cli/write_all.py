@@ -99,6 +99,8 @@ def _nothing_to_do(
         return nothing_begun() if only_resume else None
     if not state.is_begun:
         return nothing_to_resume() if only_resume else None
+    if state.completed_at is None and state.total_chapters > len(book.chapters):
+        return None  # whether it is complete is the question
     now = fitted(state, book)
     return f"{complete()}\n{anew()}" if now.is_over and not now.failed_chapters else None
 

@@ -47,3 +47,16 @@ def test_a_state_with_more_chapters_than_the_book_is_asked_about(
         assert "--chapters 5" in told
     assert Path("meta/ralph-state.json").read_bytes() == before
     assert not Path(".segue/segue.db").exists()
+
+
+def test_a_book_that_was_cut_behind_its_completed_chapters_is_not_called_complete(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its state has two more: whether it is complete is what is asked."""
+    Path("meta/ralph-state.json").write_text(json.dumps({**BEGUN, "completed_chapters": [1, 2, 3]}))
+    for number in (1, 2, 3):
+        Path(f"chapters/chapter_{number}.md").write_text("It was night.")
+    with pytest.raises(SystemExit) as caught:
+        main(["write-all"])
+    assert caught.value.code == 3
+    assert "--chapters 5" in capsys.readouterr().out
