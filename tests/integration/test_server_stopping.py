@@ -163,3 +163,22 @@ def test_an_end_does_not_wait_for_a_snapshot_for_ever(
             os.kill(int(pid_file(server, id).read_text()), signal.SIGKILL)
 
     play(scene)
+
+
+def test_an_agent_whose_task_was_lost_with_the_memory_is_ended(house: House) -> None:
+    """Nobody will ever ask for what it does, and nobody could follow it: nothing is left behind."""
+    env = {
+        "PATH": os.environ["PATH"], "SEGUE_PROJECT": str(house.folder),
+        "SEGUE_RUN": "task_lost-1", "SEGUE_TASK": "task_lost",
+    }  # fmt: skip
+    agent = subprocess.Popen(["sleep", "1000"], env=env)
+    try:
+
+        async def scene() -> None:
+            async with house.open() as server:
+                await server.until(lambda: agent.poll() is not None)
+
+        play(scene)
+    finally:
+        agent.kill()
+        agent.wait()

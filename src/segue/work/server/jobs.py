@@ -11,6 +11,7 @@ from pathlib import Path
 from segue.core.plan import Task, TaskState
 from segue.dialects.text import Text
 from segue.dialects.told import Told
+from segue.drivers.living import living_agents
 from segue.engine.port import Channel, Job
 from segue.errors import AgentError
 from segue.i18n import _
@@ -81,9 +82,13 @@ class Jobs:
             self.conversations.release(kind, attempt.run.resume_id, attempt.run.id)
 
     def claims(self) -> Iterator[str]:
-        """The runs that a process was begun for and whose end nobody took in."""
+        """The runs that a process was begun for and whose end nobody took in; also those whose
+        claim was lost, as long as they live."""
         for path in self.project.runs.glob("task_*.claim"):
             yield path.name.removesuffix(".claim")
+        for agent in living_agents(str(self.project.root)):
+            if agent.run.startswith("task_") and not agent.says("SEGUE_PLAN"):
+                yield agent.run
 
     def _agent(self, attempt: Attempt, given: Mapping[str, str], *, is_adopted: bool) -> Job:
         run, profile = attempt.run, attempt.profile
