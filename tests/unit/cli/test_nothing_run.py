@@ -26,6 +26,7 @@ checkpoints:
   cp-1: { status: passed, iteration: 1 }
   cp-2: { status: in_progress, iteration: 2 }
 """
+COMPLETE = FEATURE.replace("IMPLEMENT", "DONE").replace("in_progress", "passed")
 REPORT = "Checkpoints: cp-1 passed, cp-2 in_progress (iter 2/3)"
 LISTS = ("completed", "failed", "skipped", "parked", "waiting")
 
@@ -115,7 +116,7 @@ def test_an_unfinished_feature(capsys: pytest.CaptureFixture[str], args: tuple[s
 
 def test_a_sound_state_of_a_complete_feature(capsys: pytest.CaptureFixture[str]) -> None:
     """There is nothing to repair, and nothing to go on with."""
-    feature(FEATURE.replace("IMPLEMENT", "DONE"))
+    feature(COMPLETE)
     assert ended(capsys, "develop", "--repair")["exit"] == 0
 
 
@@ -126,13 +127,25 @@ def test_where_a_repaired_feature_stands_is_told_once(capsys: pytest.CaptureFixt
     assert (code, out.count(REPORT)) == (3, 1)
 
 
-@pytest.mark.parametrize("args", [("--resume",), ("--approve",), ()])
-def test_a_complete_feature_and_no_other_begins_nothing(
+@pytest.mark.parametrize("args", [("--resume",), ("--approve",)])
+def test_a_complete_feature_is_said_to_be_complete(
     capsys: pytest.CaptureFixture[str], args: tuple[str, ...]
 ) -> None:
-    """It is said that the last one is complete, and not that a new one begins."""
-    path = feature(FEATURE.replace("IMPLEMENT", "DONE"))
+    """There is nothing left to continue, and nothing begins."""
+    path = feature(COMPLETE)
     code, out, err = segue(capsys, "develop", *args)
+    assert code == 0
+    assert "complete" in out
+    assert "begins" not in out + err
+    assert path.exists()
+
+
+def test_a_complete_feature_and_no_other_begins_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without a name for the next one there is nothing to begin."""
+    path = feature(COMPLETE)
+    code, out, err = segue(capsys, "develop")
     assert (code, out) == (2, "")
     assert "the last feature is complete" in err
     assert "begins" not in err

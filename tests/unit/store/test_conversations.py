@@ -191,7 +191,9 @@ def test_it_is_held_by_a_claim_of_a_living_process(tmp_path: Path) -> None:
     claim.write_text(json.dumps(facts))
     assert conversations.take("claude", "talk", ours) is None
     assert conversations.take("claude", "talk", THEIRS) == ours
-    for change in ({"started": 1}, {"boot": "another"}, {"ended_at": 1.0}, {"pid": 0}):
+    claim.write_text(json.dumps({**facts, "ended_at": 1.0}))
+    assert conversations.take("claude", "talk", THEIRS) == ours, "its keeper still ends the tree"
+    for change in ({"started": 1}, {"boot": "another"}, {"pid": 0}):
         claim.write_text(json.dumps({**facts, **change}))
         assert conversations.take("claude", "talk", THEIRS) is None, change
         conversations.release("claude", "talk", THEIRS.run)
