@@ -69,7 +69,8 @@ class Service:
         shown = str(self.folder)
         if not shown.isprintable():
             raise UserError("bad_folder", _("systemd cannot name this folder"), file=repr(shown))
-        argv = (sys.executable, "-m", "segue", "serve", *options)
+        # -P: the unit works in the project, whose click.py or segue.py is not ours.
+        argv = (sys.executable, "-P", "-m", "segue", "serve", *options)
         environment = (data or self.folder / ".segue") / "server" / "environment"
         return UNIT.format(
             shown=_percent(shown),

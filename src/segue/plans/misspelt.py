@@ -50,7 +50,7 @@ _MEANT = {
 }
 _JOINT = re.compile(r"[\s_-]+")
 _WORD = re.compile(r"[^\W\d_][\w-]*(?: [\w-]+){0,2}")
-_ID = re.compile(r"[^\W\d_][^\W_]*[-_.]?[0-9]+[a-z]?")
+_ID = re.compile(r"[^\W\d_][^\W_]{0,60}[-_.]?[0-9]{1,20}[a-z]?")
 _HANGUL_LONG = 10  # letters, from which on two may be wrong
 _LATIN_LONG = 7
 

@@ -97,7 +97,7 @@ class Rate:
 
 
 REQUESTS = Rate(burst=20_000, per_s=5_000)
-FAILED_LOGINS = Rate(burst=200, per_s=5)
+FAILED_LOGINS = Rate(burst=20, per_s=1 / 30)
 
 
 class Meter:
@@ -106,6 +106,10 @@ class Meter:
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
         self._rate, self._clock = rate, clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def forget(self, client: str) -> None:
+        """It begins anew."""
+        self._buckets.pop(client, None)
 
     def take(self, client: str) -> float:
         """0 if it may go on, else the seconds until it may."""

@@ -104,8 +104,13 @@ class Door:
         if wait_s := self._visits.take(client):
             return too_many(wait_s)
         by = self._entrance.seen(headers)
+        if by is By.TOKEN:
+            self._failures.forget(client)
+        is_guess = by is None and b"authorization" in headers  # whatever it asks for
+        if is_guess and (wait_s := self._failures.take(client)):
+            return too_many(wait_s)
         if by is None and not self._is_open(scope["path"]):
-            return self._stranger(scope, headers, client)
+            return self._stranger(scope, headers)
         is_change = scope["method"] not in SAFE
         if is_change and not self._entrance.may_change(by or By.TOKEN, headers):
             return problem(403, "wrong_origin", _("the request comes from another site"))
@@ -116,17 +121,11 @@ class Door:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         return len(hosts) == 1 and self._entrance.answers_for(hosts[0].decode("latin-1"))
 
-    def _stranger(self, scope: Scope, headers: Headers, client: str) -> Response:
+    def _stranger(self, scope: Scope, headers: Headers) -> Response:
         path = scope["path"]
         wants_page = b"text/html" in headers.get(b"accept", b"") and scope["method"] == "GET"
         if wants_page and not path.startswith("/api/"):
             return RedirectResponse(f"/login?next={quote(path)}", 303)
-        return self._failed(client)
-
-    def _failed(self, client: str) -> Response:
-        """No token or a wrong one; whoever guesses has to wait."""
-        if wait_s := self._failures.take(client):
-            return too_many(wait_s)
         detail = _("a token is needed: Authorization: Bearer TOKEN")
         return problem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
 

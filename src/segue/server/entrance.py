@@ -7,6 +7,7 @@ that a browser's storage gives nothing away for ever.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from hashlib import sha256
@@ -15,6 +16,9 @@ COOKIE = "segue_login"
 LOGIN_S = 30 * 24 * 3600
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 Headers = Mapping[bytes, bytes]
+
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.%]{1,60}\]|[A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?")
 
 
 class By(StrEnum):
@@ -35,7 +39,8 @@ class Entrance:
         self._clock = clock
 
     def answers_for(self, host: str) -> bool:
-        return _bare(_without_port(host)) in self._hosts
+        found = _HOST.fullmatch(host)
+        return found is not None and _bare(found["name"]) in self._hosts
 
     def is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), self._token)
@@ -85,12 +90,6 @@ def _logins(header: bytes) -> list[str]:
     """By hand: cookies of other programs on this host need not be well made."""
     pairs = (part.strip().partition("=") for part in header.decode("latin-1").split(";"))
     return [value for name, _equals, value in pairs if name == COOKIE]
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.rpartition(":")[0] if ":" in host else host
 
 
 def _bare(host: str) -> str:

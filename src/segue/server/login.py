@@ -46,10 +46,12 @@ def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
         return response
 
     def enter(request: Request, token: str, place: str) -> Response:
+        client = request.client.host if request.client else "-"
         if not entrance.is_token(token):
-            if wait_s := failures.take(request.client.host if request.client else "-"):
+            if wait_s := failures.take(client):
                 return too_many(wait_s)
             return _page(place, _("This is not the token."), 401)
+        failures.forget(client)
         response = RedirectResponse(_local(place), 303)
         response.set_cookie(
             COOKIE,

@@ -19,12 +19,22 @@ from segue.i18n import _
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 
+MEMORY = ".segue"
 
-def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
-    """Put new bytes at a path: temporary file beside it, fsync, rename, fsync of the folder."""
+
+def replace(path: Path, data: bytes, *, mode: int | None = None) -> None:
+    """Put new bytes at a path: temporary file beside it, fsync, rename, fsync of the folder.
+    What is in Segue's memory is its user's alone."""
+    if mode is None:
+        mode = 0o600 if MEMORY in path.parts else 0o644
     temporary = _write_beside(path, data, mode)
     temporary.replace(path)
     sync_folder(path.parent)
+
+
+def private(path: str, flags: int) -> int:
+    """An `opener` for files that nobody else reads, whatever the umask."""
+    return os.open(path, flags, 0o600)
 
 
 def exchange_if(

@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from itertools import chain
@@ -78,6 +78,7 @@ class Store:
         with _told(path):
             _check_readable(path)
             committed = wal.frames_committed(Path(f"{path}-wal"))
+            _make_private(path)
             db = sqlite3.connect(
                 _uri(path, "rwc"), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
             )
@@ -115,6 +116,7 @@ class Store:
         fresh = self.path.with_name(f".{self.path.name}.segue-{os.getpid()}")
         fresh.unlink(missing_ok=True)
         try:
+            _make_private(fresh)
             with closing(sqlite3.connect(fresh)) as copy:
                 self._db.backup(copy)
             if not self.path.exists():
@@ -275,6 +277,17 @@ def _set_up(db: sqlite3.Connection, path: Path) -> None:
         db.close()
         raise
     db.row_factory = sqlite3.Row
+
+
+def _make_private(path: Path) -> None:
+    """Its user's alone, whatever the umask; what SQLite puts beside it gets the same mode."""
+    with suppress(OSError):  # SQLite says better what is wrong
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(fd).st_mode & 0o077:
+                os.fchmod(fd, 0o600)
+        finally:
+            os.close(fd)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -23,6 +23,9 @@ SHELL_SYNTAX = re.compile(r"[;&|`\n<>$()]")
 COMMANDS = re.compile(r"[;&|`\n(){}]+")
 WORDS = re.compile(r"[\s;&|`(){}<>!]+")
 QUOTING = re.compile(r"\\\n|[\\'\"]")
+_PLAIN_URL = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:[/?#][!-\[\]-~]*)?\Z", re.IGNORECASE
+)
 
 
 class Verdict(StrEnum):
@@ -82,7 +85,7 @@ def _speaks_of(rule: str, asked: PermissionAsked, root: Path, *, is_wide: bool) 
         return True
     command, url = asked.input.get("command"), asked.input.get("url")
     if isinstance(url, str) and what.startswith("domain:"):
-        return _is_domain(what.removeprefix("domain:"), url)
+        return _is_domain(what.removeprefix("domain:"), url, is_wide=is_wide)
     if isinstance(command, str):
         what = what[:-2] + ":*" if what.endswith(" *") else what
         return _has_command(what, command) if is_wide else _is_command(what, command)
@@ -95,7 +98,11 @@ def _speaks_of(rule: str, asked: PermissionAsked, root: Path, *, is_wide: bool) 
     return False
 
 
-def _is_domain(domain: str, url: str) -> bool:
+def _is_domain(domain: str, url: str, *, is_wide: bool) -> bool:
+    """Only of an address that every program reads alike: browsers take a backslash for a slash,
+    and what stands before an @ for a name."""
+    if not _PLAIN_URL.match(url):
+        return is_wide  # a rule that forbids is not got around by it
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,9 +98,11 @@ class Project:
     def make_folders(self) -> None:
         """Those of the memory that are not there, and its own .gitignore."""
         for folder in (self.memory, *self.folders, self.locks):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if stat.S_IMODE(folder.stat().st_mode) != 0o700:  # of an earlier version
+                folder.chmod(0o700)
         if not (self.memory / ".gitignore").exists():
-            files.replace(self.memory / ".gitignore", GITIGNORE)
+            files.replace(self.memory / ".gitignore", GITIGNORE, mode=0o644)
 
 
 def find_plan(given: Path) -> Path:

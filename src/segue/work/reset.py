@@ -54,7 +54,7 @@ def _reset(path: Path, project: Project, now: datetime) -> Path:
         document.set_error(task.id, None)
         document.set_retries(task.id, None, task.retries)
     try:
-        backups.mkdir(exist_ok=True)
+        backups.mkdir(mode=0o700, exist_ok=True)
         files.replace(backup, data)
         if files.exchange_if(path, document.render(), data) is not None:
             return _reset(path, project, now)  # somebody saved it this moment

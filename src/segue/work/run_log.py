@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from segue.engine.clock import Clock
+from segue.store import files
 
 FILE = "run.log"
 BYTES_MAX = 4 * 1024 * 1024  # then it is put aside, as the only one
@@ -37,5 +38,5 @@ def _add(folder: Path, line: str) -> None:
     path = folder / FILE
     if path.exists() and path.stat().st_size > BYTES_MAX:
         path.replace(folder / "run.old.log")
-    with path.open("a", encoding="utf-8") as log:
+    with open(path, "a", encoding="utf-8", opener=files.private) as log:
         log.write(line)

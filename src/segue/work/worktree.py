@@ -79,7 +79,8 @@ class Worktrees:
         path, branch, project = self.path(task), self.branch(task), self._project()
         self.set_aside(task)
         with _in_words(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
         head = self._head(project)
         project.refs()("worktree", "add", "-q", "--no-checkout", "-b", branch, str(path), head)
         content.fill(self._worktree(task), head)

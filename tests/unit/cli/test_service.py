@@ -140,7 +140,7 @@ def test_install_writes_a_unit_and_starts_it_now_and_at_every_boot(
     lines = path.read_text().splitlines()
     assert f"WorkingDirectory={tmp_path}/My shop" in lines
     options = '"--port=9000" "--slots=5" "--insecure"'
-    assert f'ExecStart="{sys.executable}" "-m" "segue" "serve" {options}' in lines
+    assert f'ExecStart="{sys.executable}" "-P" "-m" "segue" "serve" {options}' in lines
     assert f'Environment="PATH={os.environ["PATH"]}"' in lines
     assert f"EnvironmentFile=-{tmp_path}/My shop/.segue/server/environment" in lines
     assert "KillMode=process" in lines, "agents outlive the server"
@@ -279,7 +279,7 @@ def test_odd_names_are_quoted_for_systemd(monkeypatch: pytest.MonkeyPatch) -> No
     """Percent signs, quotes, dollars and backslashes mean themselves; no name makes a new line."""
     monkeypatch.setattr(sys, "executable", '/opt/a "b"/py$x\\y%z')
     text = Service(Path("/srv/100%[x]"), {"PATH": '/a "b":%h:$c'}).text(())
-    assert '\nExecStart="/opt/a \\"b\\"/py$$x\\\\y%%z" "-m" "segue" "serve"\n' in text
+    assert '\nExecStart="/opt/a \\"b\\"/py$$x\\\\y%%z" "-P" "-m" "segue" "serve"\n' in text
     assert "\nWorkingDirectory=/srv/100%%[x]\n" in text
     assert '\nEnvironment="PATH=/a \\"b\\":%%h:$c"\n' in text
     assert "\nEnvironmentFile=-/srv/100%%[[]x]/.segue/server/environment\n" in text

@@ -187,6 +187,11 @@ def test_a_wrong_token_is_not_mended_by_a_cookie(browser: Front) -> None:
         ("[::1]:8765", 200),
         ("evil.example:8765", 421),
         ("127.0.0.1.evil.example", 421),
+        ("127.0.0.1:40055.evil.example", 421),
+        ("127.0.0.1:", 421),
+        ("127.0.0.1:80:80", 421),
+        ("[::1].evil.example", 421),
+        ("127.0.0.1@evil.example", 421),
         ("", 421),
         (":8765", 421),
         ("[::2]", 421),
@@ -258,15 +263,33 @@ def test_a_client_that_asks_too_often_has_to_wait(desk: FakeDesk) -> None:
     front.close()
 
 
+WRONG = {"Authorization": "Bearer no"}
+
+
 def test_who_guesses_has_to_wait_and_nobody_else(desk: FakeDesk) -> None:
-    """Wrong tokens are counted for themselves, in headers and in the form."""
-    front = Front(desk, failed_logins=Rate(burst=2, per_s=0.001))
-    assert front.stranger.get("/api/tasks").status_code == 401
+    """Wrong tokens are counted for themselves, in headers, in the address and in the form, on
+    every route; whoever shows none is no guesser, and the right one always opens."""
+    front = Front(desk, failed_logins=Rate(burst=4, per_s=0.001))
+    for _n in range(9):
+        assert front.stranger.get("/api/tasks").status_code == 401
+        assert front.stranger.get("/", headers={"Accept": "text/html"}).status_code == 303
+    assert front.stranger.get("/api/tasks", headers=WRONG).status_code == 401
     assert front.stranger.post("/login", data={"token": "no"}).status_code == 401
-    assert front.stranger.get("/api/tasks").status_code == 429
+    assert front.stranger.get("/login?token=no").status_code == 401
+    front.stranger.get("/health", headers=WRONG)
+    for path in ("/api/tasks", "/health", "/", "/login", "/api/nothing"):
+        answer = front.stranger.get(path, headers=WRONG | {"Accept": "text/html"})
+        assert answer.status_code == 429, path
     assert front.stranger.post("/login", data={"token": "no"}).status_code == 429
     assert front.api.get("/api/tasks").status_code == 200
+    assert front.stranger.get("/api/tasks", headers=WRONG).status_code == 401, "in a row no more"
     front.close()
+
+
+def test_twenty_guesses_are_enough(front: Front) -> None:
+    """The twenty-first in a row from one address waits."""
+    found = [front.stranger.get("/api/tasks", headers=WRONG).status_code for _n in range(21)]
+    assert found == [401] * 20 + [429]
 
 
 @pytest.fixture

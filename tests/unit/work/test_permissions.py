@@ -404,3 +404,47 @@ def test_a_path_that_cannot_be_is_no_reason_to_fall(tmp_path: Path, path: str) -
     """Whatever an agent names as a path gets a verdict; nothing is raised."""
     (tmp_path / "loop").symlink_to("loop")
     assert verdict(edit(path), allow=("Edit(docs/**)",), root=tmp_path) is Verdict.ASK
+
+
+# --- addresses ----------------------------------------------------------------------------------
+
+
+def fetch(url: str) -> PermissionAsked:
+    return PermissionAsked("r-1", "WebFetch", url, {"url": url})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://evil.org\\@example.com/",
+        "http://evil.org/\\@example.com/",
+        "https://example.com@evil.org/",
+        "https://evil.org@example.com/",
+        "https://example.com\\.evil.org/",
+        "https://evil.org#@example.com/",
+        "https://evil.org?.example.com",
+        "https://notexample.com/",
+        "https://exam\tple.com/",
+        "https:example.com",
+        "file://example.com/etc/passwd",
+        " https://example.com/",
+        "https://example。com/",
+    ],
+)
+def test_an_address_that_can_be_read_in_two_ways_is_not_allowed(url: str) -> None:
+    """A rule for a domain holds for addresses that every program reads alike."""
+    assert verdict(fetch(url), allow=("WebFetch(domain:example.com)",)) is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.com", "https://docs.example.com:8443/a?b=c#d", "HTTP://EXAMPLE.com/"]
+)
+def test_a_plain_address_of_the_domain_is_allowed(url: str) -> None:
+    """And of what is below it."""
+    assert verdict(fetch(url), allow=("WebFetch(domain:example.com)",)) is Verdict.ALLOW
+
+
+def test_a_domain_that_is_forbidden_is_not_got_around() -> None:
+    """Neither by an address that says two things."""
+    for url in ("https://evil.org/", "http://evil.org\\@example.com/"):
+        assert verdict(fetch(url), deny=("WebFetch(domain:evil.org)",)) is Verdict.DENY

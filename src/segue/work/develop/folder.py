@@ -57,7 +57,7 @@ class FeatureFolder:
             return None
         kept = backups / f"develop-state-{now:%Y%m%dT%H%M%S.%fZ}.yaml"
         try:
-            backups.mkdir(parents=True, exist_ok=True)
+            backups.mkdir(mode=0o700, parents=True, exist_ok=True)
             files.replace(kept, self.state_file.read_bytes())
         except OSError as error:
             raise files.in_words(error, self.state_file) from error

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from segue.errors import UserError
+from segue.store import files
 from segue.work.project import Project
 
 LOG_BYTES_MAX = 256 * 1024  # then it is put aside, as the only one
@@ -53,7 +54,7 @@ class Notes:
 
     def count_held(self, conversation: str) -> None:
         self._forget_old()
-        with self._path(f"held-{conversation}").open("ab") as file:
+        with open(self._path(f"held-{conversation}"), "ab", opener=files.private) as file:
             file.write(b".")
 
     def _forget_old(self) -> None:
@@ -64,7 +65,7 @@ class Notes:
     def _path(self, name: str) -> Path:
         if not self._folder.exists():
             self._project.prepare()
-            self._folder.mkdir(exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
         return self._folder / name
 
     def log(self, text: str, now: datetime) -> None:
@@ -77,5 +78,5 @@ class Notes:
             with suppress(FileNotFoundError):
                 if self.log_file.stat().st_size > LOG_BYTES_MAX:
                     self.log_file.replace(self.log_file.with_suffix(".log.1"))
-            with self.log_file.open("ab") as file:
+            with open(self.log_file, "ab", opener=files.private) as file:
                 file.write(line.encode("utf-8", "replace"))

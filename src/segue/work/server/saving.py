@@ -277,7 +277,7 @@ class Saving:
         if not task.workspace:
             raise Refused(404, "no_deliverables", _("this task has not begun"))
         target = self.data / "zips" / f"{task.id}.zip"
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
         folder = Path(task.workspace)
         patterns = [path for phase in task.phases for path in phase.deliverables] or ["**/*"]
         try:

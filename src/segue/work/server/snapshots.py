@@ -32,6 +32,7 @@ LABEL_CHARS_MAX = 200
 MODE = 0o700
 SETTINGS = {
     "core.bare": "false",
+    "core.sharedRepository": "0600",  # its user's alone, whatever the umask
     "core.fileMode": "true",
     "core.symlinks": "true",
     "core.autocrlf": "false",
@@ -220,9 +221,10 @@ class Snapshots:
             for leftover in self.folder.parent.glob(f".{self.folder.name}.segue-*"):
                 shutil.rmtree(leftover)
             made = Snapshots(self.folder.with_name(f".{self.folder.name}.segue-{os.getpid()}"))
+            made.folder.mkdir(mode=MODE)
             made._git("init", "-q", "--bare", "--template=", str(made.folder))
-            (made.folder / "info").mkdir(exist_ok=True)
-            (made.folder / "info" / "attributes").write_bytes(ATTRIBUTES)
+            (made.folder / "info").mkdir(mode=MODE, exist_ok=True)
+            files.replace(made.folder / "info" / "attributes", ATTRIBUTES, mode=0o600)
             yield made
             made.folder.rename(self.folder)
             files.sync_folder(self.folder.parent)
