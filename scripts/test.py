@@ -46,11 +46,11 @@ class Report:
                 self._add_case(case)
         if code and len(self.failed) == before:
             self.failed.append(f"{' '.join(part)} (exit {code})")
-            self.counts["errors"] += 1
+            self.counts["failed"] += 1
 
     def _add_case(self, case: ET.Element) -> None:
         outcomes = {child.tag for child in case}
-        for tag, word in (("failure", "failed"), ("error", "errors"), ("skipped", "skipped")):
+        for tag, word in (("failure", "failed"), ("error", "error"), ("skipped", "skipped")):
             if tag in outcomes:
                 self.counts[word] += 1
         if not outcomes & {"failure", "error", "skipped"}:
@@ -61,12 +61,13 @@ class Report:
     def text(self, seconds: float) -> str:
         """Everything that failed, and pytest's last line for all parts."""
         words = [f"{n} {word}" for word in ORDER if (n := self.counts[word])]
+        words += [f"{n} error{'s' * (n > 1)}"] if (n := self.counts["error"]) else []
         minutes, rest = divmod(int(seconds), 60)
         last = f"{', '.join(words)} in {seconds:.2f}s ({minutes // 60}:{minutes % 60:02}:{rest:02})"
         return "\n".join([*(f"FAILED {name}" for name in self.failed), last])
 
 
-ORDER = ("failed", "passed", "skipped", "errors")
+ORDER = ("failed", "passed", "skipped")
 
 
 def _name(case: ET.Element) -> str:

@@ -56,7 +56,7 @@ def test_a_part_that_fails_stops_no_other(
         "FAILED two/test_it.py",
         "FAILED three/test_it.py::TestIt::test_bad",
     ]
-    assert lines[-1].startswith("3 failed, 2 passed, 2 errors in ")
+    assert lines[-1].startswith("4 failed, 2 passed, 1 error in ")
 
 
 def test_all_parts_that_pass_are_added_up(
