@@ -237,6 +237,21 @@ class Stage(Box):
         first = asked.messages[0]["text"]  # some programs join what the user said in a row
         return "use a tool" in first and (len(asked.messages) > 1 or first.endswith("continue"))
 
+    def continues_after_a_cut(self, resume: str) -> None:
+        """The next start does the task once more: in its conversation but for `fresh`, and with the
+        whole task but for `conversation`. The agent is always told that it was interrupted."""
+        result = self.run()
+        self.completed(result)
+        assert result.of("task_parked") == [], "nobody else is in the conversation of the dead"
+        assert len(self.asked()) == 2
+        last = self.asked()[-1]
+        assert self.is_in_conversation(last) is (resume != "fresh")
+        assert "interrupted" in last.prompt
+        assert ("use a tool" in last.prompt) is (resume != "conversation")
+        conversations = self.rows("SELECT DISTINCT resume_id FROM runs")
+        assert len(conversations) == (2 if resume == "fresh" else 1)
+        self.nothing_left()
+
     # --- processes
 
     def tool_pid(self, count: int = 1) -> int:

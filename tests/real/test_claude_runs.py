@@ -226,38 +226,29 @@ def test_an_agent_killed_in_mid_tool_starts_again(stage: Stage) -> None:
     stage.nothing_left()
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_segue_and_its_agent_are_killed(stage: Stage, goes_on: bool) -> None:
-    """Both die in mid-tool: at the next start it is the same, and the tool is long gone."""
+@pytest.mark.parametrize("resume", ["restart", "conversation", "fresh"])
+def test_segue_and_its_agent_are_killed(stage: Stage, resume: str) -> None:
+    """Both die in mid-tool: the next start continues as the plan says, and the tool is long gone."""
     stage.agent("claude", f"tool:{TOOL_UP}", "say:done", more=FULL)
-    stage.plan(GOES_ON if goes_on else ONE)
+    stage.plan(f"{ONE}  - resume: {resume}\n")
     going = stage.start_run()
     tool = stage.tool_pid()
     agent = stage.agent_pid()
     going.kill()
     stage.kill(agent)
     stage.gone(tool)
-    result = stage.run()
-    assert (result.code, result.tasks("task_completed")) == (0, ["T-1"]), result.said
-    assert stage.is_in_conversation(stage.asked()[-1]) is goes_on
-    assert len(stage.asked()) == 2
-    stage.nothing_left()
+    stage.continues_after_a_cut(resume)
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_the_power_fails(stage: Stage, goes_on: bool) -> None:
+@pytest.mark.parametrize("resume", ["restart", "conversation", "fresh"])
+def test_the_power_fails(stage: Stage, resume: str) -> None:
     """All die at one instant, keepers too: the conversation is known from what was heard."""
     stage.agent("claude", f"tool:{TOOL_UP}", "say:done", more=FULL)
-    stage.plan(GOES_ON if goes_on else ONE)
+    stage.plan(f"{ONE}  - resume: {resume}\n")
     stage.start_run()
     stage.tool_pid()
     stage.power_cut()
-    result = stage.run()
-    assert (result.code, result.tasks("task_completed")) == (0, ["T-1"]), result.said
-    assert result.of("task_parked") == [], "nobody else is in the conversation of the dead"
-    assert stage.is_in_conversation(stage.asked()[-1]) is goes_on
-    assert len(stage.asked()) == 2
-    stage.nothing_left()
+    stage.continues_after_a_cut(resume)
 
 
 def test_a_keeper_is_killed(stage: Stage) -> None:

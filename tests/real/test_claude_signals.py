@@ -28,7 +28,10 @@ def test_ctrl_c_ends_the_tree_and_keeps_the_place(stage: Stage, number: signal.S
     again = stage.run()
     assert (again.code, again.tasks("task_completed")) == (0, ["T-1"]), again.said
     assert again.tasks("task_restarted") == ["T-1"]
-    assert stage.asked()[-1].results == [], "from its beginning"
+    last = stage.asked()[-1]
+    assert stage.is_in_conversation(last)
+    assert "interrupted" in last.prompt, "told of it, with the task from its beginning"
+    assert "use a tool" in last.prompt
 
 
 def test_ctrl_c_and_on_in_the_conversation(stage: Stage) -> None:

@@ -59,28 +59,36 @@ def test_segue_is_killed(stage: Stage, when: str) -> None:
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
-@pytest.mark.parametrize("who", ["agent", "both", "all"])
-def test_the_agent_is_killed_in_mid_tool(stage: Stage, who: str, goes_on: bool) -> None:
-    """Alone, with Segue, or with everything: on in the conversation, or from the beginning."""
+def test_the_agent_is_killed_in_mid_tool(stage: Stage, goes_on: bool) -> None:
+    """A failed try: the next one continues in the conversation, or starts from the beginning."""
     stage.agent("codex", f"tool:{TOOL_UP}", "say:done", more=FULL)
     stage.plan(GOES_ON if goes_on else ONE)
+    going = stage.start_run()
+    tool = stage.tool_pid()
+    stage.kill(stage.agent_pid())
+    stage.gone(tool)
+    stage.completed(going.end())
+    assert stage.is_in_conversation(stage.asked()[-1]) is goes_on
+    assert len(stage.asked()) == 2
+    assert len(stage.rows("SELECT DISTINCT resume_id FROM runs")) == (1 if goes_on else 2)
+    stage.nothing_left()
+
+
+@pytest.mark.parametrize("resume", ["restart", "conversation", "fresh"])
+@pytest.mark.parametrize("who", ["both", "all"])
+def test_segue_and_its_agent_are_killed_in_mid_tool(stage: Stage, who: str, resume: str) -> None:
+    """With Segue, or with everything: the next start continues as the plan says."""
+    stage.agent("codex", f"tool:{TOOL_UP}", "say:done", more=FULL)
+    stage.plan(f"{ONE}  - resume: {resume}\n")
     going = stage.start_run()
     tool, agent = stage.tool_pid(), stage.agent_pid()
     if who == "all":
         stage.power_cut()
     else:
-        if who == "both":
-            going.kill()
+        going.kill()
         stage.kill(agent)
     stage.gone(tool)
-    done = going.end() if who == "agent" else stage.run()
-    stage.completed(done)
-    assert done.of("task_parked") == [], "nobody else is in the conversation of the dead"
-    last = stage.asked()[-1]
-    assert stage.is_in_conversation(last) is goes_on
-    assert len(stage.asked()) == 2
-    assert len(stage.rows("SELECT DISTINCT resume_id FROM runs")) == (1 if goes_on else 2)
-    stage.nothing_left()
+    stage.continues_after_a_cut(resume)
 
 
 def test_an_interrupted_agent_has_not_succeeded(stage: Stage) -> None:
