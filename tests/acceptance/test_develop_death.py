@@ -42,6 +42,28 @@ def test_a_living_agent_is_adopted(feature: Feature, who: str) -> None:
     assert feature.box.left_behind() == {}
 
 
+def test_work_in_a_worktree_is_merged_though_the_project_has_changed(feature: Feature) -> None:
+    """Killed while checkpoints work in worktrees, then a file of the project is edited (or a merge
+    was cut off in the middle): the work in the worktrees is merged all the same."""
+    feature.settle(cp("cp-1"), cp("cp-2"))
+    feature.repository()
+    for who in ("cp-1", "cp-2"):
+        feature.play(who, "hold('go'); default()")
+    going = feature.start()
+    feature.begun("cp-1")
+    feature.begun("cp-2")
+    going.kill()
+    (feature.root / "base.txt").write_text("mine\n")
+    again = feature.start("--resume", feature=None)
+    again.event("started")
+    feature.box.release("go")
+    done = again.end()
+    assert done.code == 0, done.said
+    assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
+    assert {"cp-1.txt", "cp-2.txt"} <= set(feature.git("ls-files").split())
+    assert (feature.root / "base.txt").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize("who", ["DESIGN", "cp-1"])
 def test_a_living_agent_is_not_doubled_when_the_memory_is_lost(feature: Feature, who: str) -> None:
     """Killed, then forgotten: the agent is waited for before its phase begins again."""

@@ -114,7 +114,7 @@ def test_a_plan_that_cannot_be_read(box: Box, missing: str) -> None:
     [
         ["run", "PLAN.md", "--jobs", "0", "--json"],
         ["run", "PLAN.md", "--on-failed", "maybe", "--json"],
-        ["run", "--json"],
+        ["run", "PLAN.md", "OTHER.md", "--json"],
         ["run", "PLAN.md", "--no-such", "--json"],
     ],
 )

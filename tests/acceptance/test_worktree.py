@@ -185,14 +185,16 @@ def test_without_a_repository_it_is_refused(box: Box, commits: bool) -> None:
     assert path.read_text() == "- [ ] T-1: a\n  - run: true\n"
 
 
-def test_killed_while_isolated_goes_on_without_losing_work(box: Box) -> None:
-    """kill -9 with a task in its worktree: the next run completes and merges it once."""
+@pytest.mark.parametrize("options", [("--isolate", "worktree"), ()])
+def test_killed_while_isolated_loses_no_work(box: Box, options: tuple[str, ...]) -> None:
+    """kill -9 with a task in its worktree: the next run completes and merges it once, whether or
+    not it isolates new tasks."""
     repository(box, f"- [ ] T-1: a\n  - run: {box.note()}; echo a > a.txt; {box.hold('go')}\n")
     going = box.start_run("--isolate", "worktree")
     going.event("task_started", "T-1")
     until(box.notes, "the agent up")
     going.kill()
-    again = box.start_run("--isolate", "worktree")
+    again = box.start_run(*options)
     again.event("started")
     box.release("go")
     done = again.end()

@@ -231,24 +231,29 @@ async def run_plan(wishes: Wishes, around: Surroundings) -> Result:
 
 async def _run_plan(wishes: Wishes, around: Surroundings) -> Result:
     project, file, cast, settings = open_plan(wishes, around.environ)
-    worktrees = None
+    worktrees = Worktrees(project.root, project.worktrees, file.path)
     if wishes.isolate:
-        worktrees = Worktrees(project.root, project.worktrees, file.path)
         worktrees.check()
     check_writable(file.path, project)
+    begun: set[str] = set()  # tasks whose work already lies in a worktree
 
-    def is_ours() -> None:
+    def is_ours(run: PlanRun) -> None:
         files.remove_leftovers(file.path)
         file.spare = lock_path(project, file.path).with_suffix(".plan")
+        if not wishes.restart:
+            rows = run.ledger.tasks.values()
+            under_way = [row.key for row in rows if row.state is TaskState.IN_PROGRESS]
+            begun.update(key for key in under_way if worktrees.is_there(key))
 
     jobs = wishes.jobs or settings.jobs
     how = Conduct(
         options(settings, jobs=jobs, on_failed=wishes.on_failed, wait=wishes.wait),
         restart=wishes.restart,
         worktrees=worktrees,
+        isolates=lambda task: wishes.isolate or task in begun,
     )
     try:
-        return await conduct(file, project, cast, settings, around, how, lambda run: is_ours())
+        return await conduct(file, project, cast, settings, around, how, is_ours)
     finally:
         if file.spare is not None:
             file.spare.unlink(missing_ok=True)

@@ -295,8 +295,11 @@ class FeatureSteps(Steps):
 
     def _wants_worktrees(self) -> bool:
         """Side by side in a git repository: each checkpoint in a worktree of its own."""
-        if self.state.strategy is not Strategy.SUBAGENT or self.run.workshop.worktrees is None:
+        worktrees = self.run.workshop.worktrees
+        if self.state.strategy is not Strategy.SUBAGENT or worktrees is None:
             return False
+        if any(worktrees.is_there(one.id) for one in self.checkpoints):
+            return True  # work lies in them; a merge that was cut off leaves the folder changed
         dirty = git.changed(self.folder.root, besides=self.design)
         if dirty:
             text = _(
