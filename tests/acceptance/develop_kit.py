@@ -64,7 +64,8 @@ def default():
     elif phase == "IMPLEMENT":
         make(json.loads((OUT / "makes").read_text())[checkpoint])
 
-past = (OUT / "log").read_text().splitlines() if (OUT / "log").exists() else []
+past = (OUT / "log").read_text() if (OUT / "log").exists() else ""
+past = past.rpartition("\n")[0].splitlines()  # another actor may just be writing the last line
 nth = 1 + sum((e["what"], e["who"]) == ("start", who) for e in map(json.loads, past))
 log("start", phase=phase, target=str(target), checkpoint=checkpoint, iteration=iteration, cwd=os.getcwd(),
     conversation=env["SEGUE_CONVERSATION"], attempt=env["SEGUE_ATTEMPT"], run=env["SEGUE_RUN"],
