@@ -114,11 +114,18 @@ class Worktrees:
         return kept
 
     def close(self, task: str) -> None:
-        """Remove the worktree; the branch stays."""
+        """Remove the worktree; the branch stays. It leaves its place in one step: half a worktree
+        would look as if its agent had changed it."""
+        path = self.path(task)
+        closed = path.with_name(f".{path.name}.closed")
         if self.has(task):
-            remove_tree(self.path(task))
+            remove_tree(closed)
+            with _in_words(path):
+                path.rename(closed)
+        if not os.path.lexists(path):
             for record in self._records(task):
                 remove_tree(record)
+        remove_tree(closed)
 
     # What is there
 

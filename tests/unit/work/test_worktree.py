@@ -433,6 +433,29 @@ def test_what_is_left_of_a_half_made_worktree_harms_nobody(repo: Path, plan: str
     assert git(trees.path("T-1"), "branch", "--show-current") == trees.branch("T-1")
 
 
+def test_a_merge_that_died_while_it_removed_the_worktree_is_not_the_agents_fault(
+    trees: Worktrees, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the middle of the removal: nothing looks changed, and the next merge cleans up."""
+    (trees.make("T-1") / "new.txt").write_text("new\n")
+
+    def die(path: Path) -> None:
+        if path.exists():
+            (path / ".git").unlink(missing_ok=True)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worktree, "remove_tree", die)
+        with pytest.raises(KeyboardInterrupt):
+            finish(trees, "T-1")
+    assert not trees.is_changed("T-1")
+    assert (repo / "new.txt").exists()
+    trees.merge("T-1", "T-1: done")
+    assert branches(repo) == ["main"]
+    assert worktrees(repo) == 1
+    assert list(trees.path("T-1").parent.iterdir()) == []
+
+
 def test_an_agent_that_removed_its_worktree_is_told_of(trees: Worktrees, repo: Path) -> None:
     """A folder that the agent deleted loses its uncommitted work, and nothing else: the task
     can be made again."""
