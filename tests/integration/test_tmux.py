@@ -487,6 +487,7 @@ def test_a_room_that_ends_with_its_user_ends(tmux: Tmux) -> None:
     pane = tmux.room("goes", "cat")
     fd = tmux.attach(24, 80, "goes")
     tmux("set-option", "-t", "goes", "destroy-unattached", "on")
+    tmux("set-option", "-t", "goes", "assume-paste-time", "0")  # else quick keys are no command
 
     async def scene(seen: Seen) -> None:
         tmux("send-keys", "-t", pane, "-l", "hello")
