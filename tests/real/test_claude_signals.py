@@ -92,7 +92,7 @@ def test_ctrl_z_in_mid_stream(stage: Stage) -> None:
     stage.asked(1)
     agent = stage.agent_pid()
     going.send(signal.SIGTSTP)
-    stage.all_stand_still(agent)
+    stage.all_stand_still(going.pid, agent)
     until(lambda: stage.asked()[0].ended, "the end of what the model says")
     assert stage.state_of(agent) == "T"
     going.send(signal.SIGCONT)
@@ -108,7 +108,7 @@ def test_stopped_segue_can_be_ended(stage: Stage) -> None:
     going = stage.start_run()
     tool = stage.tool_pid()
     going.send(signal.SIGTSTP)
-    stage.all_stand_still(tool)
+    stage.all_stand_still(going.pid, tool)
     going.send(signal.SIGTERM)
     going.send(signal.SIGCONT)
     assert going.end().code == 130
@@ -123,7 +123,7 @@ def test_killed_while_it_stood_still(stage: Stage) -> None:
     stage.asked(1)
     agent = stage.agent_pid()
     going.send(signal.SIGTSTP)
-    stage.all_stand_still(agent)
+    stage.all_stand_still(going.pid, agent)
     going.kill()
     result = stage.run(wait_s=90)
     assert (result.code, result.tasks("task_completed")) == (0, ["T-1"]), result.said

@@ -167,7 +167,8 @@ def test_the_inbox_is_handled_by_keyboard(page: Page, server: Server) -> None:
     page.keyboard.press("j")
     page.keyboard.press("2")
     expect(page.get_by_label("SQLite")).to_be_checked()
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     server.reaches(asker, "completed")
     assert server.api("GET", f"/tasks/{asker}/questions")["items"][0]["answer"] == "SQLite"
 
@@ -179,14 +180,16 @@ def test_the_inbox_is_handled_by_keyboard(page: Page, server: Server) -> None:
     page.keyboard.press("j")
     page.keyboard.press("c")
     page.keyboard.type("More of it. a c 1 j")
-    page.keyboard.press("Control+Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
     until(lambda: server.api("GET", f"/tasks/{report}/reviews")["total"] == 2, "a second round")
     page.goto("/inbox")
     expect(page.locator("[data-gate]")).to_have_count(2)
     page.keyboard.press("j")
     page.keyboard.press("p")
     page.keyboard.type("sk-1")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     server.reaches(needy, "completed")
     page.goto("/inbox")
     page.keyboard.press("k")
