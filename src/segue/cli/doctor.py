@@ -85,7 +85,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
     )
     console.echo(_("Project: {path}").format(path=project.root))
     if problems:
-        console.echo("\n" + _("Settings that cannot be used (the built-in ones are shown below)"))
+        console.echo("\n" + _("Invalid settings (Segue uses the defaults shown below)"))
     for problem in problems:
         console.echo(f"  ✘ {problem.where}: {problem.message}")
         if problem.hint:

@@ -33,7 +33,7 @@ COMMANDS = {
     "serve": N_("the server: tasks with phases and reviews, REST, events"),
     "park": N_("let a task or an account stand still until an instant"),
     "wake": N_("let what is parked go on now"),
-    "unskip": N_("do a task after all that was skipped"),
+    "unskip": N_("reopen a skipped task"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
     "hooks": N_("Claude Code's hooks here: its place after a compaction, its limits"),
@@ -158,9 +158,9 @@ def _in_words(error: OSError) -> UserError:
     """What the system refused, of a file or a device that nobody expected to fail."""
     return UserError(
         "system_error",
-        _("the system refused: {why}").format(why=error.strerror or error),
+        _("the system reported an error: {why}").format(why=error.strerror or error),
         file=str(error.filename) if error.filename else None,
-        hint=_("see to it, then start again: nothing that was recorded is lost"),
+        hint=_("fix the cause, then start again: nothing that was recorded is lost"),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
 
 @click.command(
     "run",
-    help=_("Run a task list (PLAN.md of this folder, if none is named), or go on with it."),
+    help=_("Run or continue a task list (PLAN.md in this folder by default)."),
     epilog=output.example("segue run PLAN.md --agent shell --jobs 4"),
     short_help=_("run a task list, or go on with it"),
 )

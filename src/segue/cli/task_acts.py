@@ -100,10 +100,10 @@ resume = _simple("resume", _("Let a paused task go on."), Client.resume)
 
 go_without = _simple(
     "go-without",
-    _("Let a task begin although one that it waits for failed or is gone."),
+    _("Start a task without the failed or deleted one that it waits for."),
     Client.go_without,
 )
-fail = _simple("fail", _("Let a task fail that waits for one that failed or is gone."), Client.fail)
+fail = _simple("fail", _("Fail a task that waits for a failed or deleted one."), Client.fail)
 
 
 @click.command(

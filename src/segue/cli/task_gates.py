@@ -76,7 +76,9 @@ def _comment(given: str) -> dict[str, object]:
 )
 @click.argument("id", metavar="TASK|QUESTION")
 @click.argument("answer", required=False)
-@click.option("--own-words", is_flag=True, help=_("pass it on as it is, close to an option or not"))
+@click.option(
+    "--own-words", is_flag=True, help=_("send the text unchanged, even if it is close to an option")
+)
 @linked
 @by_person
 def answer(client: Client, id: str, answer: str | None, own_words: bool, as_json: bool) -> int:

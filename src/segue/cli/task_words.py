@@ -162,7 +162,7 @@ def _facts(look: Look) -> Iterator[str]:
 def ways_out(id: str, acts: list[str]) -> Iterator[str]:
     """What can be done about a task that waits in vain."""
     for act, text in (
-        ("retry", _("try that again, and wait for it")),
+        ("retry", _("retry that, and wait for it")),
         ("go_without", _("begin without it")),
         ("fail", _("fail as well")),
     ):

@@ -13,8 +13,8 @@ from segue.i18n import _
 @click.command(
     "unskip",
     help=_(
-        "Do a task after all that was skipped: its mark becomes [ ]. TASK is a task's id, a"
-        " checkpoint of a feature (cp-1) or a chapter of a book (3)."
+        "Reopen a skipped task: its mark becomes [ ]. TASK is a task's id, a "
+        "checkpoint of a feature (cp-1) or a chapter of a book (3)."
     ),
     epilog=output.example("segue unskip T-003"),
 )
@@ -35,11 +35,11 @@ def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> 
         return 0
     text = _("{task} is open again").format(task=done.task)
     if done.is_running:
-        text += " — " + _("the run of its plan takes it in")
+        text += " — " + _("the running plan picks it up")
     else:
         text += " — " + _("to do it: {command}").format(command=done.go_on)
     console.echo(text)
     if done.holds:
-        held = _("It waits for {tasks}: see to that first, or it will be skipped again")
+        held = _("It waits for {tasks}: finish that first, or Segue skips it again")
         console.echo(held.format(tasks=", ".join(done.holds)))
     return 0

@@ -331,7 +331,7 @@ class LocalEngine:
                 self._inbox.put_nowait(Heard(job.id, event))
         self._live.pop(job.id, None)
         if end is None:
-            killed = _("the process that kept it was killed")
+            killed = _("its keeper process was killed")
             happened = Ended(job.id, None, error=killed, keeper_died=True)
         else:
             happened = Ended(

@@ -47,7 +47,7 @@ def read_ways(
 
 def left_out(problem: Problem) -> str:
     """A way that is not used because its program is not there, as a line of the log."""
-    text = _("[WARN] {where}: {message}; nobody is told by it ({hint})")
+    text = _("[WARN] {where}: {message}; Segue does not use this channel ({hint})")
     return text.format(where=problem.where, message=problem.message, hint=problem.hint)
 
 

@@ -76,8 +76,8 @@ def what_is_lost(run: PlanRun) -> str | None:
     made some of them, so those that nothing hangs on are not worth a word."""
     if run.ledger.is_damaged:
         return _(
-            "Segue's memory was damaged (.segue/segue.db-wal): what it learned last is lost;"
-            " it goes on by the files of the plan"
+            "Segue's memory was damaged (.segue/segue.db-wal): its newest records "
+            "are lost; Segue continues from the plan's files"
         )
     if run.ledger.tasks or run.file.kind != "tasklist":
         return None

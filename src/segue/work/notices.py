@@ -42,7 +42,7 @@ def headline(kind: str, title: str, gate: str | None = None, name: str = "") -> 
     told = {
         "completed": _("Completed: {title}"),
         "failed": _("Failed: {title}"),
-        "error": _("Cannot go on: {title}"),
+        "error": _("Cannot continue: {title}"),
         "trouble": _("Trouble: {title}"),
         "limit": _("Parked at a limit: {title}"),
         "remind": _("Reminder: {needed}"),

@@ -93,7 +93,7 @@ class SaidFaults(Faults):
         self._said: set[str] = set()
 
     def failed(self, notice: Notice, way: Way, error: Undelivered) -> None:
-        text = _("[WARN] nobody is told by {way}: {why}; Segue tries again")
+        text = _("[WARN] could not notify by {way}: {why}; Segue will retry")
         self._once(way.name, text.format(way=way.name.partition(":")[0], why=error))
 
     def gave_up(self, notice: Notice) -> None:

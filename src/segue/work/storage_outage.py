@@ -112,7 +112,7 @@ async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Surroundin
         around.emit("notice", text=text.format(why=outage))
         if not await _until_writable(outage, around):
             return await _stop(outage, around)
-        around.emit("notice", text=_("Segue can write again and goes on"))
+        around.emit("notice", text=_("Segue can write again and continues"))
 
 
 async def _until_writable(outage: Outage, around: Surroundings) -> bool:

@@ -239,7 +239,7 @@ def _check_state(wishes: Wishes, folder: BookFolder) -> None:
             raise
 
     if differ := chapters_that_differ(wishes):
-        hint = _("say how many there are: --chapters N")
+        hint = _("pass the right number: --chapters N")
         raise UserError("chapters_differ", they_differ(*differ), hint=hint)
 
 

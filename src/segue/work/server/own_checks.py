@@ -83,9 +83,7 @@ def shortcomings(
 
 
 def _took_too_long() -> str:
-    text = _(
-        "the deliverables could not be looked through in {n} seconds; make them fewer or smaller"
-    )
+    text = _("Segue could not check the deliverables in {n} seconds; make them fewer or smaller")
     return text.format(n=DEADLINE_S)
 
 

@@ -45,14 +45,12 @@ class Missing:
     @property
     def text(self) -> str:
         if self.task is None:
-            text = _("it waits for {id}, which is gone: let it begin without, or fail")
+            text = _("it waits for {id}, which is gone: start without it, or fail this one")
             return text.format(id=self.id)
         if self.task.state is Stage.DRAFT:
-            text = _("it waits for {id}, which tries {old} again and is a draft: submit it")
+            text = _("it waits for {id}, which retries {old} and is a draft: submit it")
             return text.format(id=self.task.id, old=self.task.retry_of)
-        text = _(
-            "it waits for {id}, which failed: try that again, let this one begin without, or fail"
-        )
+        text = _("it waits for {id}, which failed: retry that, start without it, or fail this one")
         return text.format(id=self.task.id)
 
 

@@ -202,7 +202,7 @@ class Keeping:
             self._telling.event(worker, Verdict.LEAVE)
 
     def ask(self, worker: Worker, stop: Stop) -> None:
-        """Somebody must see to it: waiting does not help."""
+        """A person must fix this: waiting does not help."""
         if self._workers.park(worker, cause=Trigger.ASK, wakes_at=None, **_values(stop)):
             self._telling.needs_person(worker)
             self._telling.event(worker, Verdict.ASK)

@@ -27,10 +27,10 @@ class People:
         match cause:
             case Trigger.FAIL:
                 kind = "error"
-                text = _("Segue tried {n} times to resume it, and it did not go on.")
+                text = _("Segue tried {n} times to resume it, without success.")
                 text = text.format(n=worker.sends)
             case Trigger.ASK:
-                kind, text = "question", _("Somebody must see to it: waiting does not help.")
+                kind, text = "question", _("A person must fix this: waiting does not help.")
             case _:
                 return []
         pane = worker.pane.id
