@@ -130,7 +130,7 @@ class GateActs(Acting):
         if suggestion:
             text += "; " + _("did you mean `{name}`?").format(name=suggestion)
         else:
-            text += "; " + _("to send it anyway, pass it as `ownWords`")
+            text += "; " + _('to send it anyway, add `"ownWords": true`')
         facts = {"field": "answer", "options": list(shown), "suggestion": suggestion}
         raise Refused(422, "bad_answer", text, facts)
 
