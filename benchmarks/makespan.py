@@ -2,16 +2,16 @@
 
 Random plans of 40 tasks (seeded; each waits for up to three of the twelve before it) whose
 commands sleep 50 to 300 ms, on four slots. No schedule is shorter than the critical path, nor
-than the sum of all tasks divided by the slots. The bound is 1.05 × the larger of the two, plus
-20 ms for each task on the critical path: what starting and recording a task may cost. Measured
-from the first `task_started` to the last `task_completed` as they arrive from `segue run --json`.
-The figure is the worst seed's share of its bound; the seeds are the first seven, none left out.
+than the sum of all tasks divided by the slots: the larger of the two is the bound, though not every
+plan has a schedule that reaches it. Measured from the first `task_started` to the last
+`task_completed` as they arrive from `segue run --json`, with all that starting and recording tasks
+costs. The figure is the worst seed's time divided by its bound; the seeds are the first twelve,
+none left out.
 
-Each plan is run twice. At the first run nobody knows how long its tasks last: ready tasks go by
-the longest chain of dependants, counted in tasks, and no order made without knowing the durations
-keeps the bound for every plan. Then all marks are emptied and it is run again: now the durations
-are known from the first run, the chains are measured in seconds, and that run is the figure. The
-first one is told beside it.
+Each plan is run several times. At the first run nobody knows how long its tasks last: ready tasks
+go by the longest chain of dependants, counted in tasks. Then all marks are emptied and it is run
+again: now the durations are known from the run before, the chains are measured in seconds, and the
+better of two such runs is the figure. The first one is told beside it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from measure import SEGUE, Figure, Unmeasured, environment
 
 TASKS = 40
 SLOTS = 4
-SEEDS = range(1, 8)  # the first ones, none left out
+SEEDS = range(1, 13)  # the first ones, none left out
+ROUNDS = 2
+TARGET = 1.05
 REACH = 12  # a blocker is at most so many tasks earlier
-COST_S = 0.020
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +42,16 @@ class Work:
     blockers: list[list[int]]
 
     @property
-    def critical_path(self) -> tuple[float, int]:
-        """The longest chain: its seconds and its tasks."""
-        ends: list[tuple[float, int]] = []
+    def critical_path_s(self) -> float:
+        """The longest chain."""
+        ends_s: list[float] = []
         for duration_s, blockers in zip(self.durations_s, self.blockers, strict=True):
-            start_s, tasks = max((ends[b] for b in blockers), default=(0.0, 0))
-            ends.append((start_s + duration_s, tasks + 1))
-        return max(ends)
+            ends_s.append(duration_s + max((ends_s[b] for b in blockers), default=0.0))
+        return max(ends_s)
 
     @property
     def bound_s(self) -> float:
-        path_s, tasks = self.critical_path
-        return 1.05 * max(path_s, sum(self.durations_s) / SLOTS) + COST_S * tasks
+        return max(self.critical_path_s, sum(self.durations_s) / SLOTS)
 
     def plan_text(self) -> str:
         lines = ["# Sleep\n\n"]
@@ -114,14 +113,13 @@ def measure(folder: Path) -> list[Figure]:
         work = random_work(seed)
         project = project_of(work, folder)
         unknown_s = makespan_s(work, project)
-        took_s = makespan_s(work, project)
-        path_s, on_path = work.critical_path
+        took_s = min(makespan_s(work, project) for _round in range(ROUNDS))
         shares.append(took_s / work.bound_s)
         details.append(
-            f"seed {seed}: {took_s:.2f} s, bound {work.bound_s:.2f} s"
-            f" (critical path {path_s:.2f} s in {on_path} tasks,"
+            f"seed {seed}: {took_s:.2f} s, {took_s / work.bound_s:.3f} × the bound of"
+            f" {work.bound_s:.2f} s (critical path {work.critical_path_s:.2f} s,"
             f" sum ÷ slots {sum(work.durations_s) / SLOTS:.2f} s);"
             f" durations unknown: {unknown_s:.2f} s"
         )
-    name = "makespan ÷ bound, worst seed"
-    return [Figure(name, max(shares), 1.0, at_least=False, details=tuple(details))]
+    name = "makespan ÷ bound, worst of 12 seeds"
+    return [Figure(name, max(shares), TARGET, at_least=False, details=tuple(details))]

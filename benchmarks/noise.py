@@ -1,4 +1,8 @@
-"""How long other work waits while an agent prints very much, and ends with most of it unread.
+"""An agent that prints very much: how fast it can, and how long other work waits meanwhile.
+
+A task whose command is `cat` of 200 MB in lines of 100 bytes, from its `task_started` to its
+`task_completed` (its output is copied to the log, read and judged by then), against `cat` of the
+same file into another one; best of the rounds of each, in turn.
 
 An agent prints 200 MB in one burst. On a server, others ask for a task all the while: the
 slowest answer. In a run of a task list, a chain of short tasks goes on beside it: the longest time
@@ -15,10 +19,12 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import mkdtemp
 
-from measure import SEGUE, Figure, environment
+from measure import SEGUE, Figure, Unmeasured, environment, in_turn, listed, run, wall_s
 from serve import NOISE_BYTES, NOISY, answer, connect, request, serving
 
 ROUNDS = 3
+LINE_BYTES = 100
+CAT_TARGET = 0.2
 CHAIN = 40
 PAUSE_S = 0.02
 SETTINGS = """
@@ -32,8 +38,16 @@ command = ["./noisy.sh"]
 def measure(folder: Path) -> list[Figure]:
     answers_ms = [asyncio.run(_slowest_answer_ms(folder)) for _round in range(ROUNDS)]
     ends_ms = [_slowest_end_ms(folder) for _round in range(ROUNDS)]
+    cat_s, task_s = _against_cat(folder)
     mb = NOISE_BYTES // 1_000_000
     return [
+        Figure(
+            "noisy output ÷ `cat` to a file", min(cat_s) / min(task_s), CAT_TARGET, True,
+            details=(
+                f"cat of {mb} MB to a file, s: {listed(cat_s, '{:.2f}')}",
+                f"a task that prints them, s: {listed(task_s, '{:.2f}')}",
+            ),
+        ),
         Figure(
             f"an answer beside {mb} MB of output, slowest", min(answers_ms), 100.0, False, "ms",
             (f"rounds, ms: {', '.join(f'{ms:.0f}' for ms in answers_ms)}",),
@@ -43,6 +57,29 @@ def measure(folder: Path) -> list[Figure]:
             (f"rounds, ms: {', '.join(f'{ms:.0f}' for ms in ends_ms)}",),
         ),
     ]  # fmt: skip
+
+
+def _against_cat(folder: Path) -> list[list[float]]:
+    """Seconds of `cat` to a file, and of a task that is the same `cat`, round by round."""
+    house = Path(mkdtemp(dir=folder))
+    (house / "segue.toml").write_text('agent = "shell"\n')
+    (house / "big").write_bytes(b"%0*d\n" % (LINE_BYTES - 1, 7) * (NOISE_BYTES // LINE_BYTES))
+    return in_turn(
+        ROUNDS,
+        lambda: wall_s(lambda: run(["sh", "-c", "cat big > copy"], house)),
+        lambda: _printed_s(house),
+    )
+
+
+def _printed_s(house: Path) -> float:
+    (house / "PLAN.md").write_text("- [ ] T-1: print\n  - run: cat big\n")
+    said = map(json.loads, run([SEGUE, "run", "PLAN.md", "--json"], house).splitlines())
+    at_s = {told["event"]: datetime.fromisoformat(told["at"]).timestamp() for told in said}
+    [log] = (house / ".segue" / "logs").glob("T-1-*.log")
+    if log.stat().st_size != NOISE_BYTES:
+        raise Unmeasured(f"the log has {log.stat().st_size} bytes of {NOISE_BYTES}")
+    log.unlink()
+    return at_s["task_completed"] - at_s["task_started"]
 
 
 def _house(folder: Path) -> Path:

@@ -26,6 +26,7 @@ import panes
 import parks
 import parse
 import serve
+import sizes
 import startup
 import tasks
 from measure import CACHE, ROOT, Figure, Unmeasured
@@ -33,6 +34,7 @@ from page import page, table
 
 BENCHMARKS: dict[str, ModuleType] = {
     "tasks": tasks,
+    "sizes": sizes,
     "prefect": against_prefect,
     "makespan": makespan,
     "parse": parse,

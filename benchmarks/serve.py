@@ -25,9 +25,13 @@ from urllib.parse import urlsplit
 
 from measure import SEGUE, Figure, environment, in_turn, listed
 
-from segue.core.serving import AgentState, Asking, Cause, Stage
+from segue.core.machines import GateState, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
 from segue.engine.clock import SystemClock
+from segue.store import works
 from segue.store.changes import Add, Put, stamp
+from segue.store.rows import SERVER
 from segue.store.sqlite import Store
 from segue.work.project import Project
 
@@ -118,10 +122,11 @@ def fill(house: Path) -> None:
     project = Project(house)
     project.prepare()
     store, now = Store.open(project.database), SystemClock().now()
+    works.enrol(store, SERVER, project.memory / "server", now)
     waits = [
-        (Stage.REVIEW, AgentState.WAITING_REVIEW, "review"),
-        (Stage.IN_PROGRESS, AgentState.PAUSED, None),
-        (Stage.IN_PROGRESS, AgentState.WAITING_QUESTION, "question"),
+        (TaskState.REVIEW, AgentState.WAITING_REVIEW, "review"),
+        (TaskState.IN_PROGRESS, AgentState.PAUSED, None),
+        (TaskState.IN_PROGRESS, AgentState.WAITING_QUESTION, "question"),
     ]
     for begin in range(0, TASKS, 500):
         changes: list[Add | Put] = []
@@ -129,18 +134,19 @@ def fill(house: Path) -> None:
             stage, state, gate = waits[n % 3]
             id = f"task_{n:012x}"
             row = {
-                "title": f"Task {n}", "description": "text " * 20, "type": "long",
-                "agent": "living", "phase": 1, "phases": "[]", "workspace": str(house),
+                "work": SERVER, "key": id, "title": f"Task {n}", "description": "text " * 20,
+                "type": "long", "agent": "living", "phase": 1, "phases": "[]",
+                "workspace": str(house),
             }  # fmt: skip
-            changes.append(Add("server_task", id, stage, row, Cause.OPEN))
-            changes.append(Add("server_agent", id, state, {"account": "living"}, Cause.OPEN))
+            changes.append(Add("task", id, stage, row, Trigger.OPEN))
+            changes.append(Add("agent", id, state, {"account": "living"}, Trigger.OPEN))
             if gate is not None:
-                asked = {"task": id, "kind": gate, "text": "Which?", "phase": 1}
-                changes.append(Add("server_gate", f"g_{n:012x}", Asking.PENDING, asked, Cause.OPEN))
+                asked = {"work": SERVER, "task": id, "kind": gate, "text": "Which?", "phase": 1}
+                changes.append(Add("gate", f"g_{n:012x}", GateState.PENDING, asked, Trigger.OPEN))
             else:
                 at = stamp(now + timedelta(hours=9))
-                timer = {"id": f"wake:{id}", "task": id, "kind": "wake", "gate": None, "at": at}
-                changes.append(Put("server_timers", timer))
+                timer = {"id": f"wake:{id}", "work": SERVER, "task": id, "kind": "wake", "at": at}
+                changes.append(Put("timers", timer))
         store.move(*changes, at=now)
     store.close()
 

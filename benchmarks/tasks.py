@@ -19,7 +19,7 @@ from measure import SEGUE, Figure, Unmeasured, in_turn, listed, run, wall_s
 TASKS = 1_000
 JOBS = 2
 ROUNDS = 3
-TARGET = 0.15
+TARGET = 0.2
 
 
 def plan_text(tasks: int) -> str:

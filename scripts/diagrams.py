@@ -12,8 +12,6 @@ from pathlib import Path
 
 from segue.core.machines import MACHINES
 from segue.core.serving import AGENT
-from segue.core.serving import GATE as ASKING
-from segue.core.serving import TASK as SERVER_TASK
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "architecture.md"
 START, END = "<!-- diagrams -->", "<!-- /diagrams -->"
@@ -23,7 +21,7 @@ def diagrams() -> str:
     """Every machine's diagram, as Markdown."""
     return "\n".join(
         f"### {machine.name}\n\n```mermaid\n{machine.diagram()}```\n"
-        for machine in (*MACHINES.values(), SERVER_TASK, AGENT, ASKING)
+        for machine in (*MACHINES.values(), AGENT)
     )
 
 

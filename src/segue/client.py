@@ -416,7 +416,7 @@ class Client:
         if isinstance(error, ConnectionRefusedError):
             return ClientError.unanswered(
                 "no_connection",
-                _("nobody answers at {url}").format(url=self.url),
+                _("no server answers at {url}").format(url=self.url),
                 hint=_("is the server running? start it: segue serve"),
             )
         text = _("the connection to {url} failed: {why}")

@@ -37,10 +37,10 @@ from segue.dialects.limits.recovery import (
 from segue.i18n import N_, _
 
 __all__ = [
+    "Environment",
     "PaneGone",
     "PausedType",
     "RecoveryConfig",
-    "Surroundings",
     "Worker",
     "calculate_wait_seconds",
     "detect_paused_type",
@@ -119,7 +119,7 @@ def local_zone() -> tzinfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Environment:
     """Clock, waiting, log and chance, so that a test can bring its own."""
 
     now: Callable[[], datetime] = _now
@@ -161,10 +161,10 @@ def _kind(output: str, now: datetime, tz: tzinfo) -> str:
 
 
 async def handle_paused_worker(
-    worker: Worker, config: RecoveryConfig, around: Surroundings | None = None
+    worker: Worker, config: RecoveryConfig, around: Environment | None = None
 ) -> bool:
     """Bring a stopped worker back. Whether it works again."""
-    recovery = _Recovery(worker, config, around or Surroundings())
+    recovery = _Recovery(worker, config, around or Environment())
     try:
         return await recovery.run()
     except PaneGone:
@@ -176,7 +176,7 @@ async def handle_paused_worker(
 class _Recovery:
     """One worker being brought back."""
 
-    def __init__(self, worker: Worker, config: RecoveryConfig, around: Surroundings) -> None:
+    def __init__(self, worker: Worker, config: RecoveryConfig, around: Environment) -> None:
         self._worker, self._config, self._around = worker, config, around
 
     def log(self, text: str) -> None:
@@ -190,7 +190,7 @@ class _Recovery:
             if not found.paused:
                 return self._settled(found, is_sent=is_sent)
             if found.state == "paused_self_resuming":  # hands off, or it is done twice
-                text = _("⏳ Worker {id}: {kind}, goes on by itself: left alone")
+                text = _("⏳ Worker {id}: {kind}, resumes by itself: left alone")
                 self.log(text.format(id=self._worker.id, kind=self._name(found)))
                 return False
             if self._is_for_a_person(found):
@@ -223,9 +223,9 @@ class _Recovery:
     def _is_for_a_person(self, found: Detection) -> bool:
         """Whether waiting does not help, or nobody would want to wait so long unasked."""
         if family_of(found.kind) == "person":
-            text = _("⏸ Worker {id}: {kind}, somebody must see to it")
+            text = _("⏸ Worker {id}: {kind}, needs a person")
         elif is_far(found.resets_at, self._around.now()):
-            text = _("⏸ Worker {id}: {kind}, somebody must see to it: {why}")
+            text = _("⏸ Worker {id}: {kind}, needs a person: {why}")
         else:
             return False
         self._worker.state = "blocked"
@@ -276,7 +276,7 @@ class _Recovery:
         wait = wait_for(found, self._config, now, sent=sent, chance=self._around.chance())
         family = family_of(found.kind)
         if wait.is_guess and family == "weekly":
-            text = _("[WARN] the time of the reset cannot be read, {seconds} s are waited instead")
+            text = _("[WARN] could not read the reset time; waiting {seconds} s")
             self.log(text.format(seconds=wait.seconds))
         self.log(self._announced(wait, family, found.resets_at))
         await self._around.sleep((wait.until - now).total_seconds())
@@ -298,7 +298,7 @@ class _Recovery:
         """Say the resume text, once. False where somebody else must act."""
         worker, text = self._worker, self._config.resume_text
         if found.draft and found.draft != text:
-            self.log(_("✋ Worker {id}: somebody is typing, left alone").format(id=worker.id))
+            self.log(_("✋ Worker {id}: someone is typing; left alone").format(id=worker.id))
             return False
         try:
             if found.state == "paused_menu":

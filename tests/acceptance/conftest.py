@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
-
-from acceptance_kit import Box
+from kit.box import Box
 
 
 @pytest.fixture

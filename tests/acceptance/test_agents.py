@@ -8,8 +8,10 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
-from acceptance_kit import Box, until
-from acceptance_terminal import Terminal
+
+from kit.box import Box
+from kit.terminal import Terminal
+from kit.waiting import until
 
 AGENT = r"""
 import os, re, sys, time
@@ -328,6 +330,6 @@ def test_an_optional_question_takes_its_default_on_a_terminal(box: Box) -> None:
     asks_optionally(box)
     terminal = Terminal(box, "run", "PLAN.md")
     terminal.expect("Which?")
-    terminal.expect("its default is taken: yes please")
+    terminal.expect("takes the default: yes please")
     assert terminal.end().code == 0
     assert "yes please" in (box.out / "answer").read_text()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_kit import Box, until
-from acceptance_terminal import Terminal
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
+from kit.terminal import Terminal
+from kit.waiting import until
 
 FLAT = "the dialogue is flat"
 

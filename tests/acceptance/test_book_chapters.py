@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from book_kit import Book
+
+from kit.book import Book
+from kit.box import Box
 
 TABLES = """
 [[chapter]]

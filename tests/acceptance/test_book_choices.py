@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from book_kit import Book, box_lines, width
+
+from kit.book import Book, box_lines, width
+from kit.box import Box
+from kit.terminal import Terminal
 
 RESET = "세션이 초기화되었습니다. /write-all로 새 세션을 시작하세요."
 CHOICES = ("어떻게 진행하시겠습니까?", "이어서 집필", "중단 지점(4화)부터 계속", "현재 챕터 재시작",

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
+from kit.terminal import Terminal
 
 HOPELESS = "복구 불가능. /write-all로 새 세션을 시작하세요."
 
@@ -29,7 +30,7 @@ def corrupt(book: Book) -> list[Path]:
 
 def broken(state: dict[str, Any], how: str) -> bytes:
     raw = json.dumps(state, ensure_ascii=False).encode()
-    wrong = {
+    wrong: dict[str, dict[str, Any]] = {
         "number": {"completed_chapters": "three"},
         "mixed": {"completed_chapters": [1, "two", None]},
         "scores": {"quality_scores": [90, 80]},
@@ -101,7 +102,7 @@ def test_damage_at_a_terminal_offers_the_backup(book: Book) -> None:
     book.put_backup(book.state, "20261115T210000Z")
     book.put(b"{")
     terminal = Terminal(book.box, "--lang", "en", "resume")
-    terminal.expect("Take the backup")
+    terminal.expect("Use the backup")
     terminal.type("y\r")
     assert terminal.end().code == 0
     assert [path.read_bytes() for path in corrupt(book)] == [b"{"]

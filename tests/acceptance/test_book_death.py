@@ -8,8 +8,10 @@ import subprocess
 import time
 
 import pytest
-from acceptance_kit import Box, until
-from book_kit import Book, check_shape, digest
+
+from kit.book import Book, check_shape, digest
+from kit.box import Box
+from kit.waiting import until
 
 
 @pytest.fixture

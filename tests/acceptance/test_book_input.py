@@ -6,8 +6,10 @@ import os
 import tomllib
 
 import pytest
-from acceptance_kit import Box, until
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
+from kit.waiting import until
 
 
 @pytest.fixture

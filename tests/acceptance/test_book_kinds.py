@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from book_kit import Book
+
+from kit.book import Book
+from kit.box import Box
+from kit.terminal import Terminal
 
 PLAN = "- [x] T-1: a\n  - run: true\n- [~] T-2: b\n  - agent: shell\n  - run: touch done-2\n"
 

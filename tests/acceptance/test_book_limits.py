@@ -7,8 +7,10 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from acceptance_kit import Box, until
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
+from kit.waiting import until
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
+from kit.terminal import Terminal
 
 ASKS = """
 asked = re.search(r"\\[USER_QUESTION (\\w+)\\]", prompt)

@@ -7,8 +7,9 @@ from datetime import datetime
 from unicodedata import normalize
 
 import pytest
-from acceptance_kit import Box
-from book_kit import Book, box_lines, check_shape, width
+
+from kit.book import Book, box_lines, check_shape, width
+from kit.box import Box
 
 NONE = "중단된 세션이 없습니다. /write-all로 새 세션을 시작하세요."
 COMPLETE = "이미 완료된 세션입니다. 새 세션은 /write-all로 시작하세요."

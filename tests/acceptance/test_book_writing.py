@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from acceptance_kit import Box
-from book_kit import Book, check_shape
+
+from kit.book import Book, check_shape
+from kit.box import Box
 
 
 @pytest.fixture

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_kit import Box, until
+
+from kit.box import Box
+from kit.waiting import until
 
 TALKER = """#!/usr/bin/env python3
 import json, os, sys

@@ -5,7 +5,8 @@ from __future__ import annotations
 import stat
 
 import pytest
-from acceptance_kit import Box
+
+from kit.box import Box
 
 NASTY = (
     b"\xef\xbb\xbf# Plan  \r\n\r\n\tcaf\xe9 \xff\xfe prose\t \r\n"

@@ -7,7 +7,10 @@ import subprocess
 from functools import partial
 
 import pytest
-from acceptance_kit import Box, Going, until
+
+from kit.box import Box
+from kit.command import Going
+from kit.waiting import until
 
 
 def test_a_living_agent_is_adopted_not_started_twice(box: Box) -> None:
@@ -84,6 +87,37 @@ def test_a_task_cut_off_with_its_agent_starts_from_the_beginning(box: Box) -> No
     assert box.notes() == ["T-1", "T-1"]
     assert "- [ ] one" in (box.out / "seen").read_text()
     assert "<!--" not in box.text()
+
+
+def stubborn(box: Box) -> None:
+    """A task whose first agent does not end when it is asked to; the next one notes whether that
+    one is still there."""
+    box.plan(
+        f"- [ ] T-1: a\n  - run: if [ -e {box.out}/pid ]; then kill -0 $(cat {box.out}/pid) &&"
+        f" {box.note('overlap')}; {box.note()}; else trap 'echo asked > {box.out}/asked' TERM;"
+        f" {box.note('pid', '$$')};"
+        f" {box.hold('never')}; fi\n"
+    )
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_restart_waits_for_the_end_of_the_old_agent(box: Box, dies: bool) -> None:
+    """`resume --restart` beside a living agent: the new one starts when the old one is gone, also
+    where Segue is killed while it waits for that."""
+    stubborn(box)
+    going = box.start_run()
+    until(lambda: box.notes("pid"), "the agent up")
+    going.kill()
+    again = box.start("resume", "--restart", "--json")
+    if dies:
+        until(lambda: box.notes("asked"), "the old agent asked to end")
+        again.kill()
+        again = box.start("resume", "--restart", "--json")
+    done = again.end()
+    assert done.code == 0, done
+    assert box.notes() == ["T-1"]
+    assert box.notes("overlap") == [], "two agents for one task"
+    assert box.left_behind() == {}
 
 
 def test_death_while_a_check_runs(box: Box) -> None:

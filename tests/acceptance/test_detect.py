@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acceptance_kit import SEGUE, Result
+
+from kit.command import SEGUE, Result
 
 RULE = "─" * 60
 BANNER = "You've hit your session limit · resets 7:20pm (Asia/Seoul)"
@@ -128,7 +129,7 @@ def test_a_zone_that_is_not_known_is_told_without_being_asked(here: Path) -> Non
 
 @pytest.mark.parametrize(("arguments", "told"), [
     (("detect", "--tz", "Mars/Olympus"), "Mars/Olympus"),
-    (("detect", "--now", "soon"), "`soon` is no time"),
+    (("detect", "--now", "soon"), "`soon` is not a time"),
     (("detect", "missing.txt"), "missing.txt"),
     (("detect", "--colour"), "--colour"),
 ])  # fmt: skip
@@ -249,7 +250,7 @@ def test_a_pattern_that_does_not_compile(here: Path) -> None:
     )
     done = detect(here, "detect")
     assert done.code == 2
-    assert "segue.toml:9: `(` is no regular expression" in done.err
+    assert "segue.toml:9: `(` is not a regular expression" in done.err
     assert "→" in done.err
     assert "정규식이 아닙니다" in detect(here, "detect", "--lang", "ko").err
     told = detect(here, "detect", "--json").json["error"]

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from acceptance_kit import Box, until
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
+from kit.waiting import until
 
 GOOD = """\
 phase: IMPLEMENT

@@ -9,8 +9,11 @@ import subprocess
 from collections import Counter
 
 import pytest
-from acceptance_kit import Box, Going, until
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.command import Going
+from kit.feature import FEATURE, Feature, cp
+from kit.waiting import until
 
 PHASES = {"DESIGN": "DESIGN", "REVIEW": "REVIEW", "cp-2": "IMPLEMENT", "MERGE": "MERGE"}
 
@@ -46,7 +49,7 @@ def test_work_in_a_worktree_is_merged_though_the_project_has_changed(feature: Fe
     """Killed while checkpoints work in worktrees, then a file of the project is edited (or a merge
     was cut off in the middle): the work in the worktrees is merged all the same."""
     feature.settle(cp("cp-1"), cp("cp-2"))
-    feature.repository()
+    feature.box.repository()
     for who in ("cp-1", "cp-2"):
         feature.play(who, "hold('go'); default()")
     going = feature.start()
@@ -60,7 +63,7 @@ def test_work_in_a_worktree_is_merged_though_the_project_has_changed(feature: Fe
     done = again.end()
     assert done.code == 0, done.said
     assert feature.checkpoints == {"cp-1": ("passed", 1), "cp-2": ("passed", 1)}
-    assert {"cp-1.txt", "cp-2.txt"} <= set(feature.git("ls-files").split())
+    assert {"cp-1.txt", "cp-2.txt"} <= set(feature.box.git("ls-files").split())
     assert (feature.root / "base.txt").read_text() == "mine\n"
 
 
@@ -163,7 +166,7 @@ def test_dead_while_all_is_validated(feature: Feature) -> None:
 def test_dead_side_by_side_in_worktrees(feature: Feature) -> None:
     """Two in their worktrees: both go on, both are merged once, nothing is left."""
     feature.settle(cp("cp-1"), cp("cp-2"), cp("cp-3", "cp-1", "cp-2"))
-    feature.repository()
+    feature.box.repository()
     feature.play("cp-1", "default(); hold('go')")
     feature.play("cp-2", "default(); hold('go')")
     going = feature.start("--jobs", "2")
@@ -174,15 +177,15 @@ def test_dead_side_by_side_in_worktrees(feature: Feature) -> None:
     done = feature.go_on("--jobs", "2")
     assert done.code == 0, done.said
     assert Counter(feature.who) == Counter(["DESIGN", "REVIEW", "cp-1", "cp-2", "cp-3", "MERGE"])
-    assert {"cp-1.txt", "cp-2.txt", "cp-3.txt"} <= set(feature.git("ls-files").split())
-    assert feature.git("worktree", "list").count("\n") == 1
-    assert feature.git("branch", "--format=%(refname:short)").split() == ["main"]
+    assert {"cp-1.txt", "cp-2.txt", "cp-3.txt"} <= set(feature.box.git("ls-files").split())
+    assert len(feature.box.git("worktree", "list").splitlines()) == 1
+    assert feature.box.git("branch", "--format=%(refname:short)").split() == ["main"]
 
 
 def test_a_power_cut_side_by_side_in_worktrees(feature: Feature) -> None:
     """What had passed is not done again; the other begins anew at its iteration."""
     feature.settle(cp("cp-1"), cp("cp-2"))
-    feature.repository()
+    feature.box.repository()
     feature.play("cp-2.1", "make('cp-2.txt', 'half'); hold('never')")
     feature.start("--jobs", "2")
     feature.begun("cp-2")
@@ -193,7 +196,7 @@ def test_a_power_cut_side_by_side_in_worktrees(feature: Feature) -> None:
     assert [len(feature.starts(who)) for who in ("cp-1", "cp-2", "MERGE")] == [1, 2, 1]
     assert (feature.root / "cp-1.txt").read_text() == "made\n"
     assert (feature.root / "cp-2.txt").read_text() == "made\n"
-    assert feature.git("worktree", "list").count("\n") == 1
+    assert len(feature.box.git("worktree", "list").splitlines()) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -251,7 +254,7 @@ def test_killed_at_random(feature: Feature, seed: int, is_git: bool) -> None:
     for who in ("DESIGN", "REVIEW", "cp-1", "cp-2", "cp-3", "cp-4", "MERGE"):
         feature.play(who, slow + "default()")
     if is_git:
-        feature.repository()
+        feature.box.repository()
     chance = random.Random(seed)
     deaths = 0
     while deaths < 10 and not (feature.state_path.exists() and feature.state["phase"] == "DONE"):
@@ -269,5 +272,5 @@ def test_killed_at_random(feature: Feature, seed: int, is_git: bool) -> None:
     assert {who: counts[who] for who in passed} == passed
     assert feature.box.left_behind() == {}
     if is_git:
-        assert {f"cp-{n}.txt" for n in range(1, 5)} <= set(feature.git("ls-files").split())
-        assert feature.git("worktree", "list").count("\n") == 1
+        assert {f"cp-{n}.txt" for n in range(1, 5)} <= set(feature.box.git("ls-files").split())
+        assert len(feature.box.git("worktree", "list").splitlines()) == 1

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from acceptance_kit import Box, until
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
+from kit.waiting import until
 
 IDS = ["인증", "true", "null", "1", "MERGE", "CP.lock", "é", "a-b_c.d"]
 BAD_IDS = [
@@ -41,7 +43,7 @@ def test_odd_ids(feature: Feature, is_git: bool) -> None:
     """Words that YAML or git take for something else are names like any other."""
     feature.settle(*(cp(name, files=[f"{n}.txt"]) for n, name in enumerate(IDS)))
     if is_git:
-        feature.repository()
+        feature.box.repository()
     done = feature.develop("--jobs", "4", wait_s=90)
     assert done.code == 0, done.said
     assert feature.checkpoints == dict.fromkeys(IDS, ("passed", 1))

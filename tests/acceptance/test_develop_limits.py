@@ -6,8 +6,10 @@ import signal
 from datetime import datetime
 
 import pytest
-from acceptance_kit import Box, until
-from develop_kit import Feature, cp
+
+from kit.box import Box
+from kit.feature import Feature, cp
+from kit.waiting import until
 
 WHO = ["DESIGN", "REVIEW", "cp-1", "MERGE"]
 

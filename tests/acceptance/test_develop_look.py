@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
 
 LINE = ".develop-workflow/"
 
@@ -98,18 +99,18 @@ def test_segue_alone_names_it(feature: Feature) -> None:
 
 def test_the_line_is_added_and_told(feature: Feature) -> None:
     """In a git repository, on a pipe: by itself, and it is said."""
-    feature.repository()
+    feature.box.repository()
     done = feature.box.segue("develop", FEATURE)
     assert done.code == 0, done.said
     assert ".gitignore" in done.said and LINE in done.said
     assert (feature.root / ".gitignore").read_text() == LINE + "\n"
-    assert ".develop-workflow" not in feature.git("status", "--porcelain")
-    assert ".develop-workflow" not in feature.git("ls-files")
+    assert ".develop-workflow" not in feature.box.git("status", "--porcelain")
+    assert ".develop-workflow" not in feature.box.git("ls-files")
 
 
 def test_it_is_added_once(feature: Feature) -> None:
     """A second feature adds nothing and says nothing."""
-    feature.repository()
+    feature.box.repository()
     assert feature.develop().code == 0
     done = feature.box.segue("develop", "dark mode")
     assert done.code == 0, done.said
@@ -123,7 +124,7 @@ def test_it_is_added_once(feature: Feature) -> None:
 def test_what_is_ignored_already_is_left_alone(feature: Feature, text: str) -> None:
     """However it is ignored."""
     (feature.root / ".gitignore").write_text(text)
-    feature.repository()
+    feature.box.repository()
     assert feature.develop().code == 0
     assert (feature.root / ".gitignore").read_text() == text
 
@@ -132,7 +133,7 @@ def test_what_is_ignored_already_is_left_alone(feature: Feature, text: str) -> N
 def test_what_is_there_stays(feature: Feature, text: str) -> None:
     """Lines of a person are kept; a last line without an end does not swallow ours."""
     (feature.root / ".gitignore").write_bytes(text.encode())
-    feature.repository()
+    feature.box.repository()
     assert feature.develop().code == 0
     now = (feature.root / ".gitignore").read_bytes().decode()
     assert now.startswith(text)

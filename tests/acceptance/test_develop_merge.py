@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import Feature, cp
+
+from kit.box import Box
+from kit.feature import Feature, cp
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_all_validations_run_again(feature: Feature) -> None:
         *(cp(f"cp-{n}", validate=f"echo cp-{n} >> {feature.out}/v; pwd >> {feature.out}/pwd; test -e cp-{n}.txt")
           for n in (1, 2))
     )  # fmt: skip
-    feature.repository()
+    feature.box.repository()
     feature.play("MERGE", f"make('{feature.out}/before', (OUT / 'v').read_text())")
     assert feature.develop().code == 0
     before = feature.box.notes("before")
@@ -39,7 +40,7 @@ def test_all_validations_run_again(feature: Feature) -> None:
 def test_what_another_one_broke_goes_back_before_the_merge(feature: Feature) -> None:
     """Each passed alone; cp-1 is done again with its next iteration, and nothing is merged before."""
     clashing(feature)
-    feature.repository()
+    feature.box.repository()
     feature.play("cp-1.2", "make('mend.txt')")
     done = feature.develop()
     assert done.code == 0, done.said

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import FEATURE, Feature, check_shape, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, check_shape, cp
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_an_agent_that_fails_in_design(feature: Feature) -> None:
 
 def test_the_folder_around_is_the_project(feature: Feature) -> None:
     """Started in a folder below, the state and the documents are still the project's."""
-    feature.repository()
+    feature.box.repository()
     below = feature.root / "src/deep"
     below.mkdir(parents=True)
     done = feature.develop(cwd=below)

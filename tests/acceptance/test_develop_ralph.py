@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
 
 
 @pytest.fixture

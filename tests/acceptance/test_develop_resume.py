@@ -6,8 +6,9 @@ import re
 import shutil
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
 
 STATE = """\
 phase: {phase}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import Feature, cp
+
+from kit.box import Box
+from kit.feature import Feature, cp
 
 ROW = "- {id: cp-1, description: a, validate: test -e cp-1.txt, files: [cp-1.txt]}"
 WRONG = {

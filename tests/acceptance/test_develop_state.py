@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from acceptance_kit import Box, until
-from develop_kit import FEATURE, Feature, Writes, check_shape, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, Writes, check_shape, cp
+from kit.waiting import until
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from acceptance_kit import Box
-from develop_kit import Feature, cp
+
+from kit.box import Box
+from kit.feature import Feature, cp
 
 MEET = "log('up'); import time\nwhile sum(json.loads(l)['what'] == 'up' for l in (OUT / 'log').read_text().splitlines()) < 2: time.sleep(0.01)\ndefault()"
 
@@ -122,27 +123,27 @@ def test_each_in_its_own_worktree(feature: Feature) -> None:
     """Apart from the checkout and from each other; merged, and nothing is left of them."""
     feature.settle(cp("cp-1"), cp("cp-2"), cp("cp-3", "cp-1"))
     feature.play("cp-3", "assert Path('cp-1.txt').exists(); default()")
-    feature.repository()
+    feature.box.repository()
     done = feature.develop("--jobs", "2")
     assert done.code == 0, done.said
     folders = {start.who: start.cwd for start in feature.starts() if start.checkpoint}
     assert len(set(folders.values())) == 3
     assert str(feature.root) not in folders.values()
-    tracked = feature.git("ls-files").split()
+    tracked = feature.box.git("ls-files").split()
     assert {"cp-1.txt", "cp-2.txt", "cp-3.txt", "base.txt"} <= set(tracked)
     assert not any(name.startswith((".segue", ".develop-workflow")) for name in tracked)
     assert (feature.root / "base.txt").read_text() == "one\ntwo\nthree\n"
-    assert feature.git("worktree", "list").count("\n") == 1
-    assert feature.git("branch", "--format=%(refname:short)").split() == ["main"]
-    assert feature.git("fsck", "--no-dangling") == ""
+    assert len(feature.box.git("worktree", "list").splitlines()) == 1
+    assert feature.box.git("branch", "--format=%(refname:short)").split() == ["main"]
+    assert feature.box.git("fsck", "--no-dangling") == ""
 
 
 def test_merged_in_the_order_of_dependencies(feature: Feature) -> None:
     """What others need is merged before them, whoever was ready first."""
     feature.settle(cp("cp-9"), cp("cp-5", "cp-9"), cp("cp-1", "cp-5"), cp("cp-7"))
-    feature.repository()
+    feature.box.repository()
     assert feature.develop("--jobs", "2").code == 0
-    lines = feature.git("log", "--first-parent", "--reverse", "--format=%s").splitlines()
+    lines = feature.box.git("log", "--first-parent", "--reverse", "--format=%s").splitlines()
     at = {
         name: min(n for n, line in enumerate(lines) if name in line) for name in feature.checkpoints
     }
@@ -154,12 +155,12 @@ def test_the_checkout_is_not_touched_meanwhile(feature: Feature) -> None:
     feature.settle(cp("cp-1"), cp("cp-2"))
     feature.play("cp-1", "default(); log('made'); hold('go')")
     feature.play("cp-2", "default(); log('made'); hold('go')")
-    feature.repository()
+    feature.box.repository()
     going = feature.start("--jobs", "2")
     feature.begun("cp-1")
     feature.begun("cp-2")
     assert not (feature.root / "cp-1.txt").exists()
-    assert feature.git("status", "--porcelain", "--", "base.txt", "cp-1.txt", "cp-2.txt") == ""
+    assert feature.box.git("status", "--porcelain", "--", "base.txt", "cp-1.txt", "cp-2.txt") == ""
     feature.box.release("go")
     assert going.end().code == 0
     assert (feature.root / "cp-1.txt").exists()
@@ -168,7 +169,7 @@ def test_the_checkout_is_not_touched_meanwhile(feature: Feature) -> None:
 def test_what_fails_is_not_merged(feature: Feature) -> None:
     """An escalated checkpoint leaves the checkout alone; the others are in it."""
     feature.settle(cp("cp-1", validate="test -e never"), cp("cp-2"))
-    feature.repository()
+    feature.box.repository()
     assert feature.develop().code == 3
     assert not (feature.root / "cp-1.txt").exists()
     assert (feature.root / "cp-2.txt").exists()
@@ -179,7 +180,7 @@ def test_a_conflict_is_told_to_the_next_iteration(feature: Feature) -> None:
     feature.settle(cp("cp-1"), cp("cp-2"))
     for who in ("cp-1", "cp-2"):
         feature.play(f"{who}.1", MEET + "\nmake('base.txt', who)")
-    feature.repository()
+    feature.box.repository()
     done = feature.develop("--jobs", "2")
     text = (feature.root / "base.txt").read_text()
     assert text in ("cp-1", "cp-2"), text
@@ -194,31 +195,31 @@ def test_a_conflict_is_told_to_the_next_iteration(feature: Feature) -> None:
 def test_uncommitted_work_of_a_person_survives(feature: Feature, kind: str) -> None:
     """The repository is not clean: it is done all the same, and the person's work is as it was."""
     feature.settle(cp("cp-1"), cp("cp-2"))
-    feature.repository()
+    feature.box.repository()
     mine = feature.root / ("notes.txt" if kind == "untracked" else "base.txt")
     mine.write_text("MINE\n")
     if kind == "staged":
-        feature.git("add", "base.txt")
+        feature.box.git("add", "base.txt")
     done = feature.develop()
     assert done.code == 0, done.said
     assert mine.read_text() == "MINE\n"
     assert (feature.root / "cp-1.txt").exists() and (feature.root / "cp-2.txt").exists()
-    assert mine.name in feature.git("status", "--porcelain"), "still not committed"
+    assert mine.name in feature.box.git("status", "--porcelain"), "still not committed"
 
 
 @pytest.mark.parametrize("kind", ["no commit", "ignored documents", "detached"])
 def test_odd_repositories(feature: Feature, kind: str) -> None:
     """No commit yet, `docs/` ignored, no branch: it is done all the same."""
     feature.settle(cp("cp-1"), cp("cp-2"))
-    feature.repository()
+    feature.box.repository()
     if kind == "no commit":
-        feature.git("update-ref", "-d", "HEAD")
+        feature.box.git("update-ref", "-d", "HEAD")
     elif kind == "detached":
-        feature.git("checkout", "-q", "--detach")
+        feature.box.git("checkout", "-q", "--detach")
     else:
         (feature.root / ".gitignore").write_text("docs/\n")
-        feature.git("add", "-A")
-        feature.git("commit", "-qm", "ignore")
+        feature.box.git("add", "-A")
+        feature.box.git("commit", "-qm", "ignore")
     done = feature.develop()
     assert done.code == 0, done.said
     assert (feature.root / "cp-1.txt").exists() and (feature.root / "cp-2.txt").exists()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from develop_kit import FEATURE, Feature, cp
+
+from kit.box import Box
+from kit.feature import FEATURE, Feature, cp
+from kit.terminal import Terminal
 
 ASKED = "could not be done"
 
@@ -45,7 +46,7 @@ def test_edit_by_hand(feature: Feature, is_git: bool) -> None:
     agent is started."""
     if is_git:
         (feature.root / ".gitignore").write_text(".develop-workflow/\n")
-        feature.repository()
+        feature.box.repository()
     terminal = asked(feature)
     terminal.type("edit\r")
     terminal.expect("press Enter when it is done")
@@ -176,7 +177,7 @@ def test_another_request_names_both(earlier: Feature) -> None:
 @pytest.mark.parametrize("key", ["y", "n"])
 def test_the_line_is_asked_about(feature: Feature, key: str) -> None:
     """On a terminal it is asked first; "no" leaves the file alone, and the work goes on."""
-    feature.repository()
+    feature.box.repository()
     feature.unplay("cp-1")
     terminal = Terminal(feature.box, "develop", FEATURE, "--lang", "en")
     terminal.expect(".gitignore")
@@ -184,7 +185,7 @@ def test_the_line_is_asked_about(feature: Feature, key: str) -> None:
     terminal.type(f"{key}\r")
     assert terminal.end().code == 0
     assert (feature.root / ".gitignore").exists() == (key == "y")
-    assert ".develop-workflow/state.yaml" not in feature.git("ls-files").split()
+    assert ".develop-workflow/state.yaml" not in feature.box.git("ls-files").split()
 
 
 def test_the_design_is_approved_at_the_terminal(feature: Feature) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from acceptance_kit import Box, Result
+
+from kit.box import Box
+from kit.command import Result
 
 OK = "- [ ] T-1: a\n  - run: true\n"
 BAD_PLANS = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
+
+from kit.box import Box
+from kit.terminal import Terminal
 
 QUESTION_KO = """⚠️ 실패한 태스크 발견:
 

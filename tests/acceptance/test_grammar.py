@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from acceptance_kit import Box
+
+from kit.box import Box
 
 
 def read(box: Box, text: str) -> dict[str, Any]:

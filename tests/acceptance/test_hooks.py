@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acceptance_kit import SEGUE, Box, until
-from test_worktree import git, repository
 
+from kit.box import Box
+from kit.command import SEGUE
+from kit.waiting import until
 from segue.store.sqlite import Store
 
 SEEN = Path(__file__).parents[1] / "golden" / "claude_hooks" / "payloads.jsonl"
@@ -232,7 +233,8 @@ def test_the_file_of_an_isolated_task_is_never_merged(box: Box) -> None:
         more='place = "PLACE.md"\n',
     )
     (box.root / "PLACE.md").write_text("# Mine")
-    repository(box, PLAN)
+    box.plan(PLAN)
+    box.repository()
     done = box.run("--isolate", "worktree")
     assert done.code == 0, done.said
     assert "**T-1**" in (box.out / "shown-T-1").read_text()
@@ -240,19 +242,20 @@ def test_the_file_of_an_isolated_task_is_never_merged(box: Box) -> None:
     assert "kept in PLACE.md" in (box.out / "prompt-T-1").read_text()
     assert (box.root / "T-1.txt").exists()
     assert (box.root / "PLACE.md").read_text() == "# Mine"
-    assert git(box, "show", "HEAD:PLACE.md") == "# Mine"
-    assert git(box, "status", "--porcelain", "PLACE.md") == ""
+    assert box.git("show", "HEAD:PLACE.md") == "# Mine"
+    assert box.git("status", "--porcelain", "PLACE.md") == ""
 
 
 def test_a_file_that_was_not_there_is_not_there_after_a_merge(box: Box) -> None:
     """Nothing is left of it in the project."""
     agent(box, "cat PLACE.md > /dev/null; echo work > w.txt", more='place = "PLACE.md"\n')
-    repository(box, "- [ ] **T-1**: build\n")
+    box.plan("- [ ] **T-1**: build\n")
+    box.repository()
     done = box.run("--isolate", "worktree")
     assert done.code == 0, done.said
     assert (box.root / "w.txt").exists()
     assert not (box.root / "PLACE.md").exists()
-    assert "PLACE.md" not in git(box, "ls-files")
+    assert "PLACE.md" not in box.git("ls-files")
 
 
 def test_the_hook_answers_soon(box: Box) -> None:

@@ -9,7 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from acceptance_kit import SEGUE, Box, Result, until
+
+from kit.box import Box
+from kit.command import SEGUE, Result
+from kit.waiting import until
 
 
 def can_mount() -> bool:

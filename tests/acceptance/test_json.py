@@ -6,7 +6,8 @@ import signal
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from acceptance_kit import Box, until
+from kit.box import Box
+from kit.waiting import until
 
 
 def one_plan(box: Box) -> dict[str, Any]:
@@ -228,3 +229,14 @@ def test_status_says_who_is_at_work_for_how_long_and_with_which_words(box: Box) 
     assert (run["task"], run["said"]) == ("T-001", "I am at it")
     box.release("go")
     assert going.end().code == 0
+
+
+def test_plan_without_a_name_takes_the_plan_of_this_folder(box: Box) -> None:
+    """`segue plan` looks at PLAN.md, as `segue run` runs it; without one both say so in one way."""
+    missing = box.segue("plan", "--json")
+    assert missing.code == 2
+    assert missing.json["error"]["code"] == "plan_not_found"
+    assert missing.json == box.segue("run", "--json").json
+    box.plan("- [ ] T-1: a\n  - run: true\n")
+    assert box.segue("plan", "--json").json == box.segue("plan", "PLAN.md", "--json").json
+    assert "T-1" in box.segue("plan").out

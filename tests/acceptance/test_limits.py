@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from acceptance_kit import Box, until
-from book_kit import Book
+
+from kit.book import Book
+from kit.box import Box
+from kit.waiting import until
 
 
 def at(text: str) -> datetime:
@@ -365,7 +367,7 @@ def test_a_reset_far_ahead_is_asked_about(box: Box) -> None:
     done = box.run()
     assert done.code == 3
     assert done.finished["waiting"] == ["T-1"]
-    assert "tried now" in done.of("gate_opened", "T-1")[0]["text"]
+    assert "Try it now" in done.of("gate_opened", "T-1")[0]["text"]
 
 
 def test_an_unknown_zone_is_told(box: Box) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acceptance_kit import Box
+from kit.box import Box
 
 
 def test_pending_runs_and_completed_does_not(box: Box) -> None:

@@ -8,7 +8,9 @@ import sqlite3
 import subprocess
 
 import pytest
-from acceptance_kit import Box, until
+
+from kit.box import Box
+from kit.waiting import until
 
 
 def rows(box: Box, sql: str) -> list[tuple[str, ...]]:
@@ -34,7 +36,7 @@ def test_memory_removed_in_the_middle_of_a_run_is_put_back(box: Box, removed: st
     assert done.code == 0, done.said
     assert done.finished["completed"] == ["T-1", "T-2", "T-3"]
     if removed != ".segue/runs":  # that may be there again before anybody looks
-        assert any("memory was removed" in event["text"] for event in done.of("notice"))
+        assert any("records were removed" in event["text"] for event in done.of("notice"))
     assert box.notes() == ["T-1", "T-2", "T-3"]
     assert box.run().code == 0
     assert box.notes() == ["T-1", "T-2", "T-3"]
@@ -183,6 +185,53 @@ def flip_a_bit(box: Box) -> None:
     path.write_bytes(data)
 
 
+def spoil_the_database(box: Box) -> None:
+    """Its first page is not that of a database."""
+    path = box.root / ".segue" / "segue.db"
+    path.write_bytes(b"garbage" * 1000 + path.read_bytes()[7000:])
+
+
+def test_status_says_that_the_newest_records_are_lost(box: Box) -> None:
+    """A damaged write-ahead log: in words with its name, for programs too, exit 0; the next run
+    still says so, and after that it is over."""
+    box.plan(f"- [ ] T-1: a\n  - run: {box.note('begun')}; {box.hold('go')}\n")
+    going = box.start_run()
+    until(lambda: box.notes("begun"), "the agent up")
+    beside = box.segue("status", "--json")
+    assert "damage" not in beside.json, "a log that is in use is not damaged"
+    going.kill()
+    assert "damage" not in box.segue("status", "--json").json
+    flip_a_bit(box)
+    for _look in range(2):
+        done = box.segue("status", "--json")
+        assert done.code == 0
+        assert done.json["damage"]["file"] == str(box.root / ".segue" / "segue.db-wal")
+        assert "damaged" in done.json["damage"]["message"]
+        said = box.segue("status")
+        assert said.code == 0
+        assert "segue.db-wal" in said.out
+        assert "T-1" in said.out
+    assert "손상" in box.segue("--lang", "ko", "status").out
+    box.release("go")
+    assert any("damaged" in notice["text"] for notice in box.run().of("notice"))
+    assert "damage" not in box.segue("status", "--json").json
+
+
+def test_status_says_that_the_database_cannot_be_read(box: Box) -> None:
+    """In words with its name and the cure, as a run does: exit 2."""
+    box.plan("- [ ] T-1: a\n  - run: true\n")
+    assert box.run().code == 0
+    spoil_the_database(box)
+    done = box.segue("status", "--json")
+    assert done.code == 2
+    error = done.json["error"]
+    assert (error["code"], error["file"]) == (
+        "database_damaged", str(box.root / ".segue" / "segue.db")
+    )  # fmt: skip
+    assert "move it away" in error["hint"]
+    assert box.segue("status").code == 2
+
+
 LOSSES = {
     "all": lambda box: shutil.rmtree(box.root / ".segue"),
     "claims": lambda box: shutil.rmtree(box.root / ".segue" / "runs"),
@@ -212,8 +261,10 @@ def test_an_agent_that_lives_is_not_doubled_when_the_memory_is_lost(
     going.kill()
     (first,) = {environ["SEGUE_RUN"] for environ in box.agents().values()}
     LOSSES[lost](box)
-    (standing,) = box.segue("status", "--json").json["plans"]
+    status = box.segue("status", "--json").json
+    (standing,) = status["plans"]
     assert (standing["running"], standing["state"]) == (["T-1"], "interrupted")
+    assert ("damage" in status) == (lost == "log damaged")
     again = box.start_run()
     adopted = again.event("run_adopted", "T-1")
     assert adopted["run"] == first

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from acceptance_kit import Box
-from book_kit import Book
-from develop_kit import Feature
+
+from kit.book import Book
+from kit.box import Box
+from kit.feature import Feature
+from kit.waiting import until
 
 Json = dict[str, Any]
 FLAT = "the dialogue is flat"
@@ -78,7 +84,7 @@ def test_a_failure_and_the_end_are_told(post: Post) -> None:
     post.box.plan("- [ ] **T-001**: Break\n  - run: echo too bad; exit 3\n  - retries: 0\n")
     done = post.box.run(env={"SEGUE_LANG": "ko"})
     assert done.code == 1
-    failed, end = post.told
+    failed, end = sorted(post.told, key=lambda notice: notice["taskId"] == "")  # sent side by side
     assert (failed["event"], end["event"]) == ("failed", "failed")
     assert failed["headline"] == "실패: T-001: Break (PLAN.md)"
     assert "too bad" in failed["text"]
@@ -181,3 +187,98 @@ def test_a_feature_tells_its_review_and_its_end(post: Post) -> None:
     feature = Feature(post.box)
     assert feature.develop("--gates").code == 3
     assert [notice["event"] for notice in post.told] == ["review"]
+
+
+def deadly(post: Post) -> None:
+    """The first time that it is called, the program kills the Segue that called it, and then says
+    nothing."""
+    text = post.program.read_text().replace("#!/bin/sh\n", "")
+    died = post.box.out / "died"
+    kill = f"if mkdir {died}; then kill -9 $PPID; exit 1; fi\n"
+    post.program.write_text(f"#!/bin/sh\n{kill}{text}")
+
+
+@pytest.mark.parametrize("kind", ["run", "write-all", "develop"])
+def test_a_notice_survives_a_death_while_it_is_sent(post: Post, kind: str) -> None:
+    """In every kind of work: Segue is killed while it sends a notice that nobody has acknowledged;
+    the next start sends it, and the start after that does not."""
+    box = post.box
+    if kind == "run":
+        box.scripted('ask "Which database?" red blue\nsay done\n')
+        box.plan("- [ ] **T-001**: Choose a database\n")
+    book, feature = Book(box) if kind == "write-all" else None, None
+    if book is not None:
+        book.toml()
+        book.scores({1: [(50, FLAT), (55, FLAT), (60, FLAT), 90]})
+    if kind == "develop":
+        feature = Feature(box)
+    deadly(post)
+
+    def start(is_first: bool) -> int:
+        if book is not None:
+            return book.write_all().code
+        if feature is not None:
+            return (feature.develop("--gates") if is_first else feature.go_on("--gates")).code
+        return box.run().code
+
+    assert start(is_first=True) == -9
+    assert (box.out / "died").exists()
+    assert post.told == []
+    assert start(is_first=False) == 3
+    assert len(post.told) == 1
+    assert start(is_first=False) == 3
+    assert len(post.told) == 1, "told once"
+
+
+def held_back(post: Post) -> None:
+    """A plan that ended in quiet hours; then those are over."""
+    now = datetime.now(UTC)
+    start, end = (now - timedelta(hours=1), now + timedelta(hours=1))
+    quiet = f"{start:%H:%M}-{end:%H:%M}"
+    post.user(f'channels = ["command:{post.program}"]\nquiet = "{quiet}"')
+    post.box.plan("- [ ] **T-001**: a\n  - run: true\n")
+    assert post.box.run(env={"TZ": "UTC"}).code == 0
+    assert post.told == []
+    post.user(f'channels = ["command:{post.program}"]')
+    with closing(sqlite3.connect(post.box.root / ".segue" / "segue.db")) as db:
+        [[until_at]] = db.execute("SELECT next_at FROM notices WHERE next_at IS NOT NULL")
+        assert until_at > f"{now:%Y-%m-%dT%H:%M}"
+        db.execute("UPDATE notices SET next_at = ?", (f"{now:%Y-%m-%dT%H:%M:%S}.000000Z",))
+        db.commit()
+
+
+@pytest.mark.parametrize("starter", ["run", "other", "serve"])
+def test_what_quiet_held_back_is_sent_by_the_next_owner(post: Post, starter: str) -> None:
+    """The owner of the plan ended in the quiet hours: the next start of that plan, of another plan
+    of the project or of the server sends it, once."""
+    held_back(post)
+    box = post.box
+    if starter == "serve":
+        server = box.start("serve", "--port", "0", "--json")
+        until(lambda: post.told, "the notice")
+        server.send(signal.SIGTERM)
+        assert server.end().code == 0
+    elif starter == "other":
+        box.plan("- [x] **T-001**: b\n  - run: true\n", "OTHER.md")
+        assert box.segue("run", "OTHER.md").code == 0
+    else:
+        assert box.run().code == 0
+    assert [notice["headline"] for notice in post.told] == ["Completed: PLAN.md"]
+    assert box.run().code == 0
+    assert len(post.told) == 1
+
+
+def test_what_a_complete_book_has_left_to_tell_is_sent_by_another_owner(post: Post) -> None:
+    """Segue was killed while it told the end, and nobody starts a complete book again: the next run
+    of a plan in the project sends it."""
+    book = Book(post.box)
+    book.toml(1)
+    book.scores({1: [90]})
+    deadly(post)
+    assert book.write_all().code == -9
+    assert post.told == []
+    assert book.write_all().code == 0
+    post.box.plan("- [x] **T-001**: a\n  - run: true\n")
+    for _start in range(2):
+        assert post.box.run().code == 0
+        assert [notice["event"] for notice in post.told] == ["completed"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acceptance_kit import Box, until
+from kit.box import Box
+from kit.waiting import until
 
 
 def traced(box: Box, middle: str = "sleep 0.15") -> str:

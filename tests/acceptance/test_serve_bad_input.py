@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, TOKEN, House, Server
+
+from kit.serve import GOOD, House
+from kit.server import TOKEN, Server
+from kit.waiting import until
 
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
 

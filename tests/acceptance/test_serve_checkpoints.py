@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, QUESTION, TWO, House, Json, Server
+
+from kit.serve import GOOD, QUESTION, TWO, House
+from kit.server import Json, Server
+from kit.waiting import until
 
 ASK = "block USER_QUESTION <<END\nquestion: Which one?\nEND\n"
 

@@ -8,19 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import (
-    GOOD,
-    NEEDS,
-    QUESTION,
-    TREE,
-    TWO,
-    House,
-    Server,
-    all_gone,
-    all_stopped,
-    stays,
-)
+
+from kit.processes import all_gone, all_stopped
+from kit.serve import GOOD, NEEDS, QUESTION, TREE, TWO, House
+from kit.server import Server
+from kit.waiting import stays, until
 
 LIMIT = 'echo "Error: rate limit exceeded, please try again in 4 seconds"; exit 1'
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, NEEDS, QUESTION, House
+
+from kit.serve import GOOD, NEEDS, QUESTION, House
+from kit.waiting import until
 
 
 @pytest.fixture

@@ -13,8 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, QUESTION, TWO, House, Json, Server
+
+from kit.serve import GOOD, QUESTION, TWO, House
+from kit.server import Json, Server
+from kit.waiting import until
 
 TASK_TABLE = {
     (None, "draft"), ("draft", "pending"), ("pending", "in_progress"), ("pending", "draft"),

@@ -7,17 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import (
-    GOOD,
-    NEEDS,
-    QUESTION,
-    House,
-    Server,
-    all_running,
-    all_stopped,
-    stays,
-)
+
+from kit.processes import all_running, all_stopped
+from kit.serve import GOOD, NEEDS, QUESTION, House
+from kit.server import Server
+from kit.waiting import stays, until
 
 SECRET = "sk_live_51Nxq-Zr8aTgE0wXyQ7b"
 ASKS = f"case $n in 1) {QUESTION} ;; *) {GOOD} ;; esac\n"

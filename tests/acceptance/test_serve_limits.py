@@ -8,17 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import (
-    GOOD,
-    TREE,
-    House,
-    all_gone,
-    all_running,
-    all_stopped,
-    process_state,
-    stays,
-)
+
+from kit.processes import all_gone, all_running, all_stopped, state_of
+from kit.serve import GOOD, TREE, House
+from kit.waiting import stays, until
 
 BUSY = "case $n in 1) {first} ;; *) {good} ;; esac\n"
 
@@ -47,9 +40,9 @@ def test_a_reported_limit_pauses_and_goes_on_by_itself(house: House) -> None:
     assert task in str(server.get("/limits").ok()), "the park is shown"
     server.reaches(task, "review")
     assert house.starts(task) == 2
-    first, second = (float(at) for at in house.lines(task, "at"))
-    assert second - first >= 3, "not before its time"
-    assert second - first < 60, "and not long after it"
+    began, again = (float(at) for at in house.lines(task, "at"))
+    assert again - began >= 3, "not before its time"
+    assert again - began < 60, "and not long after it"
     one, two = (line.split() for line in house.lines(task, "started"))
     assert (two[0], two[1]) == ("1", one[1])
     assert server.path(task, "agent")[1:4] == ["running", "paused", "running"]
@@ -67,8 +60,8 @@ def test_a_command_that_ends_with_a_banner_is_parked(house: House) -> None:
     assert agent["status"] == "paused"
     server.reaches(task, "review")
     assert house.starts(task) == 2
-    first, second = (float(at) for at in house.lines(task, "at"))
-    assert 4 <= second - first < 60
+    began, again = (float(at) for at in house.lines(task, "at"))
+    assert 4 <= again - began < 60
 
 
 def test_a_session_limit_banner_with_a_clock_time(house: House) -> None:
@@ -216,9 +209,7 @@ def test_the_tree_is_gone_when_a_one_shot_agent_leaves_children(house: House) ->
     task = server.new()
     pids = house.tree(task)
     server.reaches(task, "review")
-    until(
-        lambda: all(process_state(pid) in ("", "Z", "X", "T", "t") for pid in pids), "none works on"
-    )
+    until(lambda: all(state_of(pid) in ("", "Z", "X", "T", "t") for pid in pids), "none works on")
     server.approve(task).ok()
     server.reaches(task, "completed")
     until(lambda: all_gone(pids), "no child survives")

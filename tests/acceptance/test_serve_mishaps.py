@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, House, all_gone
+
+from kit.processes import all_gone
+from kit.serve import GOOD, House
+from kit.waiting import until
 
 # Imported by every Python below: the server's check of a phase stumbles over this title.
 SABOTAGE = """
-from segue.work.server import checking
+from segue.work.phases import checking
 
 real = checking.begin
 

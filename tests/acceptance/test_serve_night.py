@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import House
+
+from kit.serve import House
+from kit.waiting import until
 
 LONG = "This is a whole sentence of real work, written out in full and meant to be read. " * 6
 NIGHT = f"""

@@ -9,8 +9,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, TWO, House, Server, stays
+
+from kit.serve import GOOD, TWO, House
+from kit.server import Server
+from kit.waiting import stays, until
 
 SENTENCE = "This is a whole sentence of work that was done with care and says what it means. "
 

@@ -9,8 +9,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, House, Server
+
+from kit.serve import GOOD, House
+from kit.server import Server
+from kit.waiting import until
 
 TIMES = 'remind_after = "1s"\nurgent_after = "2s"\nescalate_after = "4s"\n'
 HEADS = {"remind": "Reminder: ", "urgent": "Urgent: ", "escalate": "Waits for too long: "}
@@ -37,7 +39,7 @@ def told(house: House, kind: str) -> int:
 def is_marked(house: House, kind: str) -> bool:
     """Whether the server knows that it was told."""
     with closing(sqlite3.connect(house.root / ".segue" / "segue.db")) as db:
-        rows = db.execute("SELECT next_at FROM server_notices WHERE kind = ?", (kind,)).fetchall()
+        rows = db.execute("SELECT next_at FROM notices WHERE kind = ?", (kind,)).fetchall()
     return bool(rows) and all(at is None for (at,) in rows)
 
 
@@ -74,7 +76,7 @@ def test_what_was_due_while_no_server_was_there_is_told_at_its_start(house: Hous
     task = waits_for_a_person(server, "a")
     server.kill()
     with closing(sqlite3.connect(house.root / ".segue" / "segue.db", isolation_level=None)) as db:
-        db.execute("UPDATE server_timers SET at = '2020-01-01T00:00:00.000000Z' WHERE task = ?",
+        db.execute("UPDATE timers SET at = '2020-01-01T00:00:00.000000Z' WHERE task = ?",
                    (task,))  # fmt: skip
     before = {kind: told(house, kind) for kind in HEADS}
     server = house.serve()

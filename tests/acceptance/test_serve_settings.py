@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acceptance_kit import until
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from serve_kit import GOOD, QUESTION, TOKEN, House
+
+from kit.serve import GOOD, QUESTION, House
+from kit.server import TOKEN
+from kit.waiting import until
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import until
-from serve_kit import GOOD, QUESTION, TWO, House, Server, stays
+
+from kit.serve import GOOD, QUESTION, TWO, House
+from kit.server import Server
+from kit.waiting import stays, until
 
 ACTIONS = ("submit", "cancel", "pause", "resume", "archive", "retry")
 

@@ -7,11 +7,13 @@ work goes on by itself and is done once.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
@@ -19,19 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import SEGUE, Going, until
-from serve_kit import (
-    GOOD,
-    POLL_S,
-    QUESTION,
-    TOKEN,
-    Answer,
-    House,
-    Json,
-    Server,
-    all_running,
-    process_state,
-)
+
+from kit.command import SEGUE, Going
+from kit.processes import all_running, state_of
+from kit.serve import GOOD, QUESTION, House
+from kit.server import POLL_S, TOKEN, Answer, Json, Server
+from kit.waiting import until
 
 ANSWERED_WITHIN_S = 30.0  # the server waits for a lock for a while; nobody waits for ever
 RECORD_BYTES = 4096  # what a keeper has for its record, also on a full disk
@@ -66,11 +61,10 @@ def accepted(server: Server, path: str, body: object = None, **headers: str) -> 
     def tried() -> Answer | None:
         answer = server.post(path, body, **headers)
         if answer.status == 503:
-            time.sleep(POLL_S)
             return None
         return answer
 
-    found = until(tried, f"{path} is taken")
+    found = until(tried, f"{path} is taken", every_s=POLL_S)
     assert found is not None
     return found
 
@@ -140,7 +134,7 @@ def test_agents_run_on_while_the_database_is_held(house: House) -> None:
         house.release("go")
         house.release("ask")
         until(lambda: waits(server), "it waits")
-        assert process_state(pid), "it lives"
+        assert state_of(pid), "it lives"
     question = server.waiting("questions", living)
     assert len(server.items(f"/tasks/{living}/questions")) == 1
     server.post(f"/questions/{question['id']}/answer", {"answer": "SQLite"}).ok()
@@ -304,16 +298,36 @@ def test_a_disk_without_any_room(house: House) -> None:
     assert server.stop() == 0
 
 
+def asked_early(port: int, method: str, path: str) -> Answer:
+    """A request of a server that does not serve yet."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWERED_WITHIN_S)
+    with contextlib.closing(link):
+        body = json.dumps(NEW) if method == "POST" else None
+        link.request(method, path, body, {"Content-Type": "application/json"})
+        reply = link.getresponse()
+        named = {name.lower(): value for name, value in reply.getheaders()}
+        return Answer(reply.status, named, reply.read())
+
+
 @pytest.mark.skipif(not can_mount(), reason="no disk of one's own can be mounted here")
 def test_a_disk_that_is_full_at_the_start_is_waited_for(house: House) -> None:
-    """In words, and without an end; once there is room it begins by itself."""
+    """In words, and without an end: clients get 503 and when to come back, as later; once there is
+    room it begins by itself."""
     memory = house.root / ".segue"
     memory.mkdir()
-    going = start_on_a_small_disk(house, memory, f'cat /dev/zero > "{memory}/filler" 2>/dev/null;')
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    fill_it = f'cat /dev/zero > "{memory}/filler" 2>/dev/null;'
+    going = start_on_a_small_disk(house, memory, fill_it, port)
     until(lambda: "waits until it can write" in going.result.err, "that it waits")
     assert "Traceback" not in going.result.err
+    for method, path in (("POST", "/api/tasks"), ("GET", "/"), ("GET", "/health")) * 2:
+        answer = asked_early(port, method, path)
+        assert answer.problem(503)["code"] == "disk_full"
+        assert int(answer.headers["retry-after"]) >= 1
+        assert answer.headers["x-content-type-options"] == "nosniff"
     Path(f"/proc/{going.pid}/root{memory}/filler").unlink()
-    server = Server(house, going, TOKEN)
+    server = Server(going, TOKEN)
     server.reaches(server.new("b"), "review")
     assert server.stop() == 0
 
@@ -330,13 +344,13 @@ def test_a_server_that_waits_for_a_disk_can_be_ended(house: House) -> None:
 
 
 def serve_on_a_small_disk(house: House, memory: Path) -> Server:
-    return Server(house, start_on_a_small_disk(house, memory), TOKEN)
+    return Server(start_on_a_small_disk(house, memory), TOKEN)
 
 
-def start_on_a_small_disk(house: House, memory: Path, before: str = "") -> Going:
+def start_on_a_small_disk(house: House, memory: Path, before: str = "", port: int = 0) -> Going:
     house.config("\n".join(house.tables))
     mount = f'mount -t tmpfs -o size=16m none "{memory}" && {before} exec "$0"'
-    mount += " serve --port 0 --json"
+    mount += f" serve --port {port} --json"
     out, err = house.tmp / "disk.out", house.tmp / "disk.err"
     with out.open("wb") as o, err.open("wb") as e:
         process = subprocess.Popen(

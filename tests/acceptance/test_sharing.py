@@ -6,7 +6,8 @@ import os
 import threading
 import time
 
-from acceptance_kit import Box, until
+from kit.box import Box
+from kit.waiting import until
 
 
 def test_a_second_run_says_who_holds_the_plan(box: Box) -> None:

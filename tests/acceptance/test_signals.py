@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 
 import pytest
-from acceptance_kit import Box, until
-from acceptance_terminal import Terminal
+
+from kit.box import Box
+from kit.terminal import Terminal
+from kit.waiting import until
 
 TREE = "(setsid sh -c 'sleep 300' > /dev/null 2>&1 &); sh -c 'sleep 301; true' & sleep 302"
 
@@ -66,7 +68,7 @@ def test_a_second_ctrl_c_ends_at_once(box: Box) -> None:
     terminal = Terminal(box, "run", "PLAN.md")
     until(box.notes, "the agent up")
     terminal.type("\x03")
-    terminal.expect("stopping")  # two that come together are one signal
+    terminal.expect("Stopping")  # two that come together are one signal
     terminal.type("\x03")
     assert terminal.end().code == 130
     until(lambda: not box.left_behind(), "everything gone")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import tempfile
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import SEGUE, Box, until
-from acceptance_terminal import Terminal
+
+from kit.box import Box
+from kit.command import SEGUE
+from kit.terminal import Terminal
+from kit.tmux import Tmux, a_server
+from kit.waiting import until
 
 
 class Window:
     """A shell in a tmux of its own, in the project's folder."""
 
-    def __init__(self, box: Box, folder: str, size: str) -> None:
-        self._box = box
-        self._socket = f"{folder}/s"
+    def __init__(self, box: Box, tmux: Tmux, size: str) -> None:
+        self._box, self._tmux = box, tmux
         width, height = size.split("x")
         env = [f"{name}={value}" for name, value in box.env({"PS1": "shell$ "}).items()]
         shell = shlex.join(["env", "-i", *env, "bash", "--norc", "--noprofile"])
@@ -26,8 +27,7 @@ class Window:
         self.shows("shell$")
 
     def __call__(self, *words: str) -> str:
-        argv = ["tmux", "-u", "-f", "/dev/null", "-S", self._socket, *words]
-        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+        return self._tmux(*words)
 
     def type(self, *keys: str) -> None:
         self("send-keys", "-t", "a", *keys)
@@ -49,10 +49,8 @@ class Window:
 
 @pytest.fixture
 def window(box: Box, request: pytest.FixtureRequest) -> Iterator[Window]:
-    with tempfile.TemporaryDirectory() as folder:
-        made = Window(box, folder, getattr(request, "param", "80x24"))
-        yield made
-        made("kill-server")
+    with a_server() as tmux:
+        yield Window(box, tmux, getattr(request, "param", "80x24"))
 
 
 def plan(box: Box) -> None:
@@ -107,7 +105,7 @@ def test_ctrl_z_gives_the_screen_back(box: Box, window: Window) -> None:
     window.type("fg", "Enter")
     window.shows("between", "❓ T-001", "hello")
     window.type("C-c")
-    window.shows("stopping")
+    window.shows("Stopping")
     until(lambda: window.screen.rstrip().endswith("shell$"), "its end")
     told = window.history
     assert told.count("error: npm test failed") == 1, told

@@ -6,15 +6,18 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from acceptance_kit import SEGUE, Box, until
-from acceptance_terminal import Terminal
-from book_kit import Book
-from develop_kit import FEATURE, Feature, cp
+
+from kit.book import Book
+from kit.box import Box
+from kit.command import SEGUE
+from kit.feature import FEATURE, Feature, cp
+from kit.terminal import Terminal
+from kit.tmux import Tmux, a_server
+from kit.waiting import until
 
 
 def held(box: Box) -> None:
@@ -29,20 +32,10 @@ def kept(box: Box) -> None:
     assert "<!--" not in box.text()
 
 
-Tmux = Callable[..., str]
-
-
 @pytest.fixture
 def tmux() -> Iterator[Tmux]:
-    """A server of its own; it lives in a short path, outside the project."""
-    with tempfile.TemporaryDirectory() as folder:
-
-        def call(*words: str) -> str:
-            argv = ["tmux", "-u", "-f", "/dev/null", "-S", f"{folder}/s", *words]
-            return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
-
-        yield call
-        call("kill-server")
+    with a_server() as server:
+        yield server
 
 
 @pytest.mark.parametrize("how", ["kill-pane", "kill-server"])
@@ -136,11 +129,11 @@ def test_a_display_that_is_gone_ends_nothing(box: Box, option: str) -> None:
     to its end without its display."""
     held(box)
     ours, theirs = os.openpty()
-    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
     words = ["run", "PLAN.md", *option.split()]
     going = subprocess.Popen(
-        [str(SEGUE), *words], cwd=box.root, env=box.env(), start_new_session=True, **streams
-    )
+        [str(SEGUE), *words], cwd=box.root, env=box.env(), start_new_session=True,
+        stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
     os.close(theirs)
     until(box.notes, "the agent up")
     os.close(ours)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from acceptance_kit import Box
+
+from kit.box import Box
 
 
 def evidence(box: Box) -> str:

@@ -7,13 +7,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import Box, until
-from watch_kit import (
+
+from kit.box import Box
+from kit.waiting import until
+from kit.watch import (
     ENTER,
     LATE_S,
     RESUME,
     STOPPED,
-    Desk,
+    Commands,
     claude_says,
     claude_stopped,
     instant,
@@ -25,12 +27,12 @@ pytestmark = pytest.mark.moments
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def test_a_banner_parks_and_the_work_goes_on_once(desk: Desk) -> None:
+def test_a_banner_parks_and_the_work_goes_on_once(desk: Commands) -> None:
     """Busy, then a limit: paused with kind and instant; at it the text, Enter apart, busy again."""
     tui = desk.tui(mode="busy", body=["❯ write the parser"])
     watch = desk.watch()
@@ -47,7 +49,7 @@ def test_a_banner_parks_and_the_work_goes_on_once(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_it_is_sent_once_and_not_again_afterwards(desk: Desk) -> None:
+def test_it_is_sent_once_and_not_again_afterwards(desk: Commands) -> None:
     """After it went on and came to its end, the old banner above is past: nothing more is sent."""
     tui = desk.limited(soon(2), busy_s=2)
     watch = desk.watch()
@@ -60,7 +62,7 @@ def test_it_is_sent_once_and_not_again_afterwards(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("passed_s", [-2, 40])
-def test_started_while_already_limited(desk: Desk, passed_s: int) -> None:
+def test_started_while_already_limited(desk: Commands, passed_s: int) -> None:
     """A pane that was stopped before the watcher came is taken up, too; after its instant at once."""
     reset = soon(-passed_s)
     tui = desk.limited(reset)
@@ -75,7 +77,7 @@ def test_started_while_already_limited(desk: Desk, passed_s: int) -> None:
     tui.resumed_once()
 
 
-def test_the_margin_is_waited_after_the_reset(desk: Desk) -> None:
+def test_the_margin_is_waited_after_the_reset(desk: Commands) -> None:
     """By default five seconds pass between the reset and the text."""
     desk.box.config("[recovery]\nrecheck_after = 1\n")
     reset = soon(2)
@@ -85,7 +87,7 @@ def test_the_margin_is_waited_after_the_reset(desk: Desk) -> None:
     assert reset + 5 <= tui.first_sent_at() <= reset + 5 + LATE_S
 
 
-def test_a_clock_time_without_seconds_is_waited_to_its_minute_s_end(desk: Desk) -> None:
+def test_a_clock_time_without_seconds_is_waited_to_its_minute_s_end(desk: Commands) -> None:
     """“resets 3:07pm” may have been rounded down: nothing is sent within that minute."""
     until(lambda: time.time() % 60 < 40, "time enough in this minute")
     now = time.gmtime()
@@ -101,7 +103,7 @@ def test_a_clock_time_without_seconds_is_waited_to_its_minute_s_end(desk: Desk) 
     tui.resumed_once()
 
 
-def test_the_weekly_limit_is_told_as_such(desk: Desk) -> None:
+def test_the_weekly_limit_is_told_as_such(desk: Commands) -> None:
     """Its kind and its instant, with date and zone."""
     reset = soon(3600)
     tui = desk.tui(body=weekly_stopped(reset))
@@ -110,7 +112,7 @@ def test_the_weekly_limit_is_told_as_such(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("brand", ["codex", "gemini"])
-def test_other_agents(desk: Desk, brand: str) -> None:
+def test_other_agents(desk: Commands, brand: str) -> None:
     """Codex and Gemini are found by their process, and waked by their own banners."""
     tui = desk.tui(brand, body=STOPPED[brand](3))
     began = time.time()
@@ -124,7 +126,7 @@ def test_other_agents(desk: Desk, brand: str) -> None:
 
 
 @pytest.mark.parametrize("brand", ["claude", "codex", "gemini"])
-def test_an_agent_beyond_ssh_is_found_by_its_screen(desk: Desk, brand: str) -> None:
+def test_an_agent_beyond_ssh_is_found_by_its_screen(desk: Commands, brand: str) -> None:
     """No process here has its name, as with ssh or a container: what it draws tells."""
     stopped = STOPPED.get(brand)
     body = stopped(4) if stopped else claude_stopped(soon(4))
@@ -136,7 +138,7 @@ def test_an_agent_beyond_ssh_is_found_by_its_screen(desk: Desk, brand: str) -> N
     tui.resumed_once()
 
 
-def test_the_hint_of_an_empty_input_line_is_no_draft(desk: Desk) -> None:
+def test_the_hint_of_an_empty_input_line_is_no_draft(desk: Commands) -> None:
     """Dim words in the input line are the program's own: the pane is waked."""
     tui = desk.limited(soon(2), hint='Try "fix lint errors"')
     desk.watch()
@@ -145,7 +147,7 @@ def test_the_hint_of_an_empty_input_line_is_no_draft(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("text", ["go on; 'Enter' $HOME \"#{pane_id}\" ~ ~", "--go on;", "Enter"])
-def test_another_resume_text(desk: Desk, text: str) -> None:
+def test_another_resume_text(desk: Commands, text: str) -> None:
     """`resume_text` is sent as it is written, key names and quotes and all."""
     desk.recovery(resume_text=text)
     tui = desk.limited(soon(2))
@@ -154,7 +156,7 @@ def test_another_resume_text(desk: Desk, text: str) -> None:
     tui.resumed_once(text)
 
 
-def test_an_empty_resume_text_means_the_default(desk: Desk) -> None:
+def test_an_empty_resume_text_means_the_default(desk: Commands) -> None:
     """An empty text would wake nobody: the default is sent."""
     desk.recovery(resume_text="")
     tui = desk.limited(soon(1))
@@ -163,7 +165,7 @@ def test_an_empty_resume_text_means_the_default(desk: Desk) -> None:
     tui.resumed_once(RESUME)
 
 
-def test_a_second_limit_after_the_first_is_waited_for_again(desk: Desk) -> None:
+def test_a_second_limit_after_the_first_is_waited_for_again(desk: Commands) -> None:
     """It went on, worked and was stopped again: parked again, waked again, one text each."""
     tui = desk.limited(soon(2))
     watch = desk.watch()
@@ -184,7 +186,7 @@ def test_a_second_limit_after_the_first_is_waited_for_again(desk: Desk) -> None:
     assert tui.bytes == [RESUME, ENTER] * 2
 
 
-def test_a_refusal_with_a_later_time_parks_again_and_costs_no_try(desk: Desk) -> None:
+def test_a_refusal_with_a_later_time_parks_again_and_costs_no_try(desk: Commands) -> None:
     """The agent answers the text with another banner: that is a limit, not a failure."""
     desk.recovery(max_retries=1)
     second = soon(6)
@@ -197,7 +199,7 @@ def test_a_refusal_with_a_later_time_parks_again_and_costs_no_try(desk: Desk) ->
     assert "error" not in watch.states(tui.pane)
 
 
-def test_a_refusal_with_a_time_just_past_is_a_short_wait(desk: Desk) -> None:
+def test_a_refusal_with_a_time_just_past_is_a_short_wait(desk: Commands) -> None:
     """The same banner once more, its time passed by seconds: a minute's wait, neither a storm
     nor a day."""
     reset = soon(2)
@@ -210,7 +212,7 @@ def test_a_refusal_with_a_time_just_past_is_a_short_wait(desk: Desk) -> None:
     assert "error" not in watch.states(tui.pane)
 
 
-def test_a_full_context_is_compacted_first(desk: Desk) -> None:
+def test_a_full_context_is_compacted_first(desk: Commands) -> None:
     """`/compact` goes before the resume text; each is submitted once, with Enter apart."""
     desk.recovery(context_limit_wait=1)
     compacted = {
@@ -230,7 +232,7 @@ def test_a_full_context_is_compacted_first(desk: Desk) -> None:
     assert tui.bytes == ["/compact", ENTER, RESUME, ENTER]
 
 
-def test_a_pane_that_prints_without_end_holds_nobody_up(desk: Desk) -> None:
+def test_a_pane_that_prints_without_end_holds_nobody_up(desk: Commands) -> None:
     """Beside one that floods its terminal, another is parked and waked in time."""
     tui = desk.tui(mode="busy", body=["❯ write the parser"])
     flood = ("sh", "-c", "yes 'Weekly limit reached · resets 10:30am'")
@@ -247,7 +249,7 @@ def test_a_pane_that_prints_without_end_holds_nobody_up(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_only_the_named_pane_is_touched(desk: Desk) -> None:
+def test_only_the_named_pane_is_touched(desk: Commands) -> None:
     """Panes named on the command line are watched, and no others."""
     reset = soon(2)
     mine, other = desk.limited(reset), desk.limited(reset)
@@ -258,7 +260,7 @@ def test_only_the_named_pane_is_touched(desk: Desk) -> None:
     assert watch.of(other.pane) == []
 
 
-def test_a_named_pane_is_watched_whatever_runs_in_it(desk: Desk) -> None:
+def test_a_named_pane_is_watched_whatever_runs_in_it(desk: Commands) -> None:
     """`--agent` says the dialect of a pane whose program is not known."""
     tui = desk.tui("my-wrapper", look="claude", body=claude_stopped(soon(2)))
     watch = desk.watch(tui.pane, "--agent", "claude")
@@ -267,7 +269,7 @@ def test_a_named_pane_is_watched_whatever_runs_in_it(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_dry_run_sends_nothing_and_says_what_it_would(desk: Desk) -> None:
+def test_dry_run_sends_nothing_and_says_what_it_would(desk: Commands) -> None:
     """The park is told, the sending too; the pane is left as it is."""
     reset = soon(2)
     tui = desk.limited(reset)
@@ -279,7 +281,7 @@ def test_dry_run_sends_nothing_and_says_what_it_would(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_json_is_nothing_but_events(desk: Desk) -> None:
+def test_json_is_nothing_but_events(desk: Commands) -> None:
     """Every line of standard output is an object with the pane's id as tmux gives it."""
     tui = desk.limited(soon(1))
     watch = desk.watch()

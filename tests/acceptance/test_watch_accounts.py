@@ -6,19 +6,21 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import Box, until
-from watch_kit import RESUME, Desk, Tui, Watch, soon
+
+from kit.box import Box
+from kit.waiting import until
+from kit.watch import RESUME, Commands, Tui, Watch, soon
 
 pytestmark = pytest.mark.moments
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def three_limited(desk: Desk, reset: int, **view: object) -> list[Tui]:
+def three_limited(desk: Commands, reset: int, **view: object) -> list[Tui]:
     return [desk.limited(reset, **view) for _number in range(3)]
 
 
@@ -27,7 +29,7 @@ def all_paused(watch: Watch, tuis: list[Tui]) -> None:
         watch.state(tui.pane, "paused")
 
 
-def test_one_goes_first_and_the_rest_follow_when_it_works(desk: Desk) -> None:
+def test_one_goes_first_and_the_rest_follow_when_it_works(desk: Commands) -> None:
     """The canary alone at the reset; while it is slow the others wait; then one after the other."""
     reset = soon(4)
     slow = [{"mode": "busy", "delay_s": 2}]
@@ -45,7 +47,7 @@ def test_one_goes_first_and_the_rest_follow_when_it_works(desk: Desk) -> None:
         tui.resumed_once()
 
 
-def test_the_rest_wait_while_the_first_is_refused(desk: Desk) -> None:
+def test_the_rest_wait_while_the_first_is_refused(desk: Commands) -> None:
     """The canary is stopped again: nobody else is sent into the same wall."""
     reset = soon(4)
     later = soon(10)
@@ -61,7 +63,7 @@ def test_the_rest_wait_while_the_first_is_refused(desk: Desk) -> None:
         assert tui.of("submitted")[-1]["at"] >= later or tui.submitted == [RESUME]
 
 
-def test_an_account_is_parked_until_its_last_reset(desk: Desk) -> None:
+def test_an_account_is_parked_until_its_last_reset(desk: Commands) -> None:
     """Two banners with two resets: what applies to the account applies to both panes."""
     reset = soon(8)
     tuis = [desk.limited(reset), desk.limited(soon(2))]
@@ -72,7 +74,7 @@ def test_an_account_is_parked_until_its_last_reset(desk: Desk) -> None:
     assert firsts[0] >= reset - 0.01, "the account is parked until its last reset"
 
 
-def test_a_working_pane_of_the_account_is_left_alone(desk: Desk) -> None:
+def test_a_working_pane_of_the_account_is_left_alone(desk: Commands) -> None:
     """Runs that are under way when the account is parked go on."""
     works = desk.tui(mode="busy", body=["❯ hello"])
     stopped = desk.limited(soon(3))
@@ -83,7 +85,7 @@ def test_a_working_pane_of_the_account_is_left_alone(desk: Desk) -> None:
     assert "paused" not in watch.states(works.pane)
 
 
-def test_accounts_can_be_told_apart(desk: Desk) -> None:
+def test_accounts_can_be_told_apart(desk: Commands) -> None:
     """`--account PANE=NAME`: each waits for its own reset and needs no canary of another."""
     late = desk.limited(soon(12))
     early = desk.limited(soon(3), reactions=[None])
@@ -96,7 +98,7 @@ def test_accounts_can_be_told_apart(desk: Desk) -> None:
     late.untouched()
 
 
-def test_another_brand_is_another_account(desk: Desk) -> None:
+def test_another_brand_is_another_account(desk: Commands) -> None:
     """Codex does not wait for Claude's reset."""
     claude = desk.limited(soon(60))
     codex = desk.tui(
@@ -110,7 +112,7 @@ def test_another_brand_is_another_account(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["work", "=work", "%0="])
-def test_a_wrong_account_is_refused_in_words(desk: Desk, wrong: str) -> None:
+def test_a_wrong_account_is_refused_in_words(desk: Commands, wrong: str) -> None:
     """PANE=NAME is what it takes; anything else is told, with exit code 2."""
     desk.limited(soon(60))
     done = desk.box.segue(*desk.words("--account", wrong), wait_s=90)
@@ -118,7 +120,7 @@ def test_a_wrong_account_is_refused_in_words(desk: Desk, wrong: str) -> None:
     assert done.json["error"]["hint"]
 
 
-def test_killed_between_the_canary_and_the_rest(desk: Desk) -> None:
+def test_killed_between_the_canary_and_the_rest(desk: Commands) -> None:
     """The watcher dies when the first has gone on: the next one wakes the rest, each once."""
     reset = soon(4)
     tuis = three_limited(desk, reset)

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from acceptance_kit import Box, until
-from watch_kit import (
+
+from kit.box import Box
+from kit.waiting import until
+from kit.watch import (
     COOKED,
-    Desk,
+    Commands,
     claude_says,
     claude_stopped,
     codex_stopped,
@@ -68,12 +70,12 @@ WARNINGS = {
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def test_text_about_limits_is_no_limit(desk: Desk) -> None:
+def test_text_about_limits_is_no_limit(desk: Commands) -> None:
     """Diffs, test logs, quotations, old banners, a person's question: never paused, never typed to."""
     tuis = {name: desk.tui(body=body) for name, body in NO_LIMIT.items()}
     watch = desk.watch_all()
@@ -82,7 +84,7 @@ def test_text_about_limits_is_no_limit(desk: Desk) -> None:
         assert tui.bytes == [], name
 
 
-def test_warnings_are_no_limit(desk: Desk) -> None:
+def test_warnings_are_no_limit(desk: Commands) -> None:
     """“Approaching”, “92 % used”, “context left”: the agent still works."""
     tuis = {name: desk.tui(body=["● Done."], status=[line]) for name, line in WARNINGS.items()}
     watch = desk.watch_all()
@@ -91,7 +93,7 @@ def test_warnings_are_no_limit(desk: Desk) -> None:
         assert tui.bytes == [], name
 
 
-def test_what_scrolls_by_while_it_works_is_no_limit(desk: Desk) -> None:
+def test_what_scrolls_by_while_it_works_is_no_limit(desk: Commands) -> None:
     """A busy agent prints banners as its tools' output: it stays busy and is left alone."""
     tui = desk.tui(mode="busy", body=["❯ show me the log"])
     watch = desk.watch()
@@ -123,7 +125,7 @@ def self_resuming(epoch: float) -> dict[str, Any]:
     }
 
 
-def test_an_agent_that_will_go_on_by_itself_is_left_alone(desk: Desk) -> None:
+def test_an_agent_that_will_go_on_by_itself_is_left_alone(desk: Commands) -> None:
     """Its own countdown is over and it is about to go on: nothing is typed."""
     tui = desk.tui(**self_resuming(time.time() - 90))
     watch = desk.watch_all()
@@ -131,7 +133,7 @@ def test_an_agent_that_will_go_on_by_itself_is_left_alone(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_its_own_continuation_is_seen(desk: Desk) -> None:
+def test_its_own_continuation_is_seen(desk: Commands) -> None:
     """It goes on by itself: told as paused, then as busy, and never typed to."""
     reset = time.time() - 90
     tui = desk.tui(**self_resuming(reset))
@@ -145,7 +147,7 @@ def test_its_own_continuation_is_seen(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_an_agent_that_tries_again_by_itself_is_left_alone(desk: Desk) -> None:
+def test_an_agent_that_tries_again_by_itself_is_left_alone(desk: Commands) -> None:
     """Short retries of the program's own are its own business."""
     views = [
         ["❯ hello", "✻ 500 Internal server error · Retrying in 2s · attempt 7/10"],
@@ -158,19 +160,19 @@ def test_an_agent_that_tries_again_by_itself_is_left_alone(desk: Desk) -> None:
         tui.untouched()
 
 
-def test_a_shell_with_a_banner_in_it_is_not_an_agent(desk: Desk) -> None:
+def test_a_shell_with_a_banner_in_it_is_not_an_agent(desk: Commands) -> None:
     """Without a name on the command line only panes that hold an agent are watched."""
     file = desk.box.tmp / "banner.txt"
     file.write_text("\n".join(claude_stopped(PAST)) + "\n")
     kept = desk.box.tmp / "typed"
-    pane = desk.tmux.room("sh", "-c", f"cat {file}; exec cat > {kept}")
+    pane = desk.room("sh", "-c", f"cat {file}; exec cat > {kept}")
     until(lambda: "limit reached" in desk.tmux("capture-pane", "-p", "-t", pane), "the banner")
     watch = desk.watch_all()
     assert "paused" not in watch.states(pane)
     assert kept.read_bytes() == b""
 
 
-def test_a_question_is_told_and_not_answered(desk: Desk) -> None:
+def test_a_question_is_told_and_not_answered(desk: Commands) -> None:
     """A menu that is not about a limit belongs to a person: blocked, and no key is sent."""
     tui = desk.tui(
         **menu_view(
@@ -184,7 +186,7 @@ def test_a_question_is_told_and_not_answered(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_far_reset_is_not_waited_for_blindly(desk: Desk) -> None:
+def test_a_far_reset_is_not_waited_for_blindly(desk: Commands) -> None:
     """A reset more than eight days ahead is told to a person instead."""
     tui = desk.tui(body=claude_stopped(soon(20 * 86400)))
     watch = desk.watch_all()
@@ -192,7 +194,7 @@ def test_a_far_reset_is_not_waited_for_blindly(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_codex_banner_in_a_claude_pane_counts_by_its_look(desk: Desk) -> None:
+def test_a_codex_banner_in_a_claude_pane_counts_by_its_look(desk: Commands) -> None:
     """Prose of one agent about another's limit is no limit."""
     tui = desk.tui(body=["❯ what did codex say?", f"● It said: {codex_stopped(1)[-1][2:]}"])
     watch = desk.watch_all()

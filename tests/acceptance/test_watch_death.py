@@ -9,12 +9,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import Box, until
-from watch_kit import (
+
+from kit.box import Box
+from kit.waiting import until
+from kit.watch import (
     ENTER,
     LATE_S,
     RESUME,
-    Desk,
+    Commands,
     Tui,
     claude_says,
     claude_stopped,
@@ -29,12 +31,12 @@ WAIT = "Stop and wait for limit to reset"
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def test_killed_during_the_wait_and_started_after_the_instant(desk: Desk) -> None:
+def test_killed_during_the_wait_and_started_after_the_instant(desk: Commands) -> None:
     """kill -9, the instant passes, another watcher: it is sent at once, and once."""
     reset = soon(3)
     tui = desk.limited(reset)
@@ -51,7 +53,7 @@ def test_killed_during_the_wait_and_started_after_the_instant(desk: Desk) -> Non
     tui.resumed_once()
 
 
-def test_killed_during_the_wait_and_started_before_the_instant(desk: Desk) -> None:
+def test_killed_during_the_wait_and_started_before_the_instant(desk: Commands) -> None:
     """The next watcher waits on for the same instant."""
     reset = soon(5)
     tui = desk.limited(reset)
@@ -65,7 +67,7 @@ def test_killed_during_the_wait_and_started_before_the_instant(desk: Desk) -> No
     tui.resumed_once()
 
 
-def test_a_relative_time_does_not_begin_anew(desk: Desk) -> None:
+def test_a_relative_time_does_not_begin_anew(desk: Commands) -> None:
     """“try again in 8 seconds” counts from when it was shown, not from the next watcher's start."""
     tui = desk.tui("codex", body=["› write the parser", "• Reading."])
     first = desk.watch()
@@ -85,7 +87,7 @@ def text_is_there(tui: Tui) -> bool:
     return RESUME in "".join(tui.bytes)
 
 
-def test_killed_between_text_and_enter(desk: Desk) -> None:
+def test_killed_between_text_and_enter(desk: Commands) -> None:
     """The text stands in the input line: the next watcher sends Enter alone."""
     tui = desk.limited(soon(2))
     first = desk.watch()
@@ -98,7 +100,7 @@ def test_killed_between_text_and_enter(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_killed_after_enter_while_the_agent_is_slow(desk: Desk) -> None:
+def test_killed_after_enter_while_the_agent_is_slow(desk: Commands) -> None:
     """Submitted, not yet seen to work: the next watcher looks again before it sends again."""
     desk.recovery(recheck_after=3)
     tui = desk.limited(soon(2), reactions=[{"mode": "busy", "delay_s": 2}])
@@ -112,7 +114,7 @@ def test_killed_after_enter_while_the_agent_is_slow(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("number", range(15))
-def test_killed_around_the_sending(desk: Desk, number: int) -> None:
+def test_killed_around_the_sending(desk: Commands, number: int) -> None:
     """At any moment around the instant: after the next watcher it was sent once, whole."""
     reset = soon(2)
     tui = desk.limited(reset)
@@ -128,7 +130,7 @@ def test_killed_around_the_sending(desk: Desk, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_killed_around_the_answer_to_a_menu(desk: Desk, number: int) -> None:
+def test_killed_around_the_answer_to_a_menu(desk: Commands, number: int) -> None:
     """At any moment: the waiting entry alone is taken, and the text is sent once."""
     reset = soon(3)
     tui = desk.tui(**menu_view(claude_stopped(reset), ["Upgrade your plan", WAIT, "Add funds"]))
@@ -145,7 +147,7 @@ def test_killed_around_the_answer_to_a_menu(desk: Desk, number: int) -> None:
 
 
 @pytest.mark.parametrize("after_s", [0.0, 1.0, 3.0])
-def test_killed_after_a_compaction_was_asked_for(desk: Desk, after_s: float) -> None:
+def test_killed_after_a_compaction_was_asked_for(desk: Commands, after_s: float) -> None:
     """The remedy is under way or over when the next watcher comes: each text once, in order."""
     desk.recovery(context_limit_wait=1)
     compacted = ["❯ /compact", "  ⎿  Compacted (ctrl+o to see full summary)"]
@@ -167,7 +169,7 @@ def passes(moment: float) -> None:
     until(lambda: time.time() > moment, "the moment")
 
 
-def test_killed_again_and_again(desk: Desk) -> None:
+def test_killed_again_and_again(desk: Commands) -> None:
     """Ten watchers in a row, each dead after a moment: one text in the end."""
     reset = soon(3)
     tui = desk.limited(reset)
@@ -183,7 +185,7 @@ def test_killed_again_and_again(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_two_watchers_send_once(desk: Desk) -> None:
+def test_two_watchers_send_once(desk: Commands) -> None:
     """Both started, one sends; the other says who holds the pane or is silent about it."""
     tui = desk.limited(soon(4))
     watches = [desk.watch(), desk.watch()]
@@ -195,7 +197,7 @@ def test_two_watchers_send_once(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_two_watchers_of_two_folders_send_once(desk: Desk) -> None:
+def test_two_watchers_of_two_folders_send_once(desk: Commands) -> None:
     """The lock is the pane's, not the project's: a watcher of another folder keeps off, too."""
     other = desk.box.tmp / "elsewhere"
     other.mkdir()
@@ -210,7 +212,7 @@ def test_two_watchers_of_two_folders_send_once(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_the_second_watcher_takes_over_from_a_dead_one(desk: Desk) -> None:
+def test_the_second_watcher_takes_over_from_a_dead_one(desk: Commands) -> None:
     """Two watch; the one that holds the pane is killed during the wait; the other sends."""
     reset = soon(6)
     tui = desk.limited(reset)
@@ -224,7 +226,7 @@ def test_the_second_watcher_takes_over_from_a_dead_one(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_a_pane_killed_while_waiting_is_dead(desk: Desk) -> None:
+def test_a_pane_killed_while_waiting_is_dead(desk: Commands) -> None:
     """Told as dead; the others are waked."""
     reset = soon(4)
     gone, stays = desk.limited(reset), desk.limited(reset)
@@ -237,7 +239,7 @@ def test_a_pane_killed_while_waiting_is_dead(desk: Desk) -> None:
     stays.resumed_once()
 
 
-def test_a_pane_that_stays_after_its_program_is_not_typed_to(desk: Desk) -> None:
+def test_a_pane_that_stays_after_its_program_is_not_typed_to(desk: Commands) -> None:
     """`remain-on-exit`: the banner still stands there, the agent does not."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -251,13 +253,13 @@ def test_a_pane_that_stays_after_its_program_is_not_typed_to(desk: Desk) -> None
     assert "▶️ Worker 0" not in watch.err
 
 
-def test_an_agent_that_ends_in_its_shell_is_not_typed_to(desk: Desk) -> None:
+def test_an_agent_that_ends_in_its_shell_is_not_typed_to(desk: Commands) -> None:
     """The agent ended, the shell behind it is there: the text would be a command. It is not sent."""
     reset = soon(4)
     folder, command = desk.play("claude", body=claude_stopped(reset))
     kept = desk.box.tmp / "typed"
     line = " ".join(f"'{word}'" for word in command)
-    pane = desk.tmux.room("sh", "-c", f"{line}; stty sane; exec cat > {kept}")
+    pane = desk.room("sh", "-c", f"{line}; stty sane; exec cat > {kept}")
     tui = Tui(pane, folder, desk.tmux)
     tui.wait("ready")
     watch = desk.watch()
@@ -270,7 +272,7 @@ def test_an_agent_that_ends_in_its_shell_is_not_typed_to(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_pane_that_appears_later_is_watched(desk: Desk) -> None:
+def test_a_pane_that_appears_later_is_watched(desk: Commands) -> None:
     """Started beside a running watcher, in a new window or by a split: waked like the others."""
     first = desk.tui(mode="busy", body=["❯ hello"])
     watch = desk.watch()
@@ -285,9 +287,9 @@ def test_a_pane_that_appears_later_is_watched(desk: Desk) -> None:
         tui.resumed_once()
 
 
-def test_an_agent_started_in_a_shell_later_is_found(desk: Desk) -> None:
+def test_an_agent_started_in_a_shell_later_is_found(desk: Commands) -> None:
     """A pane with a shell becomes an agent's pane when one is started in it."""
-    pane = desk.tmux.room("sh")
+    pane = desk.room("sh")
     watch = desk.watch()
     until(lambda: any("control-mode" in flags for flags in desk.tmux.clients), "the watcher")
     folder, command = desk.play("claude", body=claude_stopped(soon(4)))
@@ -299,7 +301,7 @@ def test_an_agent_started_in_a_shell_later_is_found(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_tmux_killed_and_started_anew(desk: Desk) -> None:
+def test_tmux_killed_and_started_anew(desk: Commands) -> None:
     """The panes are told as dead; the watcher stays and takes up what is there afterwards."""
     tui = desk.limited(soon(60))
     watch = desk.watch()
@@ -317,7 +319,7 @@ def test_tmux_killed_and_started_anew(desk: Desk) -> None:
     new.resumed_once()
 
 
-def test_a_server_that_comes_later_is_waited_for_or_refused_in_words(desk: Desk) -> None:
+def test_a_server_that_comes_later_is_waited_for_or_refused_in_words(desk: Commands) -> None:
     """No tmux yet: either a clear message and exit 2, or it waits, says so, and finds it later."""
     watch = desk.watch()
     until(lambda: watch.going.process.poll() is not None or watch.err or watch.events, "a word")
@@ -333,7 +335,7 @@ def test_a_server_that_comes_later_is_waited_for_or_refused_in_words(desk: Desk)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_in_order(desk: Desk, number: signal.Signals) -> None:
+def test_it_ends_in_order(desk: Commands, number: signal.Signals) -> None:
     """A signal ends it soon, with nothing left behind: no client, no process, no key, park kept."""
     reset = soon(5)
     tui = desk.limited(reset)
@@ -355,7 +357,9 @@ def test_it_ends_in_order(desk: Desk, number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", ["bytes", "submitted", "busy"])
-def test_ended_in_the_middle_of_a_sending(desk: Desk, moment: str, number: signal.Signals) -> None:
+def test_ended_in_the_middle_of_a_sending(
+    desk: Commands, moment: str, number: signal.Signals
+) -> None:
     """A signal between text, Enter and the look after them: in order, and once in the end."""
     tui = desk.limited(soon(2))
     watch = desk.watch()
@@ -368,7 +372,7 @@ def test_ended_in_the_middle_of_a_sending(desk: Desk, moment: str, number: signa
     tui.resumed_once()
 
 
-def test_no_sessions_of_its_own_stay_behind(desk: Desk) -> None:
+def test_no_sessions_of_its_own_stay_behind(desk: Commands) -> None:
     """Neither while it watches nor after kill -9 does a person find strange sessions in tmux."""
     tui = desk.limited(soon(60))
     names = desk.tmux("list-sessions", "-F", "#{session_name}")
@@ -379,7 +383,7 @@ def test_no_sessions_of_its_own_stay_behind(desk: Desk) -> None:
     assert desk.tmux("list-sessions", "-F", "#{session_name}") == names
 
 
-def test_stopped_and_continued_past_the_instant(desk: Desk) -> None:
+def test_stopped_and_continued_past_the_instant(desk: Commands) -> None:
     """As a machine that slept: the watcher wakes the pane at once when it goes on, and once."""
     reset = soon(3)
     tui = desk.limited(reset)

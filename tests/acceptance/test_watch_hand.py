@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from acceptance_kit import Box, until
-from acceptance_terminal import Terminal
-from watch_kit import RESUME, Desk, soon
+
+from kit.box import Box
+from kit.terminal import Terminal
+from kit.waiting import until
+from kit.watch import RESUME, Commands, soon
 
 pytestmark = pytest.mark.moments
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def at_a_terminal(desk: Desk) -> Terminal:
+def at_a_terminal(desk: Commands) -> Terminal:
     screen = Terminal(desk.box, "watch", "--tmux-socket", str(desk.tmux.socket))
     screen.expect("paused")
     return screen
@@ -32,7 +34,7 @@ def passes(screen: Terminal, instant: float) -> None:
         screen._read()
 
 
-def test_a_pane_can_be_left_alone_and_taken_back(desk: Desk) -> None:
+def test_a_pane_can_be_left_alone_and_taken_back(desk: Commands) -> None:
     """`p` and nothing is sent at the instant; `r` and it is, once; `q` ends the watching."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -48,7 +50,7 @@ def test_a_pane_can_be_left_alone_and_taken_back(desk: Desk) -> None:
     assert screen.end().code in (0, 130)
 
 
-def test_left_alone_over_a_restart(desk: Desk) -> None:
+def test_left_alone_over_a_restart(desk: Commands) -> None:
     """What a person has taken for themselves stays theirs when the watcher starts again."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -64,7 +66,7 @@ def test_left_alone_over_a_restart(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_pane_can_be_waked_now(desk: Desk) -> None:
+def test_a_pane_can_be_waked_now(desk: Commands) -> None:
     """`w`: the text is sent long before the reset, once."""
     tui = desk.limited(soon(3600))
     screen = at_a_terminal(desk)
@@ -76,7 +78,7 @@ def test_a_pane_can_be_waked_now(desk: Desk) -> None:
     screen.end()
 
 
-def test_the_arrows_choose_the_pane(desk: Desk) -> None:
+def test_the_arrows_choose_the_pane(desk: Commands) -> None:
     """`w` is for the chosen one alone."""
     first, second = desk.limited(soon(3600)), desk.limited(soon(3600))
     screen = at_a_terminal(desk)
@@ -96,12 +98,12 @@ def clock(after_s: float) -> str:
     return f"{datetime.now(UTC) + timedelta(seconds=after_s):%H:%M}"
 
 
-def leash(desk: Desk, line: str) -> None:
+def leash(desk: Commands, line: str) -> None:
     path = desk.box.root / "segue.toml"
     desk.box.config(f"{path.read_text()}[leash]\n{line}\n")
 
 
-def test_nothing_is_waked_in_quiet_hours(desk: Desk) -> None:
+def test_nothing_is_waked_in_quiet_hours(desk: Commands) -> None:
     """The instant comes within them: the pane stays parked."""
     leash(desk, f'quiet_hours = "{clock(-120)}-{clock(3600)}"')
     reset = soon(2)
@@ -113,7 +115,7 @@ def test_nothing_is_waked_in_quiet_hours(desk: Desk) -> None:
     assert watch.states(tui.pane)[-1] == "paused"
 
 
-def test_nothing_is_waked_after_the_end_of_the_leash(desk: Desk) -> None:
+def test_nothing_is_waked_after_the_end_of_the_leash(desk: Commands) -> None:
     """`until` is reached while it waits: the pane stays parked."""
     until(lambda: 20 < time.time() % 60 < 50, "enough of this minute")
     leash(desk, f'until = "{clock(60)}"')  # the next full minute
@@ -125,7 +127,7 @@ def test_nothing_is_waked_after_the_end_of_the_leash(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_so_many_windows_and_no_more(desk: Desk) -> None:
+def test_so_many_windows_and_no_more(desk: Commands) -> None:
     """`max_windows` used up: the next limit is for a person."""
     leash(desk, "max_windows = 1")
     tui = desk.limited(soon(2))
@@ -140,7 +142,7 @@ def test_so_many_windows_and_no_more(desk: Desk) -> None:
     assert tui.submitted == [RESUME]
 
 
-def test_tasks_of_the_account_wait_too(desk: Desk) -> None:
+def test_tasks_of_the_account_wait_too(desk: Commands) -> None:
     """A pane's limit holds the account: `segue run` starts nothing on it meanwhile."""
     desk.box.scripted("write done yes\n", more="recheck_after = 1\n")
     text = (desk.box.root / "segue.toml").read_text()

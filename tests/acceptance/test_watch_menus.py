@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import Box
-from watch_kit import LATE_S, RESUME, Desk, claude_stopped, codex_stopped, menu_view, soon
+
+from kit.box import Box
+from kit.watch import LATE_S, RESUME, Commands, claude_stopped, codex_stopped, menu_view, soon
 
 pytestmark = pytest.mark.moments
 
@@ -22,13 +23,13 @@ ORDERS = {
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_waiting_entry_is_found_by_its_text(desk: Desk, order: str) -> None:
+def test_the_waiting_entry_is_found_by_its_text(desk: Commands, order: str) -> None:
     """Wherever it stands and wherever the cursor is; then the work goes on after the reset, once."""
     entries, cursor = ORDERS[order]
     reset = soon(4)
@@ -45,7 +46,7 @@ def test_the_waiting_entry_is_found_by_its_text(desk: Desk, order: str) -> None:
     assert tui.submitted == [RESUME]
 
 
-def test_the_menu_of_today(desk: Desk) -> None:
+def test_the_menu_of_today(desk: Commands) -> None:
     """Two entries wait: either may be taken, none that costs; the work goes on once."""
     reset = soon(4)
     entries = [WAIT, "Wait here, then continue automatically at 6:32pm", "Upgrade your plan"]
@@ -56,7 +57,7 @@ def test_the_menu_of_today(desk: Desk) -> None:
     assert tui.submitted == [RESUME]
 
 
-def test_entries_without_numbers(desk: Desk) -> None:
+def test_entries_without_numbers(desk: Commands) -> None:
     """The entry is found by its text there, too."""
     tui = desk.tui(
         **menu_view(claude_stopped(soon(3)), ["Upgrade your plan", WAIT], numbered=False)
@@ -67,7 +68,7 @@ def test_entries_without_numbers(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("deaf", [1, 3])
-def test_enter_is_pressed_on_the_waiting_entry_and_on_no_other(desk: Desk, deaf: int) -> None:
+def test_enter_is_pressed_on_the_waiting_entry_and_on_no_other(desk: Commands, deaf: int) -> None:
     """Arrow keys get lost: where the cursor really is decides, not how often a key was sent."""
     tui = desk.tui(**menu_view(claude_stopped(soon(3)), [*PAID, WAIT], deaf=deaf))
     watch = desk.watch()
@@ -76,7 +77,7 @@ def test_enter_is_pressed_on_the_waiting_entry_and_on_no_other(desk: Desk, deaf:
 
 
 @pytest.mark.parametrize("entries", [PAID, ["Upgrade your plan"], ["Buy more", "Log out"]])
-def test_a_menu_that_offers_no_waiting_is_for_a_person(desk: Desk, entries: list[str]) -> None:
+def test_a_menu_that_offers_no_waiting_is_for_a_person(desk: Commands, entries: list[str]) -> None:
     """Nothing is pressed; it is told that a person is needed."""
     tui = desk.tui(**menu_view(claude_stopped(soon(1)), entries))
     watch = desk.watch_all()
@@ -84,7 +85,7 @@ def test_a_menu_that_offers_no_waiting_is_for_a_person(desk: Desk, entries: list
     tui.untouched()
 
 
-def test_waiting_that_costs_is_not_taken(desk: Desk) -> None:
+def test_waiting_that_costs_is_not_taken(desk: Commands) -> None:
     """An entry that speaks of waiting and of money is a paid one."""
     entries = ["Upgrade your plan instead of waiting for the limit to reset", "Buy extra usage"]
     tui = desk.tui(**menu_view(claude_stopped(soon(1)), entries))
@@ -93,7 +94,7 @@ def test_waiting_that_costs_is_not_taken(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_codex_asking_for_an_increase_is_for_a_person(desk: Desk) -> None:
+def test_codex_asking_for_an_increase_is_for_a_person(desk: Commands) -> None:
     """A request to the owner costs, and the other entry does not wait."""
     body = [*codex_stopped(1), "  Usage limit reached"]
     title = ["Request a limit increase from your owner to continue using codex. Request increase?"]
@@ -105,7 +106,7 @@ def test_codex_asking_for_an_increase_is_for_a_person(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_person_who_answers_the_menu_first_is_not_disturbed(desk: Desk) -> None:
+def test_a_person_who_answers_the_menu_first_is_not_disturbed(desk: Commands) -> None:
     """The person took an entry and works on: no key comes afterwards."""
     tui = desk.tui(**menu_view(claude_stopped(soon(30)), [*PAID, WAIT]), after_choice={})
     watch = desk.watch("--dry-run")
@@ -118,7 +119,7 @@ def test_a_person_who_answers_the_menu_first_is_not_disturbed(desk: Desk) -> Non
     tui.untouched()
 
 
-def test_a_menu_that_does_not_close_is_not_pressed_for_ever(desk: Desk) -> None:
+def test_a_menu_that_does_not_close_is_not_pressed_for_ever(desk: Commands) -> None:
     """The entry is taken a bounded number of times, then a person is told."""
     desk.recovery(max_retries=2)
     entries = [WAIT, "Upgrade your plan"]

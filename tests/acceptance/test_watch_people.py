@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from acceptance_kit import Box, until
-from watch_kit import (
+
+from kit.box import Box
+from kit.waiting import until
+from kit.watch import (
     ENTER,
     RESUME,
-    Desk,
+    Commands,
     claude_says,
     claude_stopped,
     soon,
@@ -20,12 +22,12 @@ pytestmark = pytest.mark.moments
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def test_a_person_who_came_first_is_not_disturbed(desk: Desk) -> None:
+def test_a_person_who_came_first_is_not_disturbed(desk: Commands) -> None:
     """The person went on before the instant: nothing is typed at it, nor later."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -38,7 +40,7 @@ def test_a_person_who_came_first_is_not_disturbed(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_work_that_came_and_ended_before_the_instant(desk: Desk) -> None:
+def test_work_that_came_and_ended_before_the_instant(desk: Commands) -> None:
     """The person had it go on and it is idle again, the old banner far above: nothing is typed."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -51,7 +53,7 @@ def test_work_that_came_and_ended_before_the_instant(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("early_s", [0.5, 0.2, 0.05, 0.0])
-def test_a_change_in_the_last_moment_is_seen(desk: Desk, early_s: float) -> None:
+def test_a_change_in_the_last_moment_is_seen(desk: Commands, early_s: float) -> None:
     """The screen is read again just before the text is sent, whenever it changed."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -75,7 +77,7 @@ def test_a_change_in_the_last_moment_is_seen(desk: Desk, early_s: float) -> None
     ],
 )
 def test_a_menu_that_opens_between_text_and_enter_is_not_answered(
-    desk: Desk, entries: list[str], more: list[str]
+    desk: Commands, entries: list[str], more: list[str]
 ) -> None:
     """Enter is for the text in the input line, not for whatever has opened over it."""
     tui = desk.limited(soon(2))
@@ -87,7 +89,7 @@ def test_a_menu_that_opens_between_text_and_enter_is_not_answered(
     assert set(tui.chosen) <= {"Stop and wait for limit to reset"}, tui.log
 
 
-def test_a_half_typed_draft_is_neither_sent_nor_cleared(desk: Desk) -> None:
+def test_a_half_typed_draft_is_neither_sent_nor_cleared(desk: Commands) -> None:
     """The pane stays paused and is told as attended."""
     reset = soon(3)
     tui = desk.limited(reset, draft="please look at the ot")
@@ -102,7 +104,7 @@ def test_a_half_typed_draft_is_neither_sent_nor_cleared(desk: Desk) -> None:
     assert "attend" in told.lower(), told
 
 
-def test_a_draft_begun_during_the_wait_counts_too(desk: Desk) -> None:
+def test_a_draft_begun_during_the_wait_counts_too(desk: Commands) -> None:
     """Typed between the banner and the instant: left alone."""
     reset = soon(4)
     tui = desk.limited(reset)
@@ -114,7 +116,7 @@ def test_a_draft_begun_during_the_wait_counts_too(desk: Desk) -> None:
     tui.untouched()
 
 
-def test_a_draft_that_is_withdrawn_frees_the_pane(desk: Desk) -> None:
+def test_a_draft_that_is_withdrawn_frees_the_pane(desk: Commands) -> None:
     """The person cleared the line and left: the text is sent, once."""
     reset = soon(2)
     tui = desk.limited(reset, draft="hm, per")
@@ -127,7 +129,7 @@ def test_a_draft_that_is_withdrawn_frees_the_pane(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_a_draft_that_begins_like_the_resume_text_is_a_person_s(desk: Desk) -> None:
+def test_a_draft_that_begins_like_the_resume_text_is_a_person_s(desk: Commands) -> None:
     """“계속해서 …” was not typed by a watcher: it is not sent off."""
     reset = soon(2)
     tui = desk.limited(reset, draft=f"{RESUME}해서 테스트도")
@@ -138,7 +140,7 @@ def test_a_draft_that_begins_like_the_resume_text_is_a_person_s(desk: Desk) -> N
     tui.untouched()
 
 
-def test_an_agent_that_does_not_react_ends_as_an_error(desk: Desk) -> None:
+def test_an_agent_that_does_not_react_ends_as_an_error(desk: Commands) -> None:
     """`max_retries` texts at most, each told, then the state is error and nothing more is sent."""
     tui = desk.limited(soon(2), reactions=[None])
     watch = desk.watch()
@@ -150,7 +152,7 @@ def test_an_agent_that_does_not_react_ends_as_an_error(desk: Desk) -> None:
     assert watch.states(tui.pane)[-1] == "error"
 
 
-def test_an_agent_that_takes_no_key_is_not_sent_heaps(desk: Desk) -> None:
+def test_an_agent_that_takes_no_key_is_not_sent_heaps(desk: Commands) -> None:
     """A frozen program: no more than `max_retries` texts, in which nothing is glued together."""
     desk.recovery(max_retries=2)
     tui = desk.limited(soon(2), mode="frozen")
@@ -159,7 +161,7 @@ def test_an_agent_that_takes_no_key_is_not_sent_heaps(desk: Desk) -> None:
     assert "".join(tui.bytes).count(RESUME) <= 2
 
 
-def test_a_reaction_on_a_later_try_counts(desk: Desk) -> None:
+def test_a_reaction_on_a_later_try_counts(desk: Commands) -> None:
     """Nothing at first, then it goes on: two texts, no error, and the count begins anew."""
     tui = desk.limited(soon(2), reactions=[None, {"mode": "busy"}])
     watch = desk.watch()
@@ -171,7 +173,7 @@ def test_a_reaction_on_a_later_try_counts(desk: Desk) -> None:
     assert len(tui.submitted) == 2 + 3
 
 
-def test_a_slow_reaction_is_waited_for(desk: Desk) -> None:
+def test_a_slow_reaction_is_waited_for(desk: Commands) -> None:
     """Within `recheck_after` nothing more is sent, even if the screen still shows the stop."""
     desk.recovery(recheck_after=3)
     tui = desk.limited(soon(2), reactions=[{"mode": "busy", "delay_s": 2}])
@@ -182,7 +184,7 @@ def test_a_slow_reaction_is_waited_for(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("tries", [1, 3])
-def test_max_retries_is_what_the_settings_say(desk: Desk, tries: int) -> None:
+def test_max_retries_is_what_the_settings_say(desk: Commands, tries: int) -> None:
     """One means one text."""
     desk.recovery(max_retries=tries)
     tui = desk.limited(soon(1), reactions=[None])
@@ -199,7 +201,7 @@ def test_max_retries_is_what_the_settings_say(desk: Desk, tries: int) -> None:
         ("auth", "Login expired · Please run /login"),
     ],
 )
-def test_billing_and_login_are_for_a_person(desk: Desk, kind: str, line: str) -> None:
+def test_billing_and_login_are_for_a_person(desk: Commands, kind: str, line: str) -> None:
     """Blocked at once, told with its kind; nothing is typed."""
     tui = desk.tui(body=claude_says(line))
     watch = desk.watch()
@@ -210,7 +212,7 @@ def test_billing_and_login_are_for_a_person(desk: Desk, kind: str, line: str) ->
     tui.untouched()
 
 
-def test_a_person_s_own_client_is_left_as_it_is(desk: Desk) -> None:
+def test_a_person_s_own_client_is_left_as_it_is(desk: Commands) -> None:
     """Somebody is attached with a terminal of their own size: neither it nor its panes change."""
     tui = desk.tui(mode="busy", body=["❯ write the parser"], size="90x28")
     desk.tmux.attach(28, 90, "0")
@@ -232,7 +234,7 @@ def test_a_person_s_own_client_is_left_as_it_is(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_a_pane_in_copy_mode_is_waked_all_the_same(desk: Desk) -> None:
+def test_a_pane_in_copy_mode_is_waked_all_the_same(desk: Commands) -> None:
     """A person who scrolled back and left: keys go to the agent, not to tmux's copy mode."""
     tui = desk.limited(soon(2))
     desk.tmux("copy-mode", "-t", tui.pane)

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from acceptance_kit import Box, Event, until
-from watch_kit import (
+
+from kit import TESTS, python_module
+from kit.box import Box
+from kit.command import Event
+from kit.waiting import until
+from kit.watch import (
     ENTER,
-    HERE,
     HINTS,
     QUICK,
     RESUME,
@@ -44,8 +47,9 @@ class Wezterm:
         for folder in (self.folder, programs):
             folder.mkdir()
         script = programs / "wezterm"
-        words = [sys.executable, str(HERE / "watch_wezterm.py"), str(self.folder)]
-        script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        words = shlex.join([*python_module("kit.wezterm")[0], str(self.folder)])
+        path = shlex.quote(str(TESTS))
+        script.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {words} "$@"\n')
         script.chmod(0o755)
         self.run(True)
         box.extra_env = {

@@ -9,9 +9,10 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from acceptance_kit import Box
-from acceptance_terminal import Terminal
-from watch_kit import Desk, Watch, claude_says, lines_of, soon, weekly_stopped
+
+from kit.box import Box
+from kit.terminal import Terminal
+from kit.watch import Commands, Watch, claude_says, lines_of, soon, weekly_stopped
 
 pytestmark = pytest.mark.moments
 
@@ -19,12 +20,12 @@ KOREAN = {"SEGUE_LANG": "ko"}
 
 
 @pytest.fixture
-def desk(box: Box) -> Iterator[Desk]:
-    with Desk(box) as made:
+def desk(box: Box) -> Iterator[Commands]:
+    with Commands(box) as made:
         yield made
 
 
-def test_the_korean_lines_of_a_weekly_limit(desk: Desk) -> None:
+def test_the_korean_lines_of_a_weekly_limit(desk: Commands) -> None:
     """⏳ with kind, clock and seconds, ▶️ with the text, ✅ at the end; each to the letter."""
     desk.box.extra_env |= {**KOREAN, "TZ": "Asia/Seoul"}
     reset = soon(3)
@@ -50,7 +51,7 @@ def test_the_korean_lines_of_a_weekly_limit(desk: Desk) -> None:
     assert lines_of(watch.err, "✅") == [f"✅ Worker {name}: 작업 재개됨"]
 
 
-def test_the_times_of_log_lines_are_local(desk: Desk) -> None:
+def test_the_times_of_log_lines_are_local(desk: Commands) -> None:
     """`[2025-12-28 14:30:15]` is the wall clock where the person sits."""
     desk.box.extra_env |= {"TZ": "Asia/Seoul"}
     tui = desk.limited(soon(60))
@@ -63,7 +64,7 @@ def test_the_times_of_log_lines_are_local(desk: Desk) -> None:
     assert abs(told.timestamp() - began) < 60
 
 
-def test_the_korean_lines_of_a_failure(desk: Desk) -> None:
+def test_the_korean_lines_of_a_failure(desk: Commands) -> None:
     """⚠️ with the count for each try, ❌ at the end; each to the letter."""
     desk.box.extra_env |= KOREAN
     tui = desk.limited(soon(1), reactions=[None])
@@ -77,7 +78,7 @@ def test_the_korean_lines_of_a_failure(desk: Desk) -> None:
     assert len(tui.submitted) == 3
 
 
-def test_a_limit_without_a_time_is_told_with_its_default(desk: Desk) -> None:
+def test_a_limit_without_a_time_is_told_with_its_default(desk: Commands) -> None:
     """`[WARN] Reset 시간 파싱 실패, 기본 3600초 사용`, and 3600 seconds of waiting."""
     desk.box.extra_env |= KOREAN
     tui = desk.tui(body=claude_says("5-hour limit reached"))
@@ -92,7 +93,7 @@ def test_a_limit_without_a_time_is_told_with_its_default(desk: Desk) -> None:
     assert time.time() - began < 90
 
 
-def test_the_default_of_a_weekly_limit_is_a_setting(desk: Desk) -> None:
+def test_the_default_of_a_weekly_limit_is_a_setting(desk: Commands) -> None:
     """`weekly_limit_default` is waited where no time is given, and then the text is sent."""
     desk.recovery(weekly_limit_default=3)
     tui = desk.tui(body=claude_says("5-hour limit reached"))
@@ -103,7 +104,7 @@ def test_the_default_of_a_weekly_limit_is_a_setting(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_a_rate_limit_without_a_time_waits_its_default(desk: Desk) -> None:
+def test_a_rate_limit_without_a_time_waits_its_default(desk: Commands) -> None:
     """`default_wait_time` for 429 and its like."""
     desk.recovery(default_wait_time=3)
     tui = desk.tui(
@@ -118,7 +119,7 @@ def test_a_rate_limit_without_a_time_waits_its_default(desk: Desk) -> None:
     tui.resumed_once()
 
 
-def test_the_english_lines(desk: Desk) -> None:
+def test_the_english_lines(desk: Commands) -> None:
     """The same facts in English: the same marks, the worker, the clock, the seconds, the text."""
     reset = soon(3)
     desk.tui(body=weekly_stopped(reset))
@@ -140,7 +141,7 @@ def test_the_english_lines(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_the_language_before_and_after_the_command(desk: Desk, place: str) -> None:
+def test_the_language_before_and_after_the_command(desk: Commands, place: str) -> None:
     """`--lang ko` works at both places, over the environment."""
     desk.limited(soon(60))
     words = desk.words()
@@ -150,7 +151,7 @@ def test_the_language_before_and_after_the_command(desk: Desk, place: str) -> No
     watch.wait(lambda: "까지 대기" in watch.err, "the Korean line")
 
 
-def test_log_lines_are_kept_in_the_project(desk: Desk) -> None:
+def test_log_lines_are_kept_in_the_project(desk: Commands) -> None:
     """What goes to standard error stands in `.segue/logs/`, too."""
     desk.limited(soon(1))
     watch = desk.watch()
@@ -163,7 +164,7 @@ def test_log_lines_are_kept_in_the_project(desk: Desk) -> None:
     assert (desk.box.root / ".segue" / ".gitignore").exists()
 
 
-def test_a_clamp_is_told_once(desk: Desk) -> None:
+def test_a_clamp_is_told_once(desk: Commands) -> None:
     """Values out of their bounds are brought back, and that is said once."""
     desk.recovery(max_retries=99)
     tuis = [desk.limited(soon(1)), desk.limited(soon(1))]
@@ -177,7 +178,7 @@ def test_a_clamp_is_told_once(desk: Desk) -> None:
 # --- errors
 
 
-def test_a_pane_that_is_not_there(desk: Desk) -> None:
+def test_a_pane_that_is_not_there(desk: Commands) -> None:
     """A name that tmux does not know is refused in words, with exit code 2."""
     desk.limited(soon(60))
     done = desk.box.segue(*desk.words("%4711"), wait_s=90)
@@ -186,7 +187,7 @@ def test_a_pane_that_is_not_there(desk: Desk) -> None:
     assert done.json["error"]["message"]
 
 
-def test_a_pane_name_that_makes_no_sense(desk: Desk) -> None:
+def test_a_pane_name_that_makes_no_sense(desk: Commands) -> None:
     """What is no pane's name is refused, and named."""
     desk.limited(soon(60))
     done = desk.box.segue(*desk.words("nonsense; rm -rf /"), wait_s=90)
@@ -194,7 +195,7 @@ def test_a_pane_name_that_makes_no_sense(desk: Desk) -> None:
     assert "nonsense" in done.said
 
 
-def test_an_unknown_agent(desk: Desk) -> None:
+def test_an_unknown_agent(desk: Commands) -> None:
     """The known ones are named."""
     tui = desk.limited(soon(60))
     done = desk.box.segue(*desk.words(tui.pane, "--agent", "cladue"), wait_s=90)
@@ -202,7 +203,7 @@ def test_an_unknown_agent(desk: Desk) -> None:
     assert "claude" in done.said
 
 
-def test_bad_settings_are_refused_before_anything_is_watched(desk: Desk) -> None:
+def test_bad_settings_are_refused_before_anything_is_watched(desk: Commands) -> None:
     """An unknown key names its file and its line."""
     tui = desk.limited(soon(1))
     desk.box.config("[recovery]\nresume_txt = 'go on'\n")
@@ -213,7 +214,7 @@ def test_bad_settings_are_refused_before_anything_is_watched(desk: Desk) -> None
     tui.untouched()
 
 
-def test_no_tmux_and_no_wezterm_on_this_machine(desk: Desk) -> None:
+def test_no_tmux_and_no_wezterm_on_this_machine(desk: Commands) -> None:
     """Neither program is there: said in words, exit code 2."""
     bare = desk.box.tmp / "bare"
     bare.mkdir()
@@ -222,7 +223,7 @@ def test_no_tmux_and_no_wezterm_on_this_machine(desk: Desk) -> None:
     assert "tmux" in done.said
 
 
-def test_the_help_is_one_screen_with_an_example(desk: Desk) -> None:
+def test_the_help_is_one_screen_with_an_example(desk: Commands) -> None:
     """Every option is in it."""
     done = desk.box.segue("watch", "--help")
     assert done.code == 0
@@ -235,7 +236,7 @@ def test_the_help_is_one_screen_with_an_example(desk: Desk) -> None:
 # --- at a terminal
 
 
-def test_a_live_table_on_a_terminal(desk: Desk) -> None:
+def test_a_live_table_on_a_terminal(desk: Commands) -> None:
     """Panes, their agents and states are shown; Ctrl-C leaves the terminal in order."""
     tui = desk.limited(soon(600))
     screen = Terminal(desk.box, "watch", "--tmux-socket", str(desk.tmux.socket))

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
-from acceptance_kit import Box, until
 
-
-def git(box: Box, *args: str) -> str:
-    who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
-    done = subprocess.run(
-        ["git", *who, *args],
-        cwd=box.root,
-        env=box.env(),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout
+from kit.box import Box
+from kit.waiting import until
 
 
 def repository(box: Box, plan: str) -> None:
-    (box.home / ".gitconfig").write_text(
-        "[user]\nname = T\nemail = t@example.org\n[init]\ndefaultBranch = main\n"
-    )
-    git(box, "init", "-q")
-    (box.root / "base.txt").write_text("one\ntwo\nthree\n")
     box.plan(plan)
-    git(box, "add", "-A")
-    git(box, "commit", "-qm", "begin")
+    box.repository()
 
 
 def test_work_is_committed_and_merged(box: Box) -> None:
@@ -46,13 +27,13 @@ def test_work_is_committed_and_merged(box: Box) -> None:
     folders = box.notes("pwd")
     assert len(set(folders)) == 2
     assert str(box.root) not in folders
-    assert git(box, "branch", "--show-current").strip() == "main"
-    tracked = git(box, "ls-files").split()
+    assert box.git("branch", "--show-current").strip() == "main"
+    tracked = box.git("ls-files").split()
     assert {"a.txt", "b.txt", "c.txt"} <= set(tracked)
     assert not any(name.startswith(".segue") for name in tracked)
-    assert git(box, "worktree", "list").count("\n") == 1, "worktrees of merged tasks are gone"
+    assert len(box.git("worktree", "list").splitlines()) == 1, "worktrees of merged tasks are gone"
     assert set(box.marks().values()) == {"x"}
-    assert git(box, "fsck", "--no-dangling") == ""
+    assert box.git("fsck", "--no-dangling") == ""
 
 
 def test_the_marks_are_in_the_plan_of_the_checkout(box: Box) -> None:
@@ -83,11 +64,11 @@ def test_a_conflict_fails_the_task_and_keeps_its_branch(box: Box) -> None:
     assert (box.root / "base.txt").read_text() == text[winner]
     assert "base.txt" in done.of("task_failed", loser)[0]["error"]
     assert "base.txt" in next(line for line in box.text().splitlines() if "previous error" in line)
-    branches = [name.strip("*+ ") for name in git(box, "branch", "-a").splitlines()]
+    branches = [name.strip("*+ ") for name in box.git("branch", "-a").splitlines()]
     kept = [name for name in branches if loser in name]
     assert kept, branches
-    assert git(box, "show", f"{kept[0]}:base.txt") == text[loser]
-    assert "<<<<<<<" not in git(box, "diff", "HEAD")
+    assert box.git("show", f"{kept[0]}:base.txt") == text[loser].strip()
+    assert "<<<<<<<" not in box.git("diff", "HEAD")
     assert not (box.root / ".git/MERGE_HEAD").exists()
 
 
@@ -117,9 +98,9 @@ def test_work_in_two_places_fails_the_task_and_is_kept(box: Box) -> None:
     done = box.run("--isolate", "worktree")
     assert done.code == 1
     assert box.marks() == {"T-1": "!"}
-    branches = [name.strip("*+ ") for name in git(box, "branch").splitlines()]
+    branches = [name.strip("*+ ") for name in box.git("branch").splitlines()]
     named = [name for name in branches if name in done.of("task_failed")[0]["error"]]
-    kept = {git(box, "diff", "--name-only", f"main...{name}").strip() for name in named}
+    kept = {box.git("diff", "--name-only", f"main...{name}").strip() for name in named}
     assert kept == {"a.txt", "b.txt"}
 
 
@@ -159,7 +140,7 @@ def test_a_persons_uncommitted_work_is_not_lost(box: Box) -> None:
     assert (box.root / "base.txt").read_text() == "one\nMINE\nthree\n"
     assert (box.root / "untracked.txt").read_text() == "mine\n"
     assert (box.root / "a.txt").exists()
-    assert "base.txt" in git(box, "diff", "--name-only"), "still uncommitted"
+    assert "base.txt" in box.git("diff", "--name-only"), "still uncommitted"
 
 
 def test_merges_of_side_by_side_tasks_all_arrive(box: Box) -> None:
@@ -170,14 +151,14 @@ def test_merges_of_side_by_side_tasks_all_arrive(box: Box) -> None:
     assert [(box.root / f"f{n}.txt").read_text() for n in range(1, 9)] == [
         f"{n}\n" for n in range(1, 9)
     ]
-    assert git(box, "status", "--porcelain", "--", "f1.txt", "f8.txt") == ""
+    assert box.git("status", "--porcelain", "--", "f1.txt", "f8.txt") == ""
 
 
 @pytest.mark.parametrize("commits", [False, True])
 def test_without_a_repository_it_is_refused(box: Box, commits: bool) -> None:
     """No repository, or one without a commit: exit 2 with a hint, nothing written."""
     if commits:
-        git(box, "init", "-q")
+        box.git("init", "-q")
     path = box.plan("- [ ] T-1: a\n  - run: true\n")
     done = box.run("--isolate", "worktree")
     assert done.code == 2

@@ -20,7 +20,7 @@ import pytest
 
 from segue.dialects.events import LimitHit
 from segue.dialects.limits.moments import Here
-from segue.work.limit_words import with_words
+from segue.engine.limit_words import with_words
 
 FOLDER = Path(__file__).parent
 TABLE = FOLDER / "limit_words.json"

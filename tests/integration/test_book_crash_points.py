@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from segue.drivers.processes import find_by_environ
+from kit.crash_checks import check_at_the_end
+from kit.crashing import crashing
 from segue.plans.book_state import schema
 
-CRASHING = Path(__file__).with_name("crashing_book.py")
-TIMEOUT_S = 120
 WORKERS = 8
 STATE = Path("meta", "ralph-state.json")
 
@@ -80,17 +76,7 @@ def fill(folder: Path) -> None:
 
 
 def segue(folder: Path, die_at: int) -> int:
-    done = subprocess.run(
-        [sys.executable, str(CRASHING), str(die_at), "write-all"],
-        cwd=folder,
-        env={**os.environ, "MOMENTS": str(folder / "moments")},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    assert done.returncode in (0, -9), done.stdout + done.stderr
-    return done.returncode
+    return crashing("book", folder, die_at, "write-all")
 
 
 def check_after_death(folder: Path) -> None:
@@ -118,7 +104,7 @@ def check(folder: Path) -> None:
         "chapter_2.md": "write 2 ch2.write.3\n",
     }
     assert [path for path in folder.rglob(".*.segue-*") if ".segue" not in path.parts[:-1]] == []
-    assert find_by_environ("SEGUE_PROJECT", str(folder)) == []
+    check_at_the_end(folder, tasks=6)
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))

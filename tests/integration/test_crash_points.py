@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from segue.drivers.processes import find_by_environ
+from kit.crash_checks import check_account, check_at_the_end
+from kit.crashing import crashing
 
-CRASHING = Path(__file__).with_name("crashing_segue.py")
-TIMEOUT_S = 120
 WORKERS = 8
 
 PLAN = """\
@@ -33,6 +30,58 @@ PLAN = """\
 - [ ] **T-5**: Last
   - blocked by: T-2, T-3, T-4
   - run: echo T-5 >> done
+"""
+MARKS = """\
+# Marks of every sort
+
+- [ ] **T-1**: Done, with its steps
+  - run: echo T-1 >> done; echo "=== STEP 2 DONE ==="
+  - steps:
+    - [ ] one
+    - [ ] two
+- [ ] **T-2**: Fails for good
+  - retries: 1
+  - run: exit 7
+- [ ] **T-3**: Cannot run any more
+  - blocked by: T-2
+  - run: echo T-3 >> done
+- [ ] **T-4**: Done
+  - blocked by: T-1
+  - run: echo T-4 >> done
+- [ ] **T-5**: Fails once
+  - blocked by: T-1
+  - run: test "$SEGUE_ATTEMPT" = 2 || exit 3
+- [ ] **T-6**: Last
+  - blocked by: T-4, T-5
+  - run: sleep 0.4; echo T-6 >> done
+"""
+MARKS_AFTER = """\
+# Marks of every sort
+
+- [x] **T-1**: Done, with its steps
+  - run: echo T-1 >> done; echo "=== STEP 2 DONE ==="
+  - steps:
+    - [x] one
+    - [x] two
+- [!] **T-2**: Fails for good
+  - retries: 1
+  - run: exit 7
+  <!-- previous error: exit code 7 -->
+  <!-- retries: 1/1 -->
+- [-] **T-3**: Cannot run any more
+  - blocked by: T-2
+  - run: echo T-3 >> done
+- [x] **T-4**: Done
+  - blocked by: T-1
+  - run: echo T-4 >> done
+- [x] **T-5**: Fails once
+  - blocked by: T-1
+  - run: test "$SEGUE_ATTEMPT" = 2 || exit 3
+  <!-- previous error: exit code 3 -->
+  <!-- retries: 1/2 -->
+- [x] **T-6**: Last
+  - blocked by: T-4, T-5
+  - run: sleep 0.4; echo T-6 >> done
 """
 CONFIG = """\
 [agents.limited]
@@ -56,18 +105,8 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def segue(project: Path, die_at: int) -> int:
-    done = subprocess.run(
-        [sys.executable, str(CRASHING), str(die_at), "run", "PLAN.md", "--jobs", "2"],
-        cwd=project,
-        env={**os.environ, "MOMENTS": str(project / "moments")},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    assert done.returncode in (0, -9), done.stdout + done.stderr
-    return done.returncode
+def segue(project: Path, die_at: int, ends: tuple[int, ...] = (0,)) -> int:
+    return crashing("plan", project, die_at, "run", "PLAN.md", "--jobs", "2", ends=ends)
 
 
 def check(project: Path) -> None:
@@ -75,7 +114,7 @@ def check(project: Path) -> None:
     assert plan.count("[x]") == 6, plan
     lines = Counter((project / "done").read_text().splitlines())
     assert lines == {"T-1": 1, "T-2": 1, "T-3": 1, "T-4 begun": 1, "T-4": 1, "T-5": 1}
-    assert find_by_environ("SEGUE_PROJECT", str(project)) == []
+    check_at_the_end(project, tasks=5)
     assert not list(project.glob(".PLAN.md.segue-*"))
 
 
@@ -92,12 +131,39 @@ def test_killed_at_any_moment_it_goes_on_and_does_nothing_twice(worker: int, pro
         for name, data in fresh.items():
             (project / name).write_bytes(data)
         first = segue(project, die_at)
-        if first == -9:
-            assert segue(project, 0) == 0
         try:
+            if first == -9:
+                check_account(project)
+                assert segue(project, 0) == 0
             check(project)
         except AssertionError as error:
             raise AssertionError(f"killed at moment {die_at} of {moments}") from error
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_killed_at_any_moment_it_makes_all_marks_good(worker: int, project: Path) -> None:
+    """At whatever change of state Segue is killed, with whatever marks still unwritten, and while a
+    person changes the plan: the next start shows every mark, sub-step and comment, and their
+    words."""
+    failed = (1, 3)  # something failed; at the next start: it waits for a word about that
+    plan = project / "PLAN.md"
+    plan.write_text(MARKS)
+    assert segue(project, 0, failed) == 1
+    assert plan.read_text() == MARKS_AFTER
+    moments = int((project / "moments").read_text())
+    assert moments > 60
+    for die_at in range(1 + worker, moments + 1, WORKERS):
+        for leftover in (".segue", "done"):
+            subprocess.run(["rm", "-rf", project / leftover], check=True)
+        plan.write_text(MARKS)
+        killed = segue(project, die_at, failed) == -9
+        plan.write_text("A person's word.\n\n" + plan.read_text())
+        if killed:
+            segue(project, 0, failed)
+        told = f"killed at moment {die_at} of {moments}"
+        assert plan.read_text() == "A person's word.\n\n" + MARKS_AFTER, told
+        lines = Counter((project / "done").read_text().splitlines())
+        assert lines == {"T-1": 1, "T-4": 1, "T-6": 1}, told
 
 
 def test_killed_again_and_again_it_still_gets_there(project: Path) -> None:

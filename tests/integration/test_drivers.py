@@ -11,34 +11,27 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from kit.waiting import until
 from segue.dialects.events import Event, Said
 from segue.drivers import launcher as launcher_module
 from segue.drivers import processes
 from segue.drivers.follow import Follower
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.launcher import End, Launcher, Live, Lost, Order, Revoked, read_end, recover
+from segue.drivers.records import RECORD_BYTES
 from segue.engine.clock import SystemClock
-from segue.engine.local import LocalEngine
-from segue.engine.port import Channel, Ended, Heard, Job
+from segue.engine.executors import Channel, Ended, Heard, Job
+from segue.engine.executors.process import ProcessExecutor
 from segue.errors import AgentError
 
 T = TypeVar("T")
 WAIT_S = 90.0
-
-
-def until(condition: Callable[[], T], wait_s: float = WAIT_S) -> T:
-    """Wait for a condition; its value."""
-    deadline = time.monotonic() + wait_s
-    while not (value := condition()):
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
-    return value
 
 
 def is_running(pid: int) -> bool:
@@ -153,11 +146,12 @@ def test_what_cannot_be_started_says_which_file(bench: Bench) -> None:
     """A missing folder, a missing stdin and a file that is no program are each told by path."""
     plain = bench.folder / "plain"
     plain.write_text("words\n")
-    for more, path in (
+    cases: tuple[tuple[dict[str, Any], Path], ...] = (
         ({"cwd": bench.folder / "no-folder"}, bench.folder / "no-folder"),
         ({"stdin": bench.folder / "no-stdin"}, bench.folder / "no-stdin"),
         ({"argv": (str(plain),)}, plain),
-    ):
+    )
+    for more, path in cases:
         order = bench.order(*more.pop("argv", ("true",)), **more)
         end, _ = bench.run(order)
         assert end.error is not None
@@ -221,6 +215,19 @@ def test_much_output_in_little_memory(bench: Bench) -> None:
     end = read_end(order.end)
     assert end is not None
     assert (end.log_bytes, end.lost_bytes) == (50_000_000, 0)
+
+
+def test_an_output_that_fills_its_pipe_gets_a_bigger_one(bench: Bench) -> None:
+    """Neither the agent nor its keeper waits for the other so often; a quiet one keeps its own."""
+    code = (
+        "import fcntl, os, sys; size = lambda: fcntl.fcntl(1, fcntl.F_GETPIPE_SZ);"
+        "was = size(); os.write(1, b'x' * 2_000_000); print(was, size(), file=open('sizes', 'w'))"
+    )
+    order = bench.shell(f'exec {sys.executable} -c "{code}"')
+    bench.do(bench.launcher.ended(bench.launch(order)))
+    before, after = map(int, (order.cwd / "sizes").read_text().split())
+    assert (before, after) == (65_536, 1 << 20)
+    assert order.log.stat().st_size == 2_000_000
 
 
 def test_output_of_an_agent_that_ended_before_it_was_read(bench: Bench) -> None:
@@ -332,6 +339,21 @@ def test_output_over_the_limit_is_drained(bench: Bench) -> None:
     assert (end.code, len(log), end.log_bytes, end.lost_bytes) == (4, 1000, 1000, 999_000)
 
 
+def test_a_long_last_line_that_no_log_could_take_is_there(bench: Bench) -> None:
+    """A structured agent tells its result in one line, however long within bounds: it is behind the
+    record of the end, whole; of longer ones nothing is, rather than half of one."""
+    line = """printf '{{"result": "%0{}d"}}\\n' 7"""
+    end, _log = bench.run(
+        bench.shell("yes | head -c 9000;" + line.format(100_000), log_bytes_max=9)
+    )
+    told = end.lost_tail.splitlines()[-1]
+    assert json.loads(told) == {"result": f"{7:0100000d}"}
+    end, _log = bench.run(
+        bench.shell("yes | head -c 9000;" + line.format(200_000), log_bytes_max=9)
+    )
+    assert end.lost_tail == b"\n"
+
+
 def test_a_full_device_does_not_stop_an_agent(bench: Bench) -> None:
     """A log that takes no byte loses the output, not the agent."""
     end, _ = bench.run(bench.shell("head -c 300000 /dev/zero; exit 5", log=Path("/dev/full")))
@@ -339,17 +361,20 @@ def test_a_full_device_does_not_stop_an_agent(bench: Bench) -> None:
 
 
 def test_a_full_disk_keeps_the_exit_code(bench: Bench) -> None:
-    """On a disk that fills up the agent runs to its end, and the end record is still written."""
+    """On a disk that fills up the agent runs to its end, and the end record is still written, with
+    the last line in the room that was reserved for it."""
     disk = bench.folder / "disk"
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(disk)]
     if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
         pytest.skip("needs the right to mount")
     try:
-        end, log = bench.run(bench.shell("head -c 1000000 /dev/zero; exit 6", folder=disk))
+        script = "head -c 1000000 /dev/zero; printf '\\n%050000d\\n' 7; exit 6"
+        end, log = bench.run(bench.shell(script, folder=disk))
         assert end.code == 6
         assert 0 < len(log) == end.log_bytes < 256 * 1024
-        assert end.lost_bytes == 1_000_000 - end.log_bytes
+        assert end.lost_bytes == 1_050_002 - end.log_bytes
+        assert end.lost_tail == f"\n{7:050000d}\n".encode()
         with pytest.raises(OSError, match="No space left"):
             bench.launch(bench.shell("touch started", folder=disk))
         assert not (bench.folder / "started").exists()
@@ -543,7 +568,7 @@ def test_a_run_that_is_ended_before_its_agent_starts(bench: Bench) -> None:
         task = asyncio.ensure_future(bench.launcher.launch(order))
         while not (order.claim.exists() and order.claim.read_bytes()):
             await asyncio.sleep(0.005)
-        os.kill(json.loads(order.claim.read_bytes())["pid"], signal.SIGTERM)
+        os.kill(json.loads(order.claim.read_bytes()[:RECORD_BYTES])["pid"], signal.SIGTERM)
         reader = os.open(order.log, os.O_RDONLY | os.O_NONBLOCK)
         try:
             return await task
@@ -921,11 +946,11 @@ def files_with(folder: Path, *texts: str) -> list[str]:
 def test_a_secret_that_an_agent_prints_is_masked(bench: Bench, kind: str) -> None:
     """In every log, also if it is written in two halves; the counts are those of the log."""
     env = {"PATH": os.environ["PATH"], "SEGUE_RUN": "r", "KEY": SECRET}
-    more: dict[str, Any] = {
+    ways: dict[str, dict[str, Any]] = {
         "pipe": {},
         "apart": {"err": bench.folder / "err.log"},
         "pty": {"pty": (24, 80)},
-    }[kind]
+    }
     script = (
         "import base64, os, sys, time; k = os.environ['KEY']\n"
         "os.write(1, b'<' + k[:9].encode()); time.sleep(0.05)\n"
@@ -934,13 +959,13 @@ def test_a_secret_that_an_agent_prints_is_masked(bench: Bench, kind: str) -> Non
         "os.write(2, b'error ' + k.encode() + b'\\n')\n"
         "os.write(1, b'end ' + k[:5].encode())\n"
     )
-    order = bench.order(sys.executable, "-c", script, env=env, masks=(SECRET,), **more)
+    order = bench.order(sys.executable, "-c", script, env=env, masks=(SECRET,), **ways[kind])
     end, log = bench.run(order)
     assert end.code == 0
     said = [f"<{MASK}>", MASK, f"error {MASK}", "end sk-li"]
     if kind == "apart":
         said.remove(f"error {MASK}")
-        assert more["err"].read_text() == f"error {MASK}\n"
+        assert ways[kind]["err"].read_text() == f"error {MASK}\n"
     assert log.decode().splitlines() == said
     assert (end.log_bytes, end.lost_bytes) == (len(log), 0)
     assert files_with(bench.folder, SECRET) == []
@@ -1048,7 +1073,7 @@ def test_the_engine_hears_no_secret(tmp_path: Path) -> None:
     assert SECRET not in repr(job)
 
     async def play() -> list[str]:
-        engine = LocalEngine(tmp_path / "runs", SystemClock(), Launcher())
+        engine = ProcessExecutor(tmp_path / "runs", SystemClock(), Launcher())
         said: list[str] = []
         try:
             engine.begin(job)

@@ -20,8 +20,7 @@ from segue.dialects.events import Event, Garbled, Said, StepDone
 from segue.drivers import processes
 from segue.drivers.launcher import Launcher
 from segue.engine.clock import SystemClock
-from segue.engine.local import SAID_MAX, LocalEngine
-from segue.engine.port import (
+from segue.engine.executors import (
     Alive,
     Channel,
     Ended,
@@ -33,6 +32,7 @@ from segue.engine.port import (
     NeverStarted,
     Started,
 )
+from segue.engine.executors.process import SAID_MAX, ProcessExecutor
 from segue.errors import AgentError
 
 T = TypeVar("T")
@@ -78,9 +78,9 @@ class Bench:
         self.heard: list[Happening] = []
         self.engine = self._engine()
 
-    def _engine(self) -> LocalEngine:
-        async def make() -> LocalEngine:
-            return LocalEngine(self.runs, SystemClock(), Launcher(), grace_s=2.0)
+    def _engine(self) -> ProcessExecutor:
+        async def make() -> ProcessExecutor:
+            return ProcessExecutor(self.runs, SystemClock(), Launcher(), grace_s=2.0)
 
         return self.do(make())
 
@@ -151,7 +151,7 @@ class Bench:
         assert isinstance(last, Ended), "nothing is heard after the end"
         return last
 
-    def again(self) -> LocalEngine:
+    def again(self) -> ProcessExecutor:
         """The supervisor dies and another one comes; agents go on."""
         self.do(self.engine.close())
         self.heard.clear()
@@ -159,7 +159,7 @@ class Bench:
         return self.engine
 
     def keeper(self, job: Job) -> int:
-        return next(h.pid for h in self.of(job) if isinstance(h, Started))
+        return next(h.handle["keeper"] for h in self.of(job) if isinstance(h, Started))
 
     def close(self) -> None:
         for job in self.jobs:
@@ -679,3 +679,16 @@ def test_a_job_that_was_never_begun_never_will_be(bench: Bench) -> None:
     assert ended.error
     assert bench.said(job) == []
     assert re.search(job.id, ended.error)
+
+
+def test_a_job_begins_after_the_end_of_what_nobody_wants(bench: Bench) -> None:
+    """What an earlier supervisor began may be at work on the same task: no overlap, even where it
+    ignores the request to end."""
+    pid = bench.folder / "pid"
+    old = bench.shell(f"trap '' TERM; echo $$ > {pid}; echo up; while :; do sleep 0.05; done")
+    bench.hears(old, "out: up")
+    engine = bench.again()
+    bench.call(engine.end_unknown, old.id)
+    new = bench.shell(f"kill -0 $(cat {pid}) 2>&- && echo overlap; echo begun")
+    bench.ends(new)
+    assert bench.said(new) == ["out: begun"]

@@ -7,9 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,8 +18,8 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from segue.core.machines import GateState, Trigger
-from segue.dialects import told
+from kit.waiting import until
+from segue.dialects import tool_channel
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
@@ -31,15 +30,15 @@ from segue.dialects.events import (
     StepDone,
     TaskDone,
 )
-from segue.dialects.told import Told
+from segue.dialects.tool_channel import Told
 from segue.drivers.processes import read_stat
-from segue.mcp import gates
+from segue.errors import UserError
 from segue.mcp.agent import Reports, Step
-from segue.mcp.gates import Gate, chosen, consent
 from segue.mcp.tools import Refused, harmless
-from segue.store import lock, mailbox
-from segue.store.changes import Move
+from segue.store import lock
+from segue.store.rows import GateRow
 from segue.store.sqlite import Store
+from segue.work.add_act import consent
 from segue.work.locks import lock_path
 from segue.work.project import Project
 
@@ -78,15 +77,6 @@ ASKING = """\
 WAITING = (
     "- [ ] **W-1**: Wait\n  - run: until test -e {name}; do sleep 0.02; done; touch {name}.seen\n"
 )
-
-
-def until(condition: Callable[[], T], what: str) -> T:
-    """Wait for a condition; its value."""
-    deadline = time.monotonic() + 60
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"{what} never happened"
-        time.sleep(0.01)
-    return value
 
 
 def is_running(pid: int) -> bool:
@@ -167,7 +157,9 @@ class Servers:
     def start(self, folder: Path, *args: str, env: dict[str, str] | None = None) -> Client:
         return self._stack.enter_context(self.running(folder, *args, env=env))
 
-    def running(self, folder: Path, *args: str, env: dict[str, str] | None = None) -> Any:
+    def running(
+        self, folder: Path, *args: str, env: dict[str, str] | None = None
+    ) -> AbstractContextManager[Client]:
         server = StdioServerParameters(
             command=sys.executable, args=[*SEGUE, "mcp", *args], env=env or NO_RUN, cwd=folder
         )
@@ -176,7 +168,7 @@ class Servers:
     def start_like(self, server: StdioServerParameters) -> Client:
         return self._stack.enter_context(self._client(server))
 
-    def _client(self, server: StdioServerParameters) -> Any:
+    def _client(self, server: StdioServerParameters) -> AbstractContextManager[Client]:
         portal = self._portal
 
         class Connected:
@@ -453,6 +445,27 @@ def test_a_run_that_does_not_listen_is_told(servers: Servers, tmp_path: Path) ->
     assert "SEGUE_TOLD is not set" in client.refused("report_step", n=1)
 
 
+def test_a_persons_tool_in_a_run_is_refused_and_journalled(
+    servers: Servers, tmp_path: Path
+) -> None:
+    """Each call of one is a row with the run and the tool; a name that nobody has is none."""
+    project = Project(tmp_path)
+    project.prepare()
+    Store.open(project.database).close()
+    run = {**facts(tmp_path / "told"), "SEGUE_PROJECT": str(tmp_path)}
+    client = servers.start(tmp_path, "--project", str(tmp_path), env=run)
+    for name in ("approve", "answer", "no_such_tool"):
+        assert name in client.refused(name, gate="g-1", text="yes")
+    store = Store.open(project.database)
+    rows = store.all("SELECT data FROM journal WHERE entity = 'refusal' ORDER BY seq")
+    notices = store.all("SELECT text FROM notices")
+    store.close()
+    tried = [json.loads(row["data"]) for row in rows]
+    assert [(one["via"], one["tried"]) for one in tried] == [("mcp", "approve"), ("mcp", "answer")]
+    assert all(one["actor"] == "agent T-1-1-abcd" for one in tried)
+    assert len(notices) == 1
+
+
 def test_a_cut_off_line_does_not_spoil_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -476,8 +489,17 @@ def test_a_call_is_on_the_disk_before_it_is_answered(
     """One write and one sync: what was answered is not lost with the power."""
     done: list[str] = []
     write, sync = os.write, os.fsync
-    monkeypatch.setattr(os, "write", lambda fd, data: done.append("write") or write(fd, data))
-    monkeypatch.setattr(os, "fsync", lambda fd: done.append("sync") or sync(fd))
+
+    def note_write(fd: int, data: bytes) -> int:
+        done.append("write")
+        return write(fd, data)
+
+    def note_sync(fd: int) -> None:
+        done.append("sync")
+        sync(fd)
+
+    monkeypatch.setattr(os, "write", note_write)
+    monkeypatch.setattr(os, "fsync", note_sync)
     Reports(facts(tmp_path / "told"), lambda: AT).step(Step(n=1))
     assert done == ["write", "sync"]
 
@@ -502,7 +524,7 @@ def test_an_agent_is_known_without_its_environment(servers: Servers, tmp_path: P
 # For a person's own agent
 
 
-class Desk:
+class Commands:
     """A project, and the server of a person's agent in it."""
 
     def __init__(self, client: Client, root: Path) -> None:
@@ -538,20 +560,29 @@ class Desk:
     def holder(self, name: str) -> lock.Holder | None:
         return lock.holder(lock_path(self.project, self.root / name))
 
-    def letters(self) -> dict[str, str]:
-        return {letter.gate: letter.answer for letter in mailbox.take(self.project.mailbox)}
+    def waiting(self, project: Project | None = None) -> dict[str, str]:
+        """What was answered and not taken in yet, by gate."""
+        path = (project or self.project).database
+        if not path.exists():  # nothing has run there
+            return {}
+        store = Store.open(path)
+        try:
+            rows = store.all("SELECT gate, data FROM acts WHERE state = 'waiting'")
+        finally:
+            store.close()
+        return {row["gate"]: json.loads(row["data"])["answer"] for row in rows}
 
 
 @pytest.fixture(scope="module")
-def desk(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     root = tmp_path_factory.mktemp("project").resolve()
     (root / "segue.toml").write_text("")
     with ExitStack() as stack:
         stack.callback(end_runs, root)
-        yield Desk(Servers(portal, stack).start(root), root)
+        yield Commands(Servers(portal, stack).start(root), root)
 
 
-def test_a_person_gets_the_levers(desk: Desk) -> None:
+def test_a_person_gets_the_levers(desk: Commands) -> None:
     """Six tools; those that change something are marked, so that the person is asked."""
     assert [tool.name for tool in desk.client.tools] == PERSON_TOOLS
     for tool in desk.client.tools:
@@ -563,7 +594,7 @@ def test_a_person_gets_the_levers(desk: Desk) -> None:
         assert desk.client.refused(name) == f"There is no tool {name}."
 
 
-def test_status_is_that_of_the_command(desk: Desk) -> None:
+def test_status_is_that_of_the_command(desk: Commands) -> None:
     """What the tool returns is what `segue status --json` prints; `list_plans` has it in short."""
     desk.plan("short.md", "- [ ] **S-1**: One\n- [x] **S-2**: Two\n")
     assert json.loads(desk.client.call("status")) == json.loads(
@@ -601,11 +632,11 @@ def test_the_project_can_be_named(servers: Servers, tmp_path: Path) -> None:
         ("../elsewhere.md", "outside of the project"),
         ("/etc/hostname", "outside of the project"),
         ("link.md", "outside of the project"),
-        ("none.md", "there is no"),
+        ("none.md", "no"),
         ("a\0b", "no path"),
     ],
 )
-def test_paths_stay_in_the_project(desk: Desk, tool: str, path: str, why: str) -> None:
+def test_paths_stay_in_the_project(desk: Commands, tool: str, path: str, why: str) -> None:
     """No path and no link leads out of the project; what is not there is told."""
     if not (desk.root / "link.md").is_symlink():
         (desk.root / "link.md").symlink_to("/etc/hostname")
@@ -623,7 +654,7 @@ def test_paths_stay_in_the_project(desk: Desk, tool: str, path: str, why: str) -
     ],
 )
 def test_a_run_with_wrong_arguments_is_refused(
-    desk: Desk, arguments: dict[str, Any], why: str
+    desk: Commands, arguments: dict[str, Any], why: str
 ) -> None:
     """Arguments are checked before anything is looked at."""
     assert why in desk.client.refused("run_plan", **arguments)
@@ -666,7 +697,7 @@ def test_a_run_outlives_the_server(servers: Servers, tmp_path: Path) -> None:
     assert json.loads(events.read_text().splitlines()[-1])["event"] == "finished"
 
 
-def test_a_plan_is_stopped_and_goes_on(desk: Desk) -> None:
+def test_a_plan_is_stopped_and_goes_on(desk: Commands) -> None:
     """Stopped, its place is kept; run again, it ends; what does not run cannot be stopped."""
     desk.plan("long.md", WAITING.format(name="long"))
     assert "Nothing runs long.md" in desk.client.refused("stop_plan", path="long.md")
@@ -680,7 +711,7 @@ def test_a_plan_is_stopped_and_goes_on(desk: Desk) -> None:
     until(lambda: desk.standing("long.md")["state"] == "finished", "the end")
 
 
-def test_failed_tasks_can_be_tried_again(desk: Desk) -> None:
+def test_failed_tasks_can_be_tried_again(desk: Commands) -> None:
     """`on_failed` reaches the run."""
     desk.plan("fails.md", "- [ ] **F-1**: Try\n  - retries: 0\n  - run: test -e mended\n")
     desk.client.call("run_plan", path="fails.md")
@@ -691,44 +722,44 @@ def test_failed_tasks_can_be_tried_again(desk: Desk) -> None:
     until(lambda: desk.standing("fails.md")["state"] == "finished", "the end")
 
 
-def test_an_answer_is_left_for_the_next_run(desk: Desk) -> None:
-    """Checked, left in the mailbox once, and told when it will be used."""
+def test_an_answer_is_left_for_the_next_run(desk: Commands) -> None:
+    """Checked, added once, and told when it will be used."""
     gate = desk.asking("rest.md")
     why = desk.client.refused("answer", gate=gate, text="Postgres")
-    assert "must be one of: PostgreSQL, SQLite" in why
-    assert "Did you mean 'PostgreSQL'?" in why
-    assert gate not in desk.letters()
+    assert "the options: PostgreSQL, SQLite" in why
+    assert "did you mean `PostgreSQL`?" in why
+    assert gate not in desk.waiting()
     said = desk.client.call("answer", gate=gate, text="sqlite")
     assert "'SQLite'" in said
     assert "used when it is run again" in said
-    assert desk.letters()[gate] == "SQLite"
+    assert desk.waiting()[gate] == "SQLite"
     assert "already answered" in desk.client.refused("answer", gate=gate, text="PostgreSQL")
     assert "already answered" in desk.client.refused("approve", gate=gate)
-    assert desk.letters()[gate] == "SQLite"
+    assert desk.waiting()[gate] == "SQLite"
 
 
-def test_an_answer_is_used_by_the_next_run(desk: Desk) -> None:
-    """The run takes the letter up, and the task goes on with the answer."""
+def test_an_answer_is_used_by_the_next_run(desk: Commands) -> None:
+    """The run takes the act in, and the task resumes with the answer."""
     gate = desk.asking("used.md")
     desk.client.call("answer", gate=gate, text="PostgreSQL")
     desk.client.call("run_plan", path="used.md")
     until(lambda: desk.standing("used.md")["state"] == "finished", "the end")
-    until(lambda: gate not in desk.letters(), "the letter's end")
+    until(lambda: gate not in desk.waiting(), "the act's end")
     why = desk.client.refused("answer", gate=gate, text="SQLite")
-    assert f"The gate {gate} is not open any more" in why
+    assert f"{gate} is already answered: by mcp" in why
 
 
-def test_an_answer_to_a_plan_at_work_says_so(desk: Desk) -> None:
+def test_an_answer_to_a_plan_at_work_says_so(desk: Commands) -> None:
     """While somebody runs the plan, the answer is for them, now."""
     desk.plan("busy.md", ASKING + WAITING.format(name="busy"))
     desk.client.call("run_plan", path="busy.md", jobs=2)
     gate = until(lambda: desk.standing("busy.md")["gates"], "the question")[0]["id"]
-    assert "at work on busy.md" in desk.client.call("approve", gate=gate)
+    assert "The owner of busy.md has taken it in" in desk.client.call("approve", gate=gate)
     (desk.root / "busy").touch()
     until(lambda: desk.holder("busy.md") is None, "the end of the run")
 
 
-def test_a_gate_that_is_not_there_is_told(desk: Desk) -> None:
+def test_a_gate_that_is_not_there_is_told(desk: Commands) -> None:
     """An id that nobody knows comes back with those that are open."""
     gate = desk.asking("open.md")
     why = desk.client.refused("answer", gate="0123456789ab", text="yes")
@@ -739,40 +770,19 @@ def test_a_gate_that_is_not_there_is_told(desk: Desk) -> None:
     assert "text: " in desk.client.refused("answer", gate=gate, text=" ")
 
 
-def test_a_gate_of_a_project_inside_is_found(desk: Desk) -> None:
+def test_a_gate_of_a_project_inside_is_found(desk: Commands) -> None:
     """A folder with a segue.toml of its own has its own memory; its gates are answered there."""
     inner = desk.root / "inner"
     inner.mkdir()
     (inner / "segue.toml").write_text("")
     gate = desk.asking("inner/PLAN.md")
     desk.client.call("answer", gate=gate, text="SQLite")
-    assert gate not in desk.letters()
-    assert [letter.gate for letter in mailbox.take(Project(inner).mailbox)] == [gate]
+    assert gate not in desk.waiting()
+    assert desk.waiting(Project(inner)) == {gate: "SQLite"}
 
 
-def test_an_answer_that_comes_too_late_does_not_stay(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The gate was closed between our look and our letter: told, and the letter is gone."""
-    gate = desk.asking("late.md")
-    post = mailbox.post
-
-    def slow(*letter: Any) -> mailbox.Letter:
-        store = Store.open(desk.project.database)
-        move = Move("gate", gate, GateState.OPEN, GateState.WITHDRAWN, Trigger.WITHDRAW)
-        assert store.move(move, at=AT)
-        store.close()
-        return post(*letter)
-
-    monkeypatch.setattr(mailbox, "post", slow)
-    with pytest.raises(Refused, match="closed by somebody else"):
-        gates.answer(desk.project, gate, "SQLite", AT)
-    assert gate not in desk.letters()
-
-
-def gate_of(options: tuple[str, ...], category: str = "choice", kind: str = "question") -> Gate:
-    project = Project(Path("/p"))
-    return Gate("g1", project, Path("/p/P.md"), "open", kind, category, options, None)
+def gate_of(options: tuple[str, ...], category: str = "choice", kind: str = "question") -> GateRow:
+    return GateRow("g1", None, None, kind, "Which?", options, category=category)
 
 
 @pytest.mark.parametrize(
@@ -787,24 +797,19 @@ def gate_of(options: tuple[str, ...], category: str = "choice", kind: str = "que
         (gate_of((), kind="review"), "approve"),
     ],
 )
-def test_a_gate_is_approved_in_its_own_word(gate: Gate, word: str) -> None:
+def test_a_gate_is_approved_in_its_own_word(gate: GateRow, word: str) -> None:
     """Yes where an option says yes, else the first one, else what fits the kind."""
     assert consent(gate) == word
 
 
 @pytest.mark.parametrize("gate", [gate_of(()), gate_of(("no", "maybe")), gate_of((), "dependency")])
-def test_what_needs_words_is_not_approved(gate: Gate) -> None:
+def test_what_needs_words_is_not_approved(gate: GateRow) -> None:
     """An open question, a dependency, options of which none says yes: an answer is needed."""
-    with pytest.raises(Refused, match="Use answer"):
+    with pytest.raises(UserError, match="says yes"):
         consent(gate)
 
 
-def test_free_answers_are_taken_as_they_are() -> None:
-    """Where there is nothing to choose from, the text is the answer."""
-    assert chosen("Whatever", ()) == "Whatever"
-
-
-def test_what_agents_wrote_is_plain_in_the_status(desk: Desk) -> None:
+def test_what_agents_wrote_is_plain_in_the_status(desk: Commands) -> None:
     """A title that would turn the text around, or act on a terminal, does neither."""
     desk.plan("odd.md", "- [!] **O-1**: a\x1b[2Jb\u202ec\n")
     [failed] = desk.standing("odd.md")["failed"]
@@ -842,7 +847,7 @@ def test_without_the_sdk_the_cure_is_told(tmp_path: Path) -> None:
 def test_the_sdk_is_imported_by_the_server_alone() -> None:
     """The command's help costs nothing of the SDK."""
     code = (
-        "import sys, segue.cli.mcp, segue.store.mailbox, segue.dialects.told;"
+        "import sys, segue.cli.mcp, segue.engine.acts, segue.dialects.tool_channel;"
         " print([name for name in ('mcp', 'pydantic', 'anyio') if name in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -891,4 +896,4 @@ def test_it_ends_with_an_interrupt(tmp_path: Path) -> None:
 
 def test_names_are_those_of_the_dialect() -> None:
     """The tools that an agent gets are those that Segue hears."""
-    assert sorted(told._READERS) == sorted(AGENT_TOOLS)
+    assert sorted(tool_channel._READERS) == sorted(AGENT_TOOLS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import sys
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,14 +14,12 @@ from typing import Any
 import httpx2
 from pydantic import BaseModel
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play
-
-from segue.server import answers
+from kit.office import House, play
+from kit.waiting import until_awaited
+from segue.server import responses
 from segue.server.app import make_app
+from segue.server.idempotency import StoredReplies
 from segue.server.listen import bind, serve, url
-from segue.server.replies import StoredReplies
 
 TOKEN = "a-token-for-tests"
 SECRET = "sk-never-to-be-seen-0815"
@@ -42,10 +39,10 @@ phase 1
 """
 Json = dict[str, Any]
 SHAPES: dict[str, type[BaseModel]] = {
-    "tasks": answers.Task,
-    "reviews": answers.Review,
-    "questions": answers.Question,
-    "dependencies": answers.Dependency,
+    "tasks": responses.Task,
+    "reviews": responses.Review,
+    "questions": responses.Question,
+    "dependencies": responses.Dependency,
 }
 
 
@@ -75,22 +72,21 @@ class Talk:
         return read
 
     async def until(self, id: str, status: str, agent: str | None = None) -> Json:
-        async with asyncio.timeout(20):
-            while True:
-                task = await self.get(f"/tasks/{id}", answers.Task)
-                if task["status"] == status and agent in (None, task["agentStatus"]):
-                    return task
-                assert task["status"] != "failed", task["error"]
-                await asyncio.sleep(0.01)
+        async def reached() -> Json | None:
+            task = await self.get(f"/tasks/{id}", responses.Task)
+            if task["status"] == status and agent in (None, task["agentStatus"]):
+                return task
+            assert task["status"] != "failed", task["error"]
+            return None
+
+        return await until_awaited(reached, f"{id} {status}")
 
     async def waiting(self, kind: str, id: str) -> Json:
-        async with asyncio.timeout(20):
-            while True:
-                for item in (await self.get("/inbox", answers.Items))["items"]:
-                    if item["kind"] == kind and item["taskId"] == id:
-                        found: Json = item
-                        return found
-                await asyncio.sleep(0.01)
+        async def open_ones() -> list[Json]:
+            items = (await self.get("/inbox", responses.Items))["items"]
+            return [item for item in items if item["kind"] == kind and item["taskId"] == id]
+
+        return (await until_awaited(open_ones, f"a {kind} of {id}"))[0]
 
     async def events(self, path: str, is_last: Callable[[Json], bool], seen: int = 0) -> list[Json]:
         found: list[Json] = []
@@ -139,7 +135,7 @@ def test_a_task_from_its_draft_to_its_zip(house: House) -> None:
             assert task["allowedActions"] == ["submit", "delete"]
             await talk.post(f"/tasks/{id}/submit")
             review = await talk.waiting("review", id)
-            shown = await talk.get(f"/reviews/{review['id']}", answers.Review)
+            shown = await talk.get(f"/reviews/{review['id']}", responses.Review)
             assert [each["path"] for each in shown["deliverables"]] == ["docs/draft.md"]
             feedback = {
                 "feedback": "More.",
@@ -177,14 +173,14 @@ def test_both_phases_are_approved_and_downloaded(house: House) -> None:
             part = await talk.http.get(f"/api/tasks/{id}/log", headers={"Range": "bytes=2-5"})
             assert (part.status_code, part.content) == (206, log.content[2:6])
 
-            await talk.get("/tasks", answers.Tasks)
-            await talk.get(f"/tasks/{id}/agent", answers.Agent)
-            await talk.get(f"/tasks/{id}/phases", answers.Items)
-            await talk.get(f"/tasks/{id}/reviews", answers.Reviews)
-            await talk.get(f"/tasks/{id}/questions", answers.Questions)
-            await talk.get(f"/tasks/{id}/dependencies", answers.Dependencies)
-            await talk.get(f"/tasks/{id}/checkpoints", answers.Checkpoints)
-            await talk.get(f"/tasks/{id}/journal", answers.Journal)
+            await talk.get("/tasks", responses.Tasks)
+            await talk.get(f"/tasks/{id}/agent", responses.Agent)
+            await talk.get(f"/tasks/{id}/phases", responses.Items)
+            await talk.get(f"/tasks/{id}/reviews", responses.Reviews)
+            await talk.get(f"/tasks/{id}/questions", responses.Questions)
+            await talk.get(f"/tasks/{id}/dependencies", responses.Dependencies)
+            await talk.get(f"/tasks/{id}/checkpoints", responses.Checkpoints)
+            await talk.get(f"/tasks/{id}/journal", responses.Journal)
             for path in ("/questions", "/limits", "/workers", "/settings"):
                 await talk.get(path)
             figures = (await talk.http.get("/metrics")).text

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play
+from kit.office import House, play
 
 READ = """#!/bin/sh
 if [ -n "$SEGUE_RESUME" ]; then
@@ -113,5 +110,42 @@ def test_what_counts_more_comes_first(house: House, said: str, status: str, more
             await server.status(id, status)
             assert not server.desk.questions(id)["items"]
             assert any("Which sea?" in text for text in server.troubles(id))
+
+    play(scene)
+
+
+STUBBORN = """#!/bin/sh
+if [ -n "$SEGUE_RESUME" ]; then
+  kill -0 "$(cat pid)" && touch overlap
+  echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; exit
+fi
+trap 'touch asked' TERM
+echo $$ > pid
+"""
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_an_agent_that_is_started_again_never_meets_the_old_one(
+    house: House, is_killed: bool
+) -> None:
+    """A dependency starts a living agent again: the next one begins when the old one is gone,
+    however long that takes to end, and also where the server is killed meanwhile."""
+    body = STUBBORN + f'printf "{DEPENDENCY}"; while :; do sleep 0.1; done\n'
+    house.program(body, more="interactive = true\n")
+
+    async def scene() -> None:
+        async with house.open(is_killed=is_killed) as server:
+            id = server.new("custom")
+            gate = await server.pending(id, "dependency")
+            workspace = Path(server.desk.task(id)["workspace"])
+            server.desk.provide(gate["id"], "key-123456")
+            if is_killed:
+                await server.until((workspace / "asked").exists)
+            else:
+                await server.status(id, "completed")
+        if is_killed:
+            async with house.open() as server:
+                await server.status(id, "completed")
+        assert not (workspace / "overlap").exists(), "two agents for one task"
 
     play(scene)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play, state_of
+from kit.office import House, play
+from kit.processes import state_of
 
 CHECKED = """
 [types.checked]
@@ -57,7 +55,7 @@ def test_a_limit_of_the_reviewer_is_waited_for(house: House, words: str) -> None
             id = server.new("judged")
             if is_asked:
                 question = await server.pending(id, "question")
-                assert "judge cannot go on" in question["question"]
+                assert "judge must be paid for" in question["question"]
                 server.desk.answer(question["id"], "I paid")
             else:
                 await server.status(id, "in_progress", "paused")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play
-
-from segue.engine import local
-from segue.work.server import faults
+from kit.office import House, play
+from segue.engine.executors import process
+from segue.work.phases import protocol_faults
 
 PRELUDE = """#!/bin/sh
 cat > /dev/null
@@ -62,7 +58,7 @@ def test_a_block_that_stays_open_is_told_after_a_while(
     house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent says nothing more: people hear of it while it is still there."""
-    monkeypatch.setattr(local, "BLOCK_S", 0.1)
+    monkeypatch.setattr(process, "BLOCK_S", 0.1)
     house.program(PRELUDE + UNCLOSED + "sleep 1000\n")
 
     async def scene() -> None:
@@ -86,8 +82,8 @@ def test_a_noisy_agent_makes_no_storm(house: House, caplog: pytest.LogCaptureFix
         async with house.open() as server:
             id = server.new()
             await server.status(id, "review", "waiting_review")
-            assert len(server.troubles(id)) == faults.TOLD_MAX
-            assert len(logged(caplog, id)) == faults.TOLD_MAX + 1
+            assert len(server.troubles(id)) == protocol_faults.TOLD_MAX
+            assert len(logged(caplog, id)) == protocol_faults.TOLD_MAX + 1
             assert "not told any more" in logged(caplog, id)[-1]
 
     play(scene)

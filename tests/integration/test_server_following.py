@@ -3,18 +3,12 @@ them begin without it or fail."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.office import House, Open, play
 from segue.work import overview
-from segue.work.server.desk import NewTask
-from segue.work.server.refused import Refused
+from segue.work.phases.commands import NewTask
+from segue.work.phases.refused import Refused
 
 # It fails once, and does it the second time, wherever it is started.
 SECOND_TIME = """#!/bin/sh

@@ -8,23 +8,20 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.git import git
+from kit.office import House, Open, play
 from segue import i18n
 from segue.store import checkpoints
 from segue.store.sqlite import Store
-from segue.work.server import forks, repository
-from segue.work.server.refused import Refused
-from segue.work.server.workspace import Workspace
+from segue.work.phases import forks, repository
+from segue.work.phases.refused import Refused
+from segue.work.phases.workspace import Workspace
 
 AGENT = """#!/bin/sh
 echo start >> {out}/starts
@@ -85,11 +82,6 @@ async def kept(server: Open, id: str, kind: str) -> dict[str, Any]:
     return found
 
 
-def git(folder: Path, *args: str) -> str:
-    done = subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 # --- what is kept on disk ---------------------------------------------------------------------
 
 QUESTIONS = """
@@ -129,7 +121,7 @@ def test_snapshots_of_dropped_checkpoints_leave_the_disk(tmp_path: Path) -> None
 def contents(server: Open, id: str) -> list[Any]:
     """What the checkpoints of a task keep."""
     store = server.office.supervisor.records.store
-    rows = store.all("SELECT path, sha256 FROM server_checkpoints WHERE task = ?", id)
+    rows = store.all("SELECT path, sha256 FROM checkpoints WHERE task = ?", id)
     read = [checkpoints.read(server.office.data / row["path"], row["sha256"]) for row in rows]
     assert not any(isinstance(content, checkpoints.Broken) for content in read)
     return read
@@ -340,7 +332,7 @@ fi
             without = server.desk.fork(id, early["id"])["id"]
             await server.pending(without, "dependency")
             store = server.office.supervisor.records.store
-            sealed = store.one("SELECT value FROM server_secrets WHERE task = ?", with_it)
+            sealed = store.one("SELECT value FROM secrets WHERE task = ?", with_it)
             assert sealed is not None and b"a-secret" not in sealed["value"]
 
     play(scene)
@@ -516,6 +508,7 @@ def test_a_rewind_is_whole_or_nothing_whatever_dies(tmp_path: Path) -> None:
         async with home.open() as server:
             _deadly(step)
             server.desk.rewind(about["id"], about["checkpoint"])
+            await server.until(lambda: server.office.supervisor.attempts)  # it begins
             os._exit(0)
 
     async def look() -> str:
@@ -629,7 +622,7 @@ def test_what_was_rewound_is_saved_every_ten_minutes_again(tmp_path: Path) -> No
             checkpoint = await kept(server, id, "question")
             server.desk.cancel(id)
             store = server.office.supervisor.records.store
-            sql = "SELECT count(*) FROM server_timers WHERE task = ? AND kind = 'save'"
+            sql = "SELECT count(*) FROM timers WHERE task = ? AND kind = 'save'"
             assert store.all(sql, id)[0][0] == 0
             server.desk.rewind(id, checkpoint["id"])
             assert store.all(sql, id)[0][0] == 1

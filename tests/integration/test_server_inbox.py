@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
-from segue.core.serving import AgentState, Asking, Cause, Stage
+from kit.office import House, Open, play
+from segue.core.machines import GateState, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
 from segue.store.changes import Add, Change, Put
-from segue.work.server.refused import Refused
+from segue.store.rows import SERVER
+from segue.work.phases.refused import Refused
 
 MANY = 10_000
 
@@ -25,15 +25,18 @@ def fill(server: Open, count: int) -> None:
     changes: list[Change] = []
     for n in range(count):
         task = f"task_{n:012x}"
-        row = {"title": f"task {n}", "description": "x" * 500, "type": "report", "agent": "shell"}
-        changes.append(Add("server_task", task, Stage.REVIEW, row, Cause.OPEN))
-        changes.append(Add("server_agent", task, AgentState.WAITING_REVIEW, {}, Cause.OPEN))
+        row: dict[str, str | int | float | None] = {
+            "work": SERVER, "key": task, "title": f"task {n}", "description": "x" * 500,
+            "type": "report", "agent": "shell",
+        }  # fmt: skip
+        changes.append(Add("task", task, TaskState.REVIEW, row, Trigger.OPEN))
+        changes.append(Add("agent", task, AgentState.WAITING_REVIEW, {}, Trigger.OPEN))
         kind = "review" if n % 3 == 0 else "question"
-        gate = {
-            "task": task, "kind": kind, "text": f"question {n}", "phase": 1,
+        gate: dict[str, str | int | float | None] = {
+            "work": SERVER, "task": task, "kind": kind, "text": f"question {n}", "phase": 1,
             "priority": int(n % 100 == 0), "about": json.dumps({"deliverables": ["x" * 2000]}),
         }  # fmt: skip
-        changes.append(Add("server_gate", f"q_{n:012x}", Asking.PENDING, gate, Cause.OPEN))
+        changes.append(Add("gate", f"q_{n:012x}", GateState.PENDING, gate, Trigger.OPEN))
     assert office.records.store.move(*changes, at=office.clock.now())
 
 
@@ -66,11 +69,11 @@ def test_pages_do_not_read_what_they_do_not_show(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             plan = server.office.supervisor.records.store.all(
-                "EXPLAIN QUERY PLAN SELECT * FROM server_gates WHERE state = 'pending'"
+                "EXPLAIN QUERY PLAN SELECT * FROM gates WHERE work = 'server' AND state = 'pending'"
                 " ORDER BY priority DESC, created_at LIMIT 50 OFFSET 0"
             )
             told = " ".join(str(row["detail"]) for row in plan)
-            assert "server_gates_waiting" in told
+            assert "gates_waiting" in told
             assert "TEMP B-TREE" not in told
 
     play(scene)
@@ -154,9 +157,9 @@ def test_an_open_question_about_a_secret(house: House) -> None:
             id = server.new(agent="asks")
             asked = await server.pending(id, "question")
             await saving.settle()
-            sealed = {"task": id, "name": "KEY", "value": saving.secrets.seal(SECRET),
+            sealed: dict[str, str | int | float | bytes | None] = {"task": id, "name": "KEY", "value": saving.secrets.seal(SECRET),
                       "created_at": "2026-11-16"}  # fmt: skip
-            saving.records.store.move(Put("server_secrets", sealed), at=saving.clock.now())
+            saving.records.store.move(Put("secrets", sealed), at=saving.clock.now())
             saving.veil.renew()
             shown = await server.pending(id, "question")
             assert shown["question"] == "Is •••• right?"
@@ -173,5 +176,42 @@ def test_an_open_question_about_a_secret(house: House) -> None:
             await server.pending(id, "dependency")
             workspace = Path(desk.task(id)["workspace"])
             assert (workspace / "heard").read_text().endswith(f"{SECRET}\n")
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"archived": None}, {"status": "review"}, {"status": "failed", "outcome": "failed"}],
+)
+def test_lists_of_tasks_do_not_read_what_they_do_not_show(
+    house: House, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
+) -> None:
+    """Each list comes in the order of an index of its own, and is counted by one."""
+    asked: list[tuple[str, tuple[object, ...]]] = []
+
+    async def scene() -> None:
+        async with house.open() as server:
+            store = server.office.supervisor.records.store
+            for name in ("all", "one"):
+                read = getattr(store, name)
+
+                def spied(sql: str, *values: object, read: Any = read) -> Any:
+                    asked.append((sql, values))
+                    return read(sql, *values)
+
+                monkeypatch.setattr(store, name, spied)
+            server.desk.list_tasks(**wanted)
+            monkeypatch.undo()
+            listed = [(sql, values) for sql, values in asked if "tasks t" in sql]
+            assert len(listed) == 2, "a count and a page"
+            for sql, values in listed:
+                steps = [
+                    str(row["detail"]) for row in store.all(f"EXPLAIN QUERY PLAN {sql}", *values)
+                ]
+                assert steps[0].startswith(
+                    ("SEARCH t USING INDEX tasks_", "SEARCH t USING COVERING")
+                )
+                assert "TEMP B-TREE" not in " ".join(steps), steps
 
     play(scene)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
-from segue.core.serving import Cause
+from kit.office import House, Open, play
+from segue.core.machines import Trigger
 from segue.errors import UserError
 from segue.server.app import make_app
-from segue.server.replies import StoredReplies
+from segue.server.idempotency import StoredReplies
 from segue.store.sqlite import Store
 
 TOKEN = "a-token-for-tests-that-is-long-enough"
@@ -45,7 +40,7 @@ async def post(work: Open, path: str, body: object, key: str) -> httpx2.Response
         return await client.post(f"/api{path}", json=body)
 
 
-def dies_at(store: Store, cause: Cause) -> None:
+def dies_at(store: Store, cause: Trigger) -> None:
     """From now on the commit of this deed is the last thing that the server does."""
     move = store.move
 
@@ -64,7 +59,7 @@ def test_what_was_done_is_answered_by_the_next_server(house: House) -> None:
     house.add(house.script(SCRIPT))
     id = checkpoint = ""
 
-    async def twice(cause: Cause, path: str, body: object, status: int) -> dict[str, Any]:
+    async def twice(cause: Trigger, path: str, body: object, status: int) -> dict[str, Any]:
         async with house.open(is_killed=True) as work:
             dies_at(work.office.desk.office.records.store, cause)
             try:
@@ -93,26 +88,26 @@ def test_what_was_done_is_answered_by_the_next_server(house: House) -> None:
     async def scene() -> None:
         nonlocal id, checkpoint
         new = {"title": "A report", "description": "The sea", "type": "report", "agent": "player"}
-        id = (await twice(Cause.OPEN, "/tasks", new, 201))["id"]
-        assert (await twice(Cause.SUBMIT, f"/tasks/{id}/submit", {}, 200))["status"] == "pending"
+        id = (await twice(Trigger.OPEN, "/tasks", new, 201))["id"]
+        assert (await twice(Trigger.SUBMIT, f"/tasks/{id}/submit", {}, 200))["status"] == "pending"
         question = await gate("question")
         told = await twice(
-            Cause.ANSWER, f"/questions/{question}/answer", {"answer": "Blue"}, 200
+            Trigger.ANSWER, f"/questions/{question}/answer", {"answer": "Blue"}, 200
         )  # fmt: skip
         assert told["answer"] == "Blue"
         needed = await gate("dependency")
         given = {"value": "sk-a-secret"}
-        told = await twice(Cause.PROVIDE, f"/dependencies/{needed}/provide", given, 200)
+        told = await twice(Trigger.PROVIDE, f"/dependencies/{needed}/provide", given, 200)
         assert told["status"] == "provided"
         review = await gate("review")
-        told = await twice(Cause.APPROVE, f"/reviews/{review}/approve", {}, 200)
+        told = await twice(Trigger.APPROVE, f"/reviews/{review}/approve", {}, 200)
         assert told["status"] == "approved"
         await gate("review")
         async with house.open(is_killed=True) as work:
             await work.desk.saved(id)
             checkpoint = work.desk.checkpoints(id)["items"][0]["id"]
         body = {"checkpointId": checkpoint}
-        await twice(Cause.REWIND, f"/tasks/{id}/rewind", body, 200)
+        await twice(Trigger.REWIND, f"/tasks/{id}/rewind", body, 200)
 
     play(scene)
 

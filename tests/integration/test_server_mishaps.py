@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.office import House, Open, play
 from segue import i18n
 from segue.dialects.script import Script
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
-from segue.work import storage_outage
-from segue.work.server import checking, outcomes, sitting_out, timers
-from segue.work.server.saving import Saving
-from segue.work.server.supervisor import Supervisor
+from segue.work import storage_outage as outage_of_plans
+from segue.work.phases import checking, outcomes, storage_outage, timers
+from segue.work.phases.saving import Saving
+from segue.work.phases.supervisor import Supervisor
 
 ONE_PHASE = """
 write docs/draft.md The sea is deep.
@@ -70,7 +66,7 @@ async def failed_alone(server: Open, bad: str, good: str) -> dict[str, Any]:
     assert "Unexpected" in task["error"]
     assert ("task", "in_progress", "failed") in server.trail(bad)
     await server.status(good, "review", "waiting_review")
-    sql = "SELECT count(*) FROM server_timers WHERE task = ?"
+    sql = "SELECT count(*) FROM timers WHERE task = ?"
     store = server.office.supervisor.records.store
     assert store.one(sql, bad)[0] == 0, "it reminds nobody"  # type: ignore[index]
     assert not server.office.supervisor.records.open_runs(bad)
@@ -111,7 +107,7 @@ def test_an_exception_about_one_task_fails_that_task_alone(
             later = server.new()
             await server.status(later, "review")
 
-    with caplog.at_level(logging.ERROR, "segue.work.server"):
+    with caplog.at_level(logging.ERROR, "segue.work.phases"):
         play(scene)
     told = [record for record in caplog.records if getattr(record, "task", None) == bad[0]]
     assert told
@@ -120,7 +116,7 @@ def test_an_exception_about_one_task_fails_that_task_alone(
 
 
 def new() -> Any:
-    from segue.work.server.desk import NewTask
+    from segue.work.phases.commands import NewTask
 
     return NewTask("A report", "About the sea", "report", "player")
 
@@ -151,8 +147,8 @@ def test_an_exception_while_a_person_acts_is_not_the_persons(
             question = await server.pending(id, "question")
             breaks_for(monkeypatch, Supervisor, "_begin", lambda _self, task, _run: task.id == id)
             assert server.desk.answer(question["id"], "Blue")["answer"] == "Blue"
-            monkeypatch.undo()
             await failed_alone(server, id, server.new())
+            monkeypatch.undo()
 
     play(scene)
 
@@ -185,11 +181,11 @@ def make_due(server: Open, kind: str, id: str) -> None:
     office = server.office.supervisor
     now = stamp(office.clock.now())
     store = office.records.store
-    row = store.one("SELECT * FROM server_timers WHERE task = ? AND kind = ?", id, kind)
+    row = store.one("SELECT * FROM timers WHERE task = ? AND kind = ?", id, kind)
     assert row is not None
     from segue.store.changes import Put
 
-    office.commit(Put("server_timers", {**dict(row), "at": now}))
+    office.commit(Put("timers", {**dict(row), "at": now}))
     office.kick()
 
 
@@ -252,7 +248,7 @@ def test_a_task_that_cannot_even_be_failed_is_set_aside(
             )
             saves = breaks_for(monkeypatch, Saving, "given", lambda _self, task: task == id)
             monkeypatch.setattr(
-                "segue.work.server.mishaps._failed",
+                "segue.work.phases.task_failure._failed",
                 lambda office, task, text: (_ for _ in ()).throw(Unexpected("again")),
             )
             monkeypatch.setattr(Saving, "given", lambda _self, task: {})
@@ -280,13 +276,13 @@ def test_an_error_about_no_task_is_survived(house: House, monkeypatch: pytest.Mo
             await server.status(first, "review")
             once = [True]
             hits = breaks_for(monkeypatch, timers, "next_at", lambda _office: bool(once))
-            real = sitting_out.until_over
+            real = storage_outage.until_over
 
             async def seen(office: Supervisor, error: Exception) -> None:
                 once.clear()
                 await real(office, error)
 
-            monkeypatch.setattr(sitting_out, "until_over", seen)
+            monkeypatch.setattr(storage_outage, "until_over", seen)
             second = server.new()
             await server.status(second, "review")
             assert len(hits) == 1
@@ -301,23 +297,23 @@ def test_an_error_that_comes_again_and_again_ends_the_server(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bounded: after a few times it is raised."""
-    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
     hits = breaks_for(monkeypatch, timers, "next_at", lambda _office: True)
 
     async def scene() -> None:
         async with house.open() as server:
-            await server.until(lambda: len(hits) > sitting_out.STUMBLES_MAX)
+            await server.until(lambda: len(hits) > storage_outage.STUMBLES_MAX)
 
     with pytest.raises(Unexpected):
         play(scene)
-    assert len(hits) == sitting_out.STUMBLES_MAX + 1
+    assert len(hits) == storage_outage.STUMBLES_MAX + 1
 
 
 def test_files_of_one_task_that_cannot_be_written_hold_up_the_others_only_a_few_times(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is room, but not for this one: a few tries, then it fails, and says why."""
-    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
     bad: list[str] = []
     real = Saving.keep_round
     hits = []
@@ -347,7 +343,7 @@ def test_a_database_that_cannot_be_written_for_a_while(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever commit it hits, for however long: the work completes, each step once."""
-    monkeypatch.setattr(storage_outage, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
     real = Store.move
 
     def run(number: int) -> int:

@@ -3,16 +3,12 @@ person knows to be over, secrets in an answer, refusals without a word."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play
-
-from segue.work.server.refused import Refused
+from kit.office import House, play
+from segue.work.phases.refused import Refused
 
 SECRET = 'sk-"quoted"-and-secret-4711'
 PRELUDE = """#!/bin/sh
@@ -89,8 +85,8 @@ def test_a_task_that_waits_for_a_deleted_one_says_so(house: House) -> None:
 
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_task_that_a_person_resumed_opens_its_account(house: House, is_over: bool) -> None:
-    """Once it is at work, those that wait for the account begin; if it is refused again, they
-    still wait."""
+    """Meanwhile the others wait. Once it has worked, those that wait for the account begin; if it
+    is refused again, they still wait."""
     refused = "echo 'Claude usage limit reached. Your limit will reset in 30 minutes.'"
     house.program(
         PRELUDE + "cat > /dev/null\n"
@@ -109,19 +105,20 @@ def test_a_task_that_a_person_resumed_opens_its_account(house: House, is_over: b
             if is_over:
                 (house.folder / "over").touch()
             server.desk.resume(first)
+            await server.until(lambda: any(a.lines for a in office.attempts.values()))
+            assert office.accounts.canary("player") == first
+            assert {server.desk.task(id)["status"] for id in others} == {"pending"}
+            Path(server.desk.task(first)["workspace"], "go").touch()
             if is_over:
-                await server.until(lambda: not office.accounts.is_parked("player"))
+                await server.status(first, "completed")
                 await server.until(lambda: all(server.desk.task(id)["startedAt"] for id in others))
             else:
-                await server.until(lambda: any(a.lines for a in office.attempts.values()))
-                assert office.accounts.is_parked("player")
-                Path(server.desk.task(first)["workspace"], "go").touch()
-                sql = "SELECT id FROM server_runs WHERE task = ? AND state = 'parked'"
+                sql = "SELECT id FROM runs WHERE task = ? AND state = 'parked'"
                 await server.until(lambda: len(office.records.store.all(sql, first)) == 2)
                 await server.status(first, "in_progress", "paused")
                 assert office.accounts.is_parked("player")
                 assert {server.desk.task(id)["status"] for id in others} == {"pending"}
-            for id in (first, *others):
+            for id in others if is_over else (first, *others):
                 server.desk.cancel(id)
 
     play(scene)
@@ -156,7 +153,7 @@ def test_an_answer_with_a_secret_is_not_stored_in_clear(house: House, is_interac
             workspace = Path(server.desk.task(id)["workspace"])
 
             def look() -> None:
-                for table in ("server_gates", "server_runs", "journal", "server_notices"):
+                for table in ("gates", "runs", "journal", "notices"):
                     seen.extend(str(tuple(row)) for row in store.all(f"SELECT * FROM {table}"))
 
             server.office.supervisor.on_commit(look)
@@ -197,7 +194,7 @@ def test_feedback_and_a_reason_with_a_secret_are_not_stored_in_clear(house: Hous
             for words in (f"not {SECRET} again", f"without {SECRET}", f"no {SECRET}"):
                 assert words in heard
             store = server.office.supervisor.records.store
-            rows = [str(tuple(row)) for row in store.all("SELECT * FROM server_gates")]
+            rows = [str(tuple(row)) for row in store.all("SELECT * FROM gates")]
             assert rows
             assert not any("and-secret-4711" in row for row in rows)
 

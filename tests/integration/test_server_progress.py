@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.office import House, Open, play
 from segue.dialects.events import Event, StepDone, Todo, TodosListed
-from segue.engine.port import Heard
+from segue.engine.executors import Heard
 
 STEPS = """#!/bin/sh
 hold() { until [ -e "$SEGUE_PROJECT/$1" ]; do sleep 0.02; done; }

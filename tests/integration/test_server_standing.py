@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House
-
+from kit.office import House
 from segue import i18n
 from segue.store.changes import Note
 from segue.work import overview
-from segue.work.server import standing
+from segue.work.phases import standing
 
 
 @pytest.fixture
@@ -40,7 +36,7 @@ def test_the_usage_of_a_server_has_the_three_figures(house: House) -> None:
             run = office.records.last_work(id)
             assert run is not None
             told = {"input_tokens": 7, "output_tokens": 5, "cost_usd": 0.25}
-            office.commit(Note("server_run", run.id, told))
+            office.commit(Note("run", run.id, told))
             return id
 
     id = asyncio.run(scene())

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
 import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.command import start_segue
+from kit.office import House, Open, play
+from kit.server import TOKEN, Server
+from kit.waiting import until
 from segue import i18n
-from segue.work.server import closing
-from segue.work.server.supervisor import Supervisor
+from segue.work.phases import closing
+from segue.work.phases.supervisor import Supervisor
 
-TOKEN = "a-token-for-tests-0123456789"
-WAIT_S = 30.0
 BUSY = """#!/bin/sh
 cat > /dev/null
 echo half > draft.md
@@ -54,34 +46,16 @@ def pid_file(server: Open, id: str) -> Path:
     return Path(server.desk.task(id)["workspace"] or "-") / "pid"
 
 
-class Served:
+def serve(house: House) -> Server:
     """A `segue serve` of its own in a folder."""
-
-    def __init__(self, house: House) -> None:
-        env = {**house.environ, "SEGUE_TOKEN": TOKEN}
-        argv = [sys.executable, "-m", "segue", "serve", "--port", "0", "--json"]
-        self.process = subprocess.Popen(argv, cwd=house.folder, env=env, stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
-        self.url: str = json.loads(self.process.stdout.readline())["url"]
-
-    def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}/api{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-            return json.loads(answer.read())
-
-    def end(self) -> int:
-        self.process.terminate()
-        code = self.process.wait(WAIT_S)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
+    env = {**house.environ, "SEGUE_TOKEN": TOKEN}
+    words = ("serve", "--port", "0", "--json")
+    return Server(start_segue(*words, cwd=house.folder, env=env, output=house.folder / "served"))
 
 
 def test_sigterm_writes_a_checkpoint_of_what_is_at_work(house: House) -> None:
     """Exit 0, the agent lives on, and its task has a checkpoint, whole, with the files."""
-    served = Served(house)
+    served = serve(house)
     try:
         given = {
             "title": "T",
@@ -90,29 +64,22 @@ def test_sigterm_writes_a_checkpoint_of_what_is_at_work(house: House) -> None:
             "agent": "busy",
             "submit": True,
         }
-        id = served.ask("/tasks", given)["id"]
+        id = served.post("/tasks", given).ok()["id"]
         workspace = house.folder / ".segue" / "server" / "workspaces" / id
         until(lambda: (workspace / "pid").exists() and (workspace / "pid").read_text().strip())
         pid = int((workspace / "pid").read_text())
     finally:
-        code = served.end()
+        code = served.stop()
     assert code == 0
     os.kill(pid, 0)  # it is there
-    served = Served(house)
+    served = serve(house)
     try:
-        items = served.ask(f"/tasks/{id}/checkpoints")["items"]
+        items = served.items(f"/tasks/{id}/checkpoints")
         assert [(item["kind"], item["whole"]) for item in items] == [("stop", True)]
         (workspace / "go").touch()
-        until(lambda: served.ask(f"/tasks/{id}")["status"] == "completed")
+        until(lambda: served.task(id)["status"] == "completed")
     finally:
-        assert served.end() == 0
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + WAIT_S
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+        assert served.stop() == 0
 
 
 def test_the_checkpoint_of_the_end_can_be_gone_back_to(house: House) -> None:

@@ -4,28 +4,25 @@ reminders, deadlines, checkpoints; each once, whoever dies in between."""
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.clock import MovedClock
+from kit.office import House, Open, play
 from segue import i18n
 from segue.drivers.notify import Notice
 from segue.work import config
 from segue.work.outbox import Courier, Outbox
+from segue.work.phases.app import open_office
+from segue.work.phases.notices import ServerLetters
+from segue.work.phases.refused import Refused
+from segue.work.phases.saving import Saving
 from segue.work.project import Project
-from segue.work.server.notices import ServerLetters
-from segue.work.server.office import open_office
-from segue.work.server.refused import Refused
-from segue.work.server.saving import Saving
 
 HOURS = timedelta(hours=1)
 MOMENT = timedelta(seconds=30)  # what the tests themselves may take
@@ -54,16 +51,6 @@ END"""
 
 
 @dataclass
-class Hands:
-    """A clock that goes, and can be moved."""
-
-    ahead: timedelta = timedelta()
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
-
-
-@dataclass
 class Told:
     """A way to tell people that remembers what it told."""
 
@@ -77,12 +64,12 @@ class Told:
         return [kind for kind, about in self.kinds if about == gate]
 
 
-class Office(House):
+class App(House):
     """A server's work under this clock; `told` are the people outside, over all its lives."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.clock, self.told = Hands(), Told()
+        self.clock, self.told = MovedClock(), Told()
         self.add(self.script(PLAYER))
 
     def command(self, name: str, body: str) -> None:
@@ -131,9 +118,9 @@ class Office(House):
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Office:
+def office(tmp_path: Path) -> App:
     i18n.use("en")
-    return Office(tmp_path)
+    return App(tmp_path)
 
 
 async def settled(server: Open) -> None:
@@ -144,7 +131,7 @@ async def settled(server: Open) -> None:
     await server.until(lambda: not supervisor.records.due(supervisor.clock.now()))
 
 
-def test_a_review_reminds_then_presses_then_escalates(office: Office) -> None:
+def test_a_review_reminds_then_presses_then_escalates(office: App) -> None:
     """After 24, 48 and 72 hours, each once and not before; the review itself stays."""
 
     async def scene() -> None:
@@ -170,7 +157,7 @@ def test_a_review_reminds_then_presses_then_escalates(office: Office) -> None:
     play(scene)
 
 
-def test_a_limit_is_told_once_for_each_time_it_parks(office: Office) -> None:
+def test_a_limit_is_told_once_for_each_time_it_parks(office: App) -> None:
     """With the time at which it goes on; one that comes back at once is not told again."""
     body = 'echo "You have hit your usage limit. Please try again in 30 minutes."; exit 1\n'
     office.program("#!/bin/sh\ncat > /dev/null\n" + body, name="limited")
@@ -185,14 +172,14 @@ def test_a_limit_is_told_once_for_each_time_it_parks(office: Office) -> None:
                 before = len(server.trail(id))
                 office.pass_(server, 31 * HOURS / 60)
                 await server.until(lambda: len(server.trail(id)) >= before + 2)  # noqa: B023
-            assert all("goes on by itself at" in text for text in limits(server, id))
+            assert all("resumes by itself at" in text for text in limits(server, id))
             server.desk.cancel(id)
 
     play(scene)
 
 
 def limits(server: Open, id: str) -> list[str]:
-    sql = "SELECT text FROM server_notices WHERE task = ? AND kind = 'limit'"
+    sql = "SELECT text FROM notices WHERE task = ? AND kind = 'limit'"
     return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
 
 
@@ -202,7 +189,7 @@ def gate_of(server: Open, id: str) -> str | None:
 
 
 @pytest.mark.parametrize("is_deaf", [True, False])
-def test_a_reminder_is_told_once_over_deaths(office: Office, is_deaf: bool) -> None:
+def test_a_reminder_is_told_once_over_deaths(office: App, is_deaf: bool) -> None:
     """A server dies after each; before it was told or after it: told once all the same."""
 
     async def scene() -> None:
@@ -232,7 +219,7 @@ def test_a_reminder_is_told_once_over_deaths(office: Office, is_deaf: bool) -> N
     play(scene)
 
 
-def test_a_review_that_is_decided_reminds_nobody(office: Office) -> None:
+def test_a_review_that_is_decided_reminds_nobody(office: App) -> None:
     """Neither after an approval nor after a request; the next round has times of its own."""
 
     async def scene() -> None:
@@ -256,7 +243,7 @@ def test_a_review_that_is_decided_reminds_nobody(office: Office) -> None:
     play(scene)
 
 
-def test_the_times_are_those_of_the_settings(office: Office) -> None:
+def test_the_times_are_those_of_the_settings(office: App) -> None:
     """`[reviews] remind_after`, `urgent_after`, `escalate_after`."""
     office.add('[reviews]\nremind_after = "1h"\nurgent_after = "90m"\nescalate_after = "2h"\n')
 
@@ -271,7 +258,7 @@ def test_the_times_are_those_of_the_settings(office: Office) -> None:
     play(scene)
 
 
-def test_an_optional_question_takes_its_default_at_its_deadline(office: Office) -> None:
+def test_an_optional_question_takes_its_default_at_its_deadline(office: App) -> None:
     """Not before it; the agent hears the default once; whoever answers then is too late."""
     office.command("asker", ASKS.format(required="false"))
 
@@ -300,7 +287,7 @@ def heard_once(server: Open, id: str, answer: str) -> None:
     assert [row["trigger"] for row in rows if row["entity"] == "agent"].count("answer") == 1
 
 
-def test_a_deadline_that_passes_while_nobody_is_there(office: Office) -> None:
+def test_a_deadline_that_passes_while_nobody_is_there(office: App) -> None:
     """The next server finds it due, and gives the default, once; so does the one after it."""
     office.command("asker", ASKS.format(required="false"))
 
@@ -320,7 +307,7 @@ def test_a_deadline_that_passes_while_nobody_is_there(office: Office) -> None:
     play(scene)
 
 
-def test_a_required_question_stays_and_reminds(office: Office) -> None:
+def test_a_required_question_stays_and_reminds(office: App) -> None:
     """Its deadline is told once, over a death as well; then the reminders; the answer counts."""
     office.command("asker", ASKS.format(required="true"))
 
@@ -346,7 +333,7 @@ def test_a_required_question_stays_and_reminds(office: Office) -> None:
     play(scene)
 
 
-def test_an_answer_in_time_stands(office: Office) -> None:
+def test_an_answer_in_time_stands(office: App) -> None:
     """The deadline of a question that was answered does nothing."""
     office.command("asker", ASKS.format(required="false"))
 
@@ -364,7 +351,7 @@ def test_an_answer_in_time_stands(office: Office) -> None:
     play(scene)
 
 
-def test_a_checkpoint_every_ten_minutes_of_work(office: Office) -> None:
+def test_a_checkpoint_every_ten_minutes_of_work(office: App) -> None:
     """While its agent works, over a death of the server too; not while it waits."""
     office.command("busy", BUSY)
     tens = timedelta(minutes=10)
@@ -393,7 +380,7 @@ def test_a_checkpoint_every_ten_minutes_of_work(office: Office) -> None:
             server.desk.cancel(id)
             await server.until(lambda: server.kinds(id)[-1] == "final")
             assert server.kinds(id) == [*["timer"] * 3, "pause", "final"]
-            sql = "SELECT count(*) FROM server_timers WHERE task = ?"
+            sql = "SELECT count(*) FROM timers WHERE task = ?"
             row = server.office.supervisor.records.store.one(sql, id)
             assert row is not None
             assert row[0] == 0, "nothing is left that could fire"
@@ -402,7 +389,7 @@ def test_a_checkpoint_every_ten_minutes_of_work(office: Office) -> None:
 
 
 def test_a_wait_that_no_checkpoint_knows_of_gets_one_at_the_next_start(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    office: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server died between the step and its checkpoint: the next one writes it."""
 

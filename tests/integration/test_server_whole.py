@@ -5,16 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, Open, play
-
+from kit.office import House, Open, play
 from segue import i18n
 
 BUSY = """#!/bin/sh
@@ -42,9 +38,9 @@ async def die(house: House, *, saved: int) -> tuple[str, list[Path]]:
             server.office.supervisor.saving.save(id, "timer")
             await server.office.supervisor.saving.settle()
         store = server.office.supervisor.records.store
-        sql = "SELECT path FROM server_checkpoints WHERE task = ? ORDER BY rowid"
+        sql = "SELECT path FROM checkpoints WHERE task = ? ORDER BY rowid"
         files = [server.office.data / row["path"] for row in store.all(sql, id)]
-        sql = "SELECT keeper FROM server_runs WHERE task = ? AND keeper IS NOT NULL"
+        sql = "SELECT keeper FROM runs WHERE task = ? AND keeper IS NOT NULL"
         (keeper,) = await server.until(lambda: [row["keeper"] for row in store.all(sql, id)])
         pid = int(Path(server.desk.task(id)["workspace"], "pid").read_text())
     for each in (keeper, pid):
@@ -160,7 +156,7 @@ def test_of_a_task_that_waits_it_is_said_as_well(
             server.desk.pause(id)
             await server.office.supervisor.saving.settle()
             store = server.office.supervisor.records.store
-            (row,) = store.all("SELECT path FROM server_checkpoints WHERE task = ?", id)
+            (row,) = store.all("SELECT path FROM checkpoints WHERE task = ?", id)
             (server.office.data / row["path"]).write_bytes(b"{")
         with caplog.at_level(logging.WARNING):
             async with house.open() as server:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from office_kit import House, play
-
-from segue.work.server.refused import Refused
+from kit.office import House, play
+from kit.processes import state_of
+from segue.work.phases.refused import Refused
 
 TWO_PHASES = """
 say I begin
@@ -200,7 +198,7 @@ def test_an_agent_that_says_nothing_is_reminded_once(house: House) -> None:
             id = server.new()
             task = await server.status(id, "failed")
             assert "without reporting" in task["error"]
-            assert len(server.office.supervisor.records.store.all("SELECT * FROM server_runs")) == 2
+            assert len(server.office.supervisor.records.store.all("SELECT * FROM runs")) == 2
 
     play(scene)
 
@@ -240,15 +238,6 @@ for line in sys.stdin:
         pathlib.Path("docs/final.md").write_text("Done.")
         say(f"=== PHASE 2 COMPLETE {nonce} ===")
 """
-
-
-def state_of(pid: int) -> str:
-    """Of a process: R, S, T, …; empty where it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return ""
-    return stat[stat.rindex(")") + 2]
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
@@ -340,7 +329,7 @@ def test_a_canary_that_nobody_saw_does_not_hold_its_account_for_ever(house: Hous
             await server.until(lambda: server.desk.agent(id)["status"] == "paused")
         async with house.open() as server:  # as it was left: a canary was sent, and never began
             accounts = server.office.supervisor.accounts
-            accounts.probe("player")
+            assert accounts.probe("player", id)
             assert accounts.view()["player"].probing
         async with house.open() as server:
             await server.until(lambda: server.desk.agent(id)["status"] == "running")
@@ -355,9 +344,12 @@ def test_a_canary_that_is_cancelled_lets_the_others_go(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             ids = [server.new("custom") for _n in range(2)]
-            agents = [lambda id=id: server.desk.agent(id)["status"] for id in ids]
-            await server.until(lambda: [agent() for agent in agents] == ["paused"] * 2)
-            await server.until(lambda: "running" in [agent() for agent in agents])
+
+            def state(id: str) -> str:
+                return str(server.desk.agent(id)["status"])
+
+            await server.until(lambda: [state(id) for id in ids] == ["paused"] * 2)
+            await server.until(lambda: "running" in [state(id) for id in ids])
             first = next(id for id in ids if server.desk.agent(id)["status"] == "running")
             (other,) = set(ids) - {first}
             server.desk.cancel(first)

@@ -15,10 +15,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from tmux_kit import TAKE, WAIT_S, Seen, Tmux, a_server, play, until
-
+from kit.tmux import TAKE, Seen, Tmux, a_server, play
+from kit.waiting import until, until_awaited
 from segue.drivers.pane_agents import agent_of
 from segue.drivers.panes import (
     HostBack,
@@ -492,7 +490,10 @@ def test_a_room_that_ends_with_its_user_ends(tmux: Tmux) -> None:
     async def scene(seen: Seen) -> None:
         tmux("send-keys", "-t", pane, "-l", "hello")
         await seen.until_shown(pane, "hello")
-        os.write(fd, b"\x02d")  # as a person does it
+        os.write(fd, b"\x02")  # as a person does it
+        prefix = ("list-clients", "-F", "#{client_prefix}")
+        await seen.until(lambda: "1" in tmux(*prefix))
+        os.write(fd, b"d")
         await seen.until(lambda: PaneGone(pane) in seen.events)
         assert tmux("list-sessions", "-F", "#{session_name}") == "stays"
         tmux("send-keys", "-t", stays, "-l", "hello")
@@ -629,9 +630,10 @@ def test_the_agent_of_a_pane(tmux: Tmux) -> None:
             return agent_of((await seen.panes.list())[0])
 
         async def until_it_is(wanted: str | None) -> None:
-            async with asyncio.timeout(WAIT_S):
-                while await brand() != wanted:
-                    await asyncio.sleep(0.01)
+            async def is_so() -> bool:
+                return await brand() == wanted
+
+            await until_awaited(is_so, f"{wanted} in the pane")
 
         assert await brand() is None
         await seen.panes.send_text(pane, f"{agent} 1000")

@@ -10,14 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from tmux_kit import Seen, Tmux, a_server, play, until
-
+from kit.tmux import Seen, Tmux, a_server, play
+from kit.waiting import until
 from segue.drivers.panes import PaneError
 from segue.drivers.processes import is_alive, start_time
 from segue.drivers.tmux import TmuxPanes

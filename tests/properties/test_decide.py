@@ -225,7 +225,7 @@ def test_order_is_respected(snapshot: Snapshot) -> None:
     place = {candidate.id: n for n, candidate in enumerate(snapshot.ready)}
     starts = [place[id] for id in decision.start]
     assert starts == sorted(starts)
-    for candidate in snapshot.ready[: max(starts, default=0)]:
+    for candidate in list(snapshot.ready)[: max(starts, default=0)]:
         assert candidate.id in decision.start or candidate.id in decision.held
     wakes_at = {park.id: park.wakes_at for park in snapshot.parks}
     wakes = [wakes_at[id] for id in decision.wake]

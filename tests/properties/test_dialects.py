@@ -134,3 +134,39 @@ def test_nothing_is_asked_without_the_nonce(data: bytes, cuts: list[int]) -> Non
     events = heard(Text(NONCE), chunks(data, cuts))
     assert all(isinstance(event, Said | StepDone | Unsigned) for event in events)
     assert StepDone(3) not in events
+
+
+# Whole and halved, with something in between that is taken out of a line.
+HALVES = [
+    b"[USER_",
+    b"QUESTION a1b2c3]",
+    b"[USER_\x1b[1mQUESTION a1b2c3]",
+    b"=\x00==",
+    b"`\x1b[m``",
+    b"",
+]
+BIG_PARTS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from([*PIECES, *HALVES]), max_size=4).map(b"".join),
+        st.sampled_from([b"", b"\nline" * 7, b"\n[/USER_QUESTION]" + b"\nline" * 7]),
+        st.sampled_from([b"", b"\n", *HALVES]),
+    ).map(b"".join),
+    max_size=8,
+)
+
+
+@given(BIG_PARTS)
+@settings(max_examples=500)
+def test_output_that_is_passed_over_told_nothing(parts: list[bytes]) -> None:
+    """Whoever is far behind hears the same, but for lines in between that were only said."""
+    reading, skimming = Text(NONCE), Text(NONCE)
+    read = heard(reading, parts)
+    skimmed: list[Event] = []
+    for part in parts:
+        found = skimming.skim(part)
+        skimmed += skimming.feed(part) if found is None else found
+    skimmed += skimming.close()
+    told = [event for event in read if not isinstance(event, Said)]
+    assert [event for event in skimmed if not isinstance(event, Said)] == told
+    every_event = iter(read)
+    assert all(event in every_event for event in skimmed), "in the same order"

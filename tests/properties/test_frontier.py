@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from segue.core.frontier import Frontier
 from segue.core.graph import Graph
-from segue.core.plan import FINISHED, Priority, Task, TaskState
+from segue.core.plan import FINISHED, MARKS, Priority, Task, TaskState
 
-states_of_tasks = st.sampled_from(TaskState)
+states_of_tasks = st.sampled_from(MARKS)
 
 
 @st.composite

@@ -7,10 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.core.machine import IllegalMove
-from segue.core.machines import MACHINES, Trigger, WorkerState
-from segue.core.plan import TaskState
+from segue.core.machines import MACHINES, PaneState, Trigger
+from segue.core.plan import MARKS
 
-SEEN = (WorkerState.IDLE, WorkerState.BUSY, WorkerState.BLOCKED, WorkerState.DONE)
+SEEN = (PaneState.IDLE, PaneState.BUSY, PaneState.BLOCKED, PaneState.DONE)
+FACTS = st.fixed_dictionaries(
+    {
+        "title": st.sampled_from(["", "a"]),
+        "type": st.just("b"),
+        "description": st.just("c"),
+        "slot_is_free": st.booleans(),
+        "is_stuck": st.booleans(),
+        "verified": st.booleans(),
+        "phase": st.integers(0, 2),
+        "phases_total": st.integers(0, 2),
+        "feedback": st.sampled_from(["", "d"]),
+    }
+)
 
 
 @given(st.sampled_from(sorted(MACHINES)), st.lists(st.sampled_from(Trigger)), st.data())
@@ -22,12 +35,16 @@ def test_a_walk_takes_legal_moves_alone(
     machine = MACHINES[name]
     state = machine.initial
     for trigger in triggers:
-        mark = data.draw(st.sampled_from(TaskState))
-        seen = data.draw(st.sampled_from(SEEN))
+        facts = {
+            "mark": data.draw(st.sampled_from(MARKS)),
+            "seen": data.draw(st.sampled_from(SEEN)),
+            **data.draw(FACTS),
+        }
         try:
-            to = machine.target(state, trigger, mark=mark, seen=seen)
+            to = machine.target(state, trigger, **facts)
         except IllegalMove as refused:
-            assert trigger not in machine.allowed(state) or state in (mark, seen)
+            moves = [to for at, by, to in machine.moves() if (at, by) == (state, trigger)]
+            assert all(to.when is not None and not to.when(facts) for to in moves)
             assert refused.allowed == machine.allowed(state)
         else:
             assert trigger in machine.allowed(state)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
-from segue.work.parking import that_matter
-from segue.work.rows import ParkRow
+from segue.store.rows import ParkRow
+from segue.work.waiting_parks import WaitingParks
 
 NOW = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 ACCOUNTS = ["a", "b", "c"]
@@ -56,7 +56,10 @@ def test_a_decision_does_not_depend_on_parks_behind_the_next(
     parks: list[ParkRow], known: dict[str, AccountView], leash: Leash, held: str | None
 ) -> None:
     """What wakes, what starts, who goes first, when to look again: all as with every park."""
-    few = that_matter(parks, NOW)
+    waiting = WaitingParks()
+    for park in parks:
+        waiting[park.id] = park
+    few = waiting.that_matter(NOW)
     whole, short = decided(parks, known, leash, held), decided(few, known, leash, held)
     assert (short.wake, short.start, short.probe) == (whole.wake, whole.start, whole.probe)
     assert (short.next_at, short.stopped) == (whole.next_at, whole.stopped)

@@ -29,7 +29,7 @@ from segue.dialects.text import Text
 NONCE = "a1b2c3"
 LINE, BLOCK, FIELD = 160, 400, 60
 BLOCKS = ("USER_QUESTION", "DEPENDENCY_REQUEST", "ERROR")
-ORDER = [ErrorTold, (PhaseDone, TaskDone), DependencyAsked, Asked]
+ORDER: list[type | tuple[type, ...]] = [ErrorTold, (PhaseDone, TaskDone), DependencyAsked, Asked]
 
 OWN = [
     f"=== PHASE 1 COMPLETE {NONCE} ===",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from segue.core.plan import TaskState
+from segue.core.plan import MARKS, TaskState
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 
@@ -87,7 +87,7 @@ texts = st.one_of(
 )
 edits = st.lists(
     st.one_of(
-        st.tuples(st.just("mark"), st.sampled_from(list(TaskState))),
+        st.tuples(st.just("mark"), st.sampled_from(MARKS)),
         st.tuples(st.just("step"), st.integers(0, 4), st.booleans()),
         st.tuples(st.just("all"), st.booleans()),
         st.tuples(st.just("error"), st.none() | texts, languages),

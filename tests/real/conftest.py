@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 # Importlib mode adds no folder by itself; a project and a terminal are those of the other kit.
-sys.path.insert(0, str(Path(__file__).parents[1] / "acceptance"))
-
-from .stage import Stage
+from kit.stage import Stage
 
 
 @pytest.fixture

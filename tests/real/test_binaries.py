@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
+from kit import agents_here
+from kit.agents_here import clean_env, got, headless
 from segue.testing import loopback
 from segue.testing.models import FakeModels
-
-from . import agents_here
-from .agents_here import clean_env, got, headless
 
 WAIT_S = 120.0
 ANSWER = "answer to prompt 1: hello there"
@@ -113,7 +112,7 @@ def test_nothing_of_the_user_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyP
 WORKER = """
 import sys, time
 from pathlib import Path
-from agents_here import got
+from kit.agents_here import got
 
 arrived, begun, me, workers = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 
@@ -133,7 +132,7 @@ def test_a_program_is_got_once(tmp_path: Path) -> None:
     folders = [tmp_path / "arrived", tmp_path / "begun"]
     for folder in folders:
         folder.mkdir()
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     env = {**os.environ, "SEGUE_TEST_CACHE": str(tmp_path / "cache"), "PYTHONPATH": here}
     command = [sys.executable, "-c", WORKER, *map(str, folders)]
     workers = [subprocess.Popen([*command, str(me), "4"], env=env) for me in range(4)]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .stage import FULL, HOLD, ONE, Result, Stage, Terminal, until
+from kit.stage import FULL, HOLD, ONE, Result, Stage, Terminal, until
 
 TOUCH = "tool:touch made.txt"
 

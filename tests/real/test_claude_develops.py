@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .stage import FULL, Stage, at
+from kit.stage import FULL, Stage, at
 
 BLOCK = """\
 ```yaml checkpoints

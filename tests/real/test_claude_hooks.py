@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from kit.agents_here import claude, clean_env
+from kit.stage import AGENT_S, FULL, Stage, at, until
 from segue.testing.models.anthropic import Anthropic
 from segue.testing.models.http import Request
 from segue.testing.models.seen import Seen, texts_of
-
-from .agents_here import claude, clean_env
-from .stage import AGENT_S, FULL, Stage, at, until
 
 STEPS = (
     "- [ ] **T-7**: build the lighthouse\n"

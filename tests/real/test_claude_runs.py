@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from .stage import FULL, GOES_ON, ONE, THREE, TOOL_UP, Stage, until
+from kit.stage import FULL, GOES_ON, ONE, THREE, TOOL_UP, Stage, until
 
 
 def test_three_tasks_run_to_their_end(stage: Stage) -> None:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .stage import FULL, Stage
+from kit.server import TOKEN, Server
+from kit.stage import FULL, Stage
+from kit.waiting import until
 
-SEGUE = Path(sys.executable).with_name("segue")
-TOKEN = "a-token-for-tests"
 TYPE = """
 [types.note]
 [[types.note.phases]]
@@ -25,43 +20,23 @@ deliverables = ["note.md"]
 """
 
 
-class Server:
-    """`segue serve` in the stage's folder, by its REST interface."""
+def until_answer(server: Server, path: str, is_so: Callable[[Any], object]) -> Any:
+    """Wait until the server answers so; the answer."""
 
-    def __init__(self, url: str, process: subprocess.Popen[str]) -> None:
-        self.url, self.process = url, process
+    def answer() -> Any:
+        found = server.get(path).ok()
+        return found if is_so(found) else None
 
-    def ask(self, path: str, body: object = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.url}/api{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
-
-    def until(self, path: str, is_so: Any, within_s: float = 90) -> Any:
-        end = time.monotonic() + within_s
-        while not is_so(found := self.ask(path)):
-            assert time.monotonic() < end, found
-            time.sleep(0.1)
-        return found
+    return until(answer, path, every_s=0.1)
 
 
 @contextmanager
 def serving(stage: Stage) -> Iterator[Server]:
-    env = {**stage.env(), "SEGUE_TOKEN": TOKEN}
-    with subprocess.Popen(
-        [SEGUE, "serve", "--port", "0", "--json"],
-        cwd=stage.root,
-        env=env,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield Server(json.loads(process.stdout.readline())["url"], process)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
+    going = stage.start("serve", "--port", "0", "--json", env={"SEGUE_TOKEN": TOKEN})
+    server = Server(going)
+    yield server
+    if going.process.poll() is None:
+        assert server.stop() == 0
 
 
 def test_a_phase_with_a_limit_and_a_death(stage: Stage) -> None:
@@ -78,19 +53,23 @@ def test_a_phase_with_a_limit_and_a_death(stage: Stage) -> None:
     )
     given = {"title": "A note", "description": "About the sea", "type": "note", "submit": True}
     with serving(stage) as server:
-        id = server.ask("/tasks", given)["id"]
-        paused = server.until(f"/tasks/{id}/agent", lambda found: found["status"] == "paused")
+        id = server.post("/tasks", given).ok()["id"]
+        paused = until_answer(
+            server, f"/tasks/{id}/agent", lambda found: found["status"] == "paused"
+        )
         assert paused["limit"] == "session_limit"
-        server.process.kill()
+        server.kill()
     with serving(stage) as server:
-        task = server.until(f"/tasks/{id}", lambda found: found["status"] in ("review", "failed"))
+        task = until_answer(
+            server, f"/tasks/{id}", lambda found: found["status"] in ("review", "failed")
+        )
         assert task["status"] == "review", task["error"]
         assert (Path(task["workspace"]) / "note.md").read_text().strip() == "The sea is deep."
-        (review,) = server.ask(f"/tasks/{id}/reviews")["items"]
-        server.ask(f"/reviews/{review['id']}/approve", {})
-        server.until(f"/tasks/{id}", lambda found: found["status"] == "completed")
-        assert server.ask(f"/tasks/{id}")["usage"]["outputTokens"] > 0
-        causes = [entry["trigger"] for entry in server.ask(f"/tasks/{id}/journal")["items"]]
+        (review,) = server.get(f"/tasks/{id}/reviews").ok()["items"]
+        server.post(f"/reviews/{review['id']}/approve", {}).ok()
+        until_answer(server, f"/tasks/{id}", lambda found: found["status"] == "completed")
+        assert server.get(f"/tasks/{id}").ok()["usage"]["outputTokens"] > 0
+        causes = [entry["trigger"] for entry in server.get(f"/tasks/{id}/journal").ok()["items"]]
         assert causes.count("limit") == causes.count("wake") == 1
     prompts = [asked for asked in stage.asked() if "About the sea" in json.dumps(asked.messages)]
     assert len(prompts) >= 3, "one conversation"
@@ -104,24 +83,30 @@ def test_a_fork_goes_on_in_a_copy_of_the_conversation(stage: Stage) -> None:
     given = {"title": "A note", "description": "About the sea", "type": "note", "submit": True}
 
     def reviewed(server: Server, id: str) -> None:
-        task = server.until(f"/tasks/{id}", lambda found: found["status"] in ("review", "failed"))
+        task = until_answer(
+            server, f"/tasks/{id}", lambda found: found["status"] in ("review", "failed")
+        )
         assert task["status"] == "review", task["error"]
 
     with serving(stage) as server:
-        id = server.ask("/tasks", given)["id"]
+        id = server.post("/tasks", given).ok()["id"]
         reviewed(server, id)
-        server.until(f"/tasks/{id}/checkpoints", lambda found: found["total"])
-        forked = server.ask(f"/tasks/{id}/fork", {})
+        until_answer(server, f"/tasks/{id}/checkpoints", lambda found: found["total"])
+        forked = server.post(f"/tasks/{id}/fork", {}).ok()
         reviewed(server, forked["id"])
-        folder = Path(server.ask(f"/tasks/{forked['id']}")["workspace"])
+        folder = Path(server.get(f"/tasks/{forked['id']}").ok()["workspace"])
         assert (folder / "note.md").read_text().strip() == "The sea is deep."
         said = [message["text"] for message in stage.asked()[-1].messages]
         assert "About the sea" in said[0], "what was said before the fork"
         assert "a copy of the task" in said[-1]
-        own = dict(stage.rows("SELECT id, resume_id FROM server_agents"))
+        own = {
+            row["id"]: row["resume_id"] for row in stage.rows("SELECT id, resume_id FROM agents")
+        }
         assert len(set(own.values())) == 2 and not any("fork:" in name for name in own.values())
-        (review,) = server.ask(f"/tasks/{id}/reviews")["items"]
-        server.ask(f"/reviews/{review['id']}/request-changes", {"feedback": "Longer, please."})
-        server.until(f"/tasks/{id}/reviews", lambda found: found["total"] == 2)
+        (review,) = server.get(f"/tasks/{id}/reviews").ok()["items"]
+        server.post(
+            f"/reviews/{review['id']}/request-changes", {"feedback": "Longer, please."}
+        ).ok()
+        until_answer(server, f"/tasks/{id}/reviews", lambda found: found["total"] == 2)
         told = json.dumps(stage.asked()[-1].messages)
         assert "Longer, please." in told and "a copy of the task" not in told

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from .stage import FULL, GOES_ON, HOLD, ONE, TOOL_UP, Stage, until
+from kit.stage import FULL, GOES_ON, HOLD, ONE, TOOL_UP, Stage, until
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from .stage import FULL, HOLD, ONE, Stage, at, until
+from kit.stage import FULL, HOLD, ONE, Stage, at, until
 
 
 def told_by_claude(stage: Stage) -> int:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from kit.agents_here import claude, clean_env
+from kit.stage import AGENT_S, until
+from kit.tmux import Tmux, a_server
 from segue.dialects.claude_transcript import TranscriptStop
 from segue.drivers import claude_files, processes
 from segue.testing.models import FakeModels
-
-from .agents_here import claude, clean_env
-from .stage import AGENT_S, until
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -28,15 +26,10 @@ NEAR = timedelta(seconds=60)
 class Room:
     """Panes of a tmux of its own, all in one folder and with one home."""
 
-    def __init__(self, folder: Path, models: FakeModels) -> None:
-        self.folder, self._models = folder, models
-        self._socket = Path(tempfile.mkdtemp(prefix="seg-"))  # a socket's path must be short
+    def __init__(self, folder: Path, models: FakeModels, tmux: Tmux) -> None:
+        self.folder, self._models, self.tmux = folder, models, tmux
         self._work = folder / "work"
         self._work.mkdir()
-
-    def tmux(self, *argv: str) -> str:
-        command = ["tmux", "-S", str(self._socket / "s"), "-f", "/dev/null", *argv]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def open(self, name: str, *args: str, plays: tuple[str, ...] = ("ok",)) -> int:
         """A pane with claude in it; its process."""
@@ -67,24 +60,11 @@ class Room:
         self.say(name, text)
         until(lambda: f": {text}" in self.screen(name), f"the answer to {text}", AGENT_S)
 
-    def close(self) -> None:
-        if (self._socket / "s").exists():
-            subprocess.run(
-                ["tmux", "-S", str(self._socket / "s"), "kill-server"],
-                capture_output=True,
-                check=False,
-            )
-        shutil.rmtree(self._socket)
-
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Room]:
-    with FakeModels(tmp_path / "requests.jsonl") as models:
-        made = Room(tmp_path, models)
-        try:
-            yield made
-        finally:
-            made.close()
+    with FakeModels(tmp_path / "requests.jsonl") as models, a_server() as tmux:
+        yield Room(tmp_path, models, tmux)
 
 
 def stop_of(pid: int) -> TranscriptStop | None:

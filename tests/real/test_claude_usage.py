@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .stage import FULL, HOLD, ONE, Stage
+from kit.stage import FULL, HOLD, ONE, Stage
 
 READ, WRITTEN, CACHED = 1_000, 50, 200
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from watch_kit import RESUME, Desk, Watch, instant
 
-from .agents_here import claude, clean_env
-from .stage import LANE, Stage, until
+from kit.agents_here import claude, clean_env
+from kit.stage import LANE, Stage, until
+from kit.watch import RESUME, Commands, Watch, instant
 
 ALONE = '{"autoContinueAtUsageLimit": false}'
 PROMPT = "write the parser"
@@ -22,7 +22,7 @@ class Claude:
 
     def __init__(self, stage: Stage, *plays: str, settings: str = "{}") -> None:
         self.stage = stage
-        self.desk = Desk(stage)
+        self.desk = Commands(stage)
         url = stage.models.lane(LANE, *plays)
         env = clean_env(stage.tmp, url, "claude", oauth=True)
         seed = stage.home / ".claude.json"

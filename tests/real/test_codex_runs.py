@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .agents_here import codex
-from .stage import FULL, GOES_ON, HOLD, ONE, THREE, TOOL_UP, Stage, at, until
+from kit.agents_here import codex
+from kit.stage import FULL, GOES_ON, HOLD, ONE, THREE, TOOL_UP, Stage, at, until
 
 READ, WRITTEN, CACHED = 1_000, 50, 200
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from .stage import FULL, GOES_ON, ONE, THREE, TOOL_UP, Stage, at
+from kit.stage import FULL, GOES_ON, ONE, THREE, TOOL_UP, Stage, at
 
 BOTH = pytest.mark.parametrize("kind", ["gemini", "opencode"])
 READ, WRITTEN = 1_000, 50

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kit import agents_here
+from kit.agents_here import clean_env, headless
 from segue.testing.models import FakeModels
-
-from . import agents_here
-from .agents_here import clean_env, headless
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "claude-code"
 NOBODY = "http://127.0.0.1:9"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .agents_here import PROGRAMS
+from kit.agents_here import PROGRAMS
 
 SEGUE = Path(sys.executable).with_name("segue")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
-
-from page_kit import TOKEN, WAIT_S, Browsing, Server, Watcher
+from kit.page import TOKEN, WAIT_S, Browsing, Server, Watcher
 
 expect.set_options(timeout=WAIT_S * 1000)
 

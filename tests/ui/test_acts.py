@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from page_kit import TOKEN, Server
 from playwright.sync_api import Page, expect
+
+from kit.page import TOKEN, Server
 
 
 def gate(page: Page, id: str):  # type: ignore[no-untyped-def]
@@ -82,7 +83,7 @@ def test_a_review_is_approved_in_the_inbox(page: Page, server: Server) -> None:
         review = server.waits(id, "review")
         page.goto("/inbox")
         gate(page, review["id"]).get_by_role("button", name="Approve").click()
-        expect(page.get_by_text("Approved. The agent goes on.")).to_be_visible()
+        expect(page.get_by_text("Approved. The agent continues.")).to_be_visible()
     server.reaches(id, "completed")
     page.goto(f"/tasks/{id}")
     with page.expect_download() as waiting:
@@ -137,7 +138,7 @@ def test_a_question_is_answered_wrong_then_right(page: Page, server: Server) -> 
     expect(asked.get_by_role("alert")).to_contain_text("Did you mean “PostgreSQL”?")
     assert server.waits(id, "question")["status"] == "pending"
     asked.get_by_role("button", name="Answer “PostgreSQL”").click()
-    expect(page.get_by_text("Answered. The agent goes on.")).to_be_visible()
+    expect(page.get_by_text("Answered. The agent continues.")).to_be_visible()
     server.reaches(id, "completed")
     page.goto(f"/tasks/{id}")
     expect(page.locator(".settled strong")).to_have_text("PostgreSQL")
@@ -154,7 +155,7 @@ def test_a_question_is_answered_in_own_words(page: Page, server: Server) -> None
         asked.get_by_role("button", name="Answer", exact=True).click()
         if is_close:
             asked.get_by_role("button", name="Send my own words").click()
-        expect(page.get_by_text("Answered. The agent goes on.")).to_be_visible()
+        expect(page.get_by_text("Answered. The agent continues.")).to_be_visible()
         server.reaches(id, "completed")
         page.goto(f"/tasks/{id}")
         expect(page.locator(".settled strong")).to_have_text(text)
@@ -265,7 +266,7 @@ def test_a_checkpoint_is_forked_and_rewound(page: Page, server: Server) -> None:
     page.goto(f"/tasks/{id}")
     page.get_by_text("Restore…").first.click()  # it is saved a moment after the review is there
     page.get_by_role("button", name="Rewind").first.click()
-    expect(page.get_by_text("goes on from the checkpoint.")).to_be_visible()
+    expect(page.get_by_text("continues from the checkpoint.")).to_be_visible()
     journal = server.api("GET", f"/tasks/{id}/journal")["items"]
     assert "rewind" in [entry["trigger"] for entry in journal]
     page.get_by_text("Restore…").first.click()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from page_kit import Server
 from playwright.sync_api import Page, expect
+
+from kit.page import Server
 
 BOMB = "<script>window.isOwned=1</script><img src=x onerror=window.isOwned=1>"
 LINK = "[press](javascript:window.isOwned=1) ![picture](http://203.0.113.9/p.png)"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from page_kit import Server, until
 from playwright.sync_api import Page, expect
+
+from kit.page import Server
+from kit.waiting import until
 
 MARK = "window.isTheSamePage = true"
 SAME = "window.isTheSamePage === true"
@@ -227,7 +229,7 @@ def test_it_fits_a_phone(open_page, server: Server, full: list[str]) -> None:  #
         assert page.evaluate(SMALL) == [], place
     page.goto("/inbox")
     page.get_by_role("button", name="Approve").tap()
-    expect(page.get_by_text("Approved. The agent goes on.")).to_be_visible()
+    expect(page.get_by_text("Approved. The agent continues.")).to_be_visible()
 
 
 def test_it_speaks_korean(open_page, server: Server, full: list[str]) -> None:  # type: ignore[no-untyped-def]

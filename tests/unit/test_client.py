@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,14 +12,13 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
-
-from client_kit import Desk, Running, leave_place, running
-from front_kit import TOKEN
-
+from kit.client import Commands, Running, leave_place, running
+from kit.front import TOKEN
+from kit.waiting import until
 from segue import client as module
 from segue.client import Client, ClientError, Event
-from segue.core.serving import AgentState, Stage
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +105,7 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
     assert client.change_task(id, title="Store", dependsOn=[])["title"] == "Store"
     assert client.submit(id)["status"] == "pending"
     assert client.cancel(id)["status"] == "draft"
-    server.do(lambda: server.desk.put(id, Stage.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.desk.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
     assert client.pause(id)["agentStatus"] == "paused"
     assert client.agent(id)["status"] == "paused"
     assert client.resume(id)["agentStatus"] == "running"
@@ -117,7 +115,7 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
     assert client.fork(id)["forkedFrom"] == id
     assert client.fork(id, "cp_1")["forkedFrom"] == id
     assert client.rewind(id, "cp_1")["status"] == "in_progress"
-    server.do(lambda: server.desk.put(id, Stage.COMPLETED))
+    server.do(lambda: server.desk.put(id, TaskState.COMPLETED))
     assert client.archive(id)["archived"] is True
     assert id not in [each["id"] for each in client.tasks()]
     assert [each["id"] for each in client.tasks(archived=True)] == [id]
@@ -145,7 +143,10 @@ def test_what_waits_is_settled(client: Client, server: Running) -> None:
     assert list(client.questions(task, status="pending")) == []
     assert client.provide(ids["dependency"], "v")["status"] == "provided"
     assert server.desk.values == {ids["dependency"]: "v"}
-    comments = [{"file": "a.md", "line": 3, "text": "why?"}, {"file": "b.md", "text": "no"}]
+    comments: list[dict[str, object]] = [
+        {"file": "a.md", "line": 3, "text": "why?"},
+        {"file": "b.md", "text": "no"},
+    ]
     changed = client.request_changes(ids["review"], "Better", comments)
     assert changed["status"] == "changes_requested"
     assert changed["comments"][0]["line"] == 3
@@ -316,7 +317,7 @@ def test_without_a_server_the_cure_is_told(tmp_path: Path) -> None:
         with pytest.raises(ClientError, match="token") as caught:
             Client.local(tmp_path, environ={})
         assert caught.value.code == "no_token"
-        with pytest.raises(ClientError, match="nobody answers") as caught:
+        with pytest.raises(ClientError, match="no server answers") as caught:
             Client.local(tmp_path, environ={"SEGUE_TOKEN": TOKEN}).health()
         assert caught.value.code == "no_connection"
 
@@ -349,7 +350,7 @@ def test_events_come_as_they_happen(client: Client, server: Running) -> None:
         return thread
 
     threads = [follow("every", every, 3), follow("own", own, 1)]
-    wait_for(lambda: server.do(lambda: server.desk._listeners) and streams(server) == 2)
+    until(lambda: server.do(lambda: server.desk._listeners) and streams(server) == 2)
     for task in (one, two, one):
         server.do(lambda task=task: server.desk.happen(task, "note", metadata={"a": "x\ny"}))
     for thread in threads:
@@ -372,7 +373,7 @@ def test_events_after_a_number_fill_the_gap(client: Client, server: Running) -> 
 
 def test_a_restart_of_the_server_loses_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stream is opened again after the last one that was seen, also if none was seen yet."""
-    desk = Desk()
+    desk = Commands()
     with running(desk) as first:
         task = first.client.create_task("t", "d")["id"]
         got: list[int] = []
@@ -385,14 +386,14 @@ def test_a_restart_of_the_server_loses_no_event(monkeypatch: pytest.MonkeyPatch)
 
         thread = threading.Thread(target=run)
         thread.start()
-        wait_for(lambda: streams(first) == 1)
+        until(lambda: streams(first) == 1)
         first.close()
         desk._listeners.clear()
         desk.happen(task)  # while nobody can hear it
         with running(desk, first.port) as second:
-            wait_for(lambda: got == [2])
+            until(lambda: got == [2])
             second.do(lambda: desk.happen(task))
-            wait_for(lambda: got == [2, 3])
+            until(lambda: got == [2, 3])
         desk._listeners.clear()
         with running(desk, first.port) as third:
             third.do(lambda: desk.happen(task))
@@ -486,12 +487,3 @@ def streams(server: Running) -> int:
         if line.startswith("segue_event_clients "):
             return int(line.split()[1])
     raise AssertionError
-
-
-def wait_for(is_true: Callable[[], object], within_s: float = 60.0) -> None:
-    event, step_s = threading.Event(), 0.01
-    for _n in range(int(within_s / step_s)):
-        if is_true():
-            return
-        event.wait(step_s)
-    raise AssertionError("it did not come to pass")

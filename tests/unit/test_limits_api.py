@@ -17,9 +17,9 @@ import pytest
 from segue import i18n
 from segue.dialects.limits import Detection, recovery
 from segue.limits import (
+    Environment,
     PaneGone,
     RecoveryConfig,
-    Surroundings,
     calculate_wait_seconds,
     detect_paused_type,
     extract_reset_time,
@@ -81,7 +81,7 @@ class Pane:
         self.now += timedelta(seconds=seconds)
 
     def handle(self, **settings: Any) -> bool:
-        around = Surroundings(
+        around = Environment(
             now=lambda: self.now.astimezone(UTC),
             sleep=self.sleep,
             log=self.lines.append,
@@ -153,7 +153,7 @@ def test_failures_in_korean() -> None:
 
 @pytest.mark.parametrize(("language", "line"), [
     ("ko", "[WARN] Reset 시간 파싱 실패, 기본 3600초 사용"),
-    ("en", "[WARN] the time of the reset cannot be read, 3600 s are waited instead"),
+    ("en", "[WARN] could not read the reset time; waiting 3600 s"),
 ])  # fmt: skip
 def test_a_weekly_limit_without_a_time(language: i18n.Language, line: str) -> None:
     """An hour is waited, and that is told."""
@@ -210,7 +210,7 @@ def test_money_and_logins_are_for_a_person(message: str) -> None:
     pane = Pane(lambda _pane: stopped(message))
     assert pane.handle() is False
     assert (pane.state, pane.sent, pane.slept) == ("blocked", [], [])
-    assert "somebody must see to it" in pane.said[0]
+    assert "needs a person" in pane.said[0]
 
 
 def test_a_limit_of_an_unknown_kind_is_waited_for_half_a_minute() -> None:
@@ -247,7 +247,7 @@ def test_what_goes_on_by_itself_is_left_alone() -> None:
     pane = Pane(lambda _p: stopped("Usage limit reached · continuing automatically at 6pm · esc"))
     assert pane.handle() is False
     assert (pane.sent, pane.slept) == ([], [])
-    assert pane.said == ["⏳ Worker 1: Weekly limit, goes on by itself: left alone"]
+    assert pane.said == ["⏳ Worker 1: Weekly limit, resumes by itself: left alone"]
 
 
 def test_a_draft_is_neither_sent_nor_cleared() -> None:
@@ -255,7 +255,7 @@ def test_a_draft_is_neither_sent_nor_cleared() -> None:
     pane = Pane(lambda _pane: stopped(WEEKLY, draft="what about the"))
     assert pane.handle() is False
     assert pane.sent == []
-    assert "somebody is typing" in pane.said[-1]
+    assert "someone is typing" in pane.said[-1]
 
 
 def test_the_resume_text_that_stands_there_already_is_only_submitted() -> None:

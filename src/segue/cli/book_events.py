@@ -81,6 +81,10 @@ def failed(f: Facts) -> str:
     return _("✘ chapter {n} failed: {error}").format(n=f["chapter"], error=f["error"])
 
 
+def skipped(f: Facts) -> str:
+    return _("⊘ chapter {n} is skipped: a placeholder takes its place").format(n=f["chapter"])
+
+
 def tripped(f: Facts) -> str:
     cause = {
         "same_reason": _("the same reason three times"),
@@ -110,7 +114,9 @@ def paused(f: Facts) -> str:
 
 
 def judge_failed(why: str) -> str:
-    return _("the judge failed; the text is kept and judged when it goes on: {why}").format(why=why)
+    return _(
+        "the judge failed; Segue keeps the text and judges it when the book continues: {why}"
+    ).format(why=why)
 
 
 def wisdom_in_words(count: int) -> str:

@@ -149,7 +149,7 @@ def summary_of(source: Source, facts: Mapping[str, Any], took_s: float) -> str:
     assert isinstance(source, BookSteps)
     ledger = source.run.ledger
     waits = [
-        _("{task} goes on at {time}").format(
+        _("{task} resumes at {time}").format(
             task=step_name(park.task), time=local_time(park.wakes_at.isoformat())
         )
         for park in ledger.parks.values()
@@ -181,7 +181,7 @@ def summary(
 def _ways_on(state: BookState) -> list[str]:
     match pause_of(state):
         case Pause.ITERATIONS:
-            text = _("Raise `max_iterations` in book.toml, then go on: segue resume --continue")
+            text = _("Raise `max_iterations` in book.toml, then continue: segue resume --continue")
             return [text]
         case Pause.BREAKER:
             more = _("Or: segue write-all --on-tripped edit, replan or skip")

@@ -26,7 +26,7 @@ SCREEN_BYTES_MAX = 64 * 1024 * 1024
 STATES = {
     "paused": N_("paused"),
     "paused_menu": N_("paused: a menu waits for a key"),
-    "paused_self_resuming": N_("paused, and goes on by itself: hands off"),
+    "paused_self_resuming": N_("paused, resumes by itself: hands off"),
     "self_retrying": N_("tries again by itself: hands off"),
     "busy": N_("busy"),
     "idle": N_("idle"),
@@ -54,7 +54,7 @@ ASIDE = {
     "says_nothing": N_("says nothing"),
     "warning": N_("a warning, not a limit"),
     "status": N_("a status line"),
-    "lifted": N_("the limit is over, or another model goes on"),
+    "lifted": N_("the limit is over, or another model took over"),
     "older": N_("older than what stopped it"),
     "newer_speech": N_("the agent says this: work"),
     "newer_tool": N_("a tool call or its output: work"),
@@ -318,7 +318,7 @@ def _instant(text: str, zone: tzinfo) -> datetime:
         if at.year not in YEARS:  # so close to the ends of the calendar nothing can be reckoned
             raise ValueError(text)
     except ValueError as error:
-        hint = _("write an instant such as 2026-03-16T13:19:00+01:00")
-        message = _("`{text}` is no time").format(text=text)
+        hint = _("write a time such as 2026-03-16T13:19:00+01:00")
+        message = _("`{text}` is not a time").format(text=text)
         raise UserError("bad_value", message, hint=hint) from error
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=zone).astimezone(UTC)

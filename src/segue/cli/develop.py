@@ -17,19 +17,19 @@ from segue.core.develop import Feature, Phase, Status, Strategy, report
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.config import JOBS_MAX
-from segue.work.develop.developing import Wishes, develop, found, repair
-from segue.work.develop.folder import FOLDER, FeatureFolder
+from segue.work.feature.developing import CommandOptions, develop, found, repair
+from segue.work.feature.folder import FOLDER, FeatureFolder
 from segue.work.finish import ALL_DONE, SOMETHING_FAILED, WAITS
 from segue.work.project import Project
 
 
 @click.command(
     "develop",
-    help=_("Develop one feature from design to merge, or go on with the one that is there."),
+    help=_("Develop one feature from design to merge, or continue the one in progress."),
     epilog=output.example('segue develop "real-time chat" --agent claude'),
 )
 @click.argument("feature", required=False)
-@click.option("--resume", is_flag=True, help=_("go on with what is there, without asking"))
+@click.option("--resume", is_flag=True, help=_("continue what exists, without asking"))
 @click.option("--fresh", is_flag=True, help=_("from the start, without asking"))
 @click.option("--gates", is_flag=True, help=_("a person approves the design first"))
 @click.option("--approve", is_flag=True, help=_("the design that waits is approved"))
@@ -87,7 +87,7 @@ def command(
     if (resume or is_repair) and not fresh and feature is None and _is_done(there):
         assert there is not None
         return _already_done(folder, there[1], as_json=as_json)
-    wishes = Wishes(
+    wishes = CommandOptions(
         folder.root,
         feature,
         agent=agent,
@@ -102,7 +102,7 @@ def command(
     settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
     if settled is None:
         assert there is not None
-        why = _("Choose: --resume (go on with it) or --fresh (from the start)")
+        why = _("Choose: --resume (continue it) or --fresh (start over)")
         return _nothing_done(WAITS, why, folder, there[1], as_json=as_json)
     ignore(folder, as_json=as_json)
     return go(settled, ctx.obj["environ"], as_json=as_json)
@@ -123,7 +123,7 @@ def _already_done(folder: FeatureFolder, there: Feature, *, as_json: bool) -> in
     )
 
 
-def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Develop, showing what happens; the exit code."""
     return conduct(lambda around: develop(wishes, around), environ, as_json=as_json)
 
@@ -149,8 +149,8 @@ def _nothing_done(
 
 
 def settle(
-    there: Feature | None, wishes: Wishes, resume: bool, fresh: bool, *, as_json: bool
-) -> Wishes | None:
+    there: Feature | None, wishes: CommandOptions, resume: bool, fresh: bool, *, as_json: bool
+) -> CommandOptions | None:
     """What is to be done about the work that is there; None: a person must say."""
     if there is None:
         return _new(wishes, resume)
@@ -161,7 +161,7 @@ def settle(
         if not (wishes.feature or "").strip():
             raise UserError(
                 "usage",
-                _("the last feature is complete; there is nothing to go on with"),
+                _("the last feature is complete; nothing is left to continue"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )
         console.echo(_("The last feature is complete. A new one begins."), err=as_json)
@@ -177,11 +177,11 @@ def settle(
     return _ask(there, wishes, is_other=is_other, as_json=as_json)
 
 
-def _new(wishes: Wishes, resume: bool) -> Wishes:
+def _new(wishes: CommandOptions, resume: bool) -> CommandOptions:
     if not (wishes.feature or "").strip():
         raise UserError(
             "nothing_to_resume" if resume else "usage",
-            _("there is nothing to go on with") if resume else _("what is to be developed?"),
+            _("nothing is left to continue") if resume else _("what is to be developed?"),
             hint=_('say what to develop: segue develop "FEATURE"'),
         )
     return replace(wishes, is_fresh=True)
@@ -198,12 +198,14 @@ def tell(there: Feature) -> None:
         console.echo(f"Checkpoints: {report(there)}")
 
 
-def _ask(there: Feature, wishes: Wishes, *, is_other: bool, as_json: bool) -> Wishes | None:
+def _ask(
+    there: Feature, wishes: CommandOptions, *, is_other: bool, as_json: bool
+) -> CommandOptions | None:
     if as_json or not sys.stdin.isatty():
         return None
-    go_on = _("go on with '{feature}'").format(feature=there.feature) if is_other else _("go on")
+    go_on = _("continue '{feature}'").format(feature=there.feature) if is_other else _("go on")
     console.echo(f"  1. {go_on}\n  2. " + _("from the start"))
-    if choose(_("How shall it go on?"), 2) == 1:
+    if choose(_("How should it continue?"), 2) == 1:
         return replace(wishes, feature=there.feature)
     return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
 

@@ -9,10 +9,10 @@ from segue.cli.words import headline, local_time, usage_in_words
 from segue.core.develop import Phase, Status
 from segue.core.durations import format_duration
 from segue.i18n import _
-from segue.work.develop.gates import way_on
-from segue.work.develop.steps import FeatureSteps
-from segue.work.own_questions import DESIGN
+from segue.work.feature.gates import way_on
+from segue.work.feature.steps import FeatureSteps
 from segue.work.plan_run import PlanRun
+from segue.work.question_texts import DESIGN
 from segue.work.source import Source
 
 SIGNS = {
@@ -36,7 +36,7 @@ def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: floa
         if row is not None and row.state == "failed":
             lines.append(f"  ✘ {task}: {(row.error or '').splitlines()[0]}")
     for park in run.ledger.parks.values():
-        text = _("{task} goes on at {time}")
+        text = _("{task} resumes at {time}")
         lines.append(
             "  ⏳ " + text.format(task=park.task, time=local_time(park.wakes_at.isoformat()))
         )

@@ -69,7 +69,7 @@ def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
     for one in found:
         console.echo(_in_words(one))
     if not is_well:
-        console.echo(_("To mend it: segue hooks install"))
+        console.echo(_("To fix it: segue hooks install"))
     return 0 if is_well else 1
 
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output, person
+from segue.cli import act_words, console, output, person
 from segue.cli.words import local_time
 from segue.core.durations import parse_duration
 from segue.core.leash import next_instant
+from segue.engine.acts import Verb
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work import config, orders
+from segue.work import add_act, config
 from segue.work.project import Project
 
 
@@ -42,7 +43,7 @@ def command(
     as_json: bool,
 ) -> int:
     until = _until(length, clock)
-    return give(ctx, orders.PARK, name, until, plan, as_json=as_json)
+    return give(ctx, Verb.PARK, name, until, plan, as_json=as_json)
 
 
 def _until(length: str | None, clock: str | None) -> datetime:
@@ -72,30 +73,36 @@ def _until(length: str | None, clock: str | None) -> datetime:
 
 def give(
     ctx: click.Context,
-    verb: str,
+    verb: Verb,
     name: str,
     until: datetime | None,
     plan: Path | None,
     *,
     as_json: bool,
 ) -> int:
-    """Give the order and say what came of it."""
+    """Park or wake it, and say what came of it."""
     person.check(ctx.obj["environ"])
     project = Project.around(plan.resolve() if plan else Path.cwd())
     settings = config.load(project.root, config.user_file(ctx.obj["environ"]))
     known = frozenset(agent.charged_to for agent in settings.agents.values())
-    done = orders.give(
-        project, verb, name, until=until, clock=SystemClock(), known_accounts=known, plan=plan
+    done = add_act.park_or_wake(
+        add_act.Person(project, person.actor(), SystemClock()),
+        verb,
+        name,
+        until=until,
+        known_accounts=known,
+        plan=plan,
     )
-    told = done.until.isoformat().replace("+00:00", "Z") if done.until else None
+    told = until.isoformat().replace("+00:00", "Z") if until else None
     if as_json:
-        output.print_json({done.what: done.name, "until": told, "by_run": done.by_run})
+        found = {done.what: done.name, "until": told, "by_run": done.by_run}
+        output.print_json({**found, "waiting": done.is_waiting})
         return 0
     if told:
         text = _("{name} is parked until {time}").format(name=name, time=local_time(told))
     else:
-        text = _("{name} goes on").format(name=name)
-    if done.what == "task" and not done.by_run:
-        text += " — " + _("nobody runs its plan now: segue run goes on with it")
+        text = _("{name} continues").format(name=name)
+    if done.what == "task" and (later := act_words.later(done)):
+        text += " — " + later
     console.echo(text)
     return 0

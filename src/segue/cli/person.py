@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 
-from segue.dialects.lines import plain_text
+import click
+
 from segue.drivers.lineage import RUN, run_of
+from segue.engine.acts import Actor
 from segue.errors import UserError
 from segue.i18n import _
+
+
+def actor() -> Actor:
+    """The person at this terminal, for the journal."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a user without a name
+        name = str(os.getuid())
+    for stream in (0, 1, 2):
+        with suppress(OSError):
+            return Actor(f"{name} ({os.ttyname(stream).removeprefix('/dev/')})", "terminal")
+    return Actor(name, "terminal")
 
 
 def check(environ: Mapping[str, str]) -> None:
@@ -15,9 +33,13 @@ def check(environ: Mapping[str, str]) -> None:
     run = run_of(environ)
     if run is None:
         return
-    name = " ".join(plain_text(run[RUN]).split())
+    from segue.work import refusals  # noqa: PLC0415 - a person does not need it
+
+    refusals.note(run, "cli", click.get_current_context().command_path, datetime.now(UTC))
     raise UserError(
         "in_a_run",
-        _("this is for a person to decide, and here an agent is at work: {run}").format(run=name),
-        hint=_("look only (list, show, log, events), or ask: with [USER_QUESTION]"),
+        _("this is for a person to decide, and here an agent is at work: {run}").format(
+            run=refusals.shown(run[RUN])
+        ),
+        hint=_("ask a person instead: with [USER_QUESTION]"),
     )

@@ -1,4 +1,4 @@
-"""`segue plan PLAN.md`: what would happen, without touching anything."""
+"""`segue plan [PLAN.md]`: what would happen, without touching anything."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ NOTES_MAX = 20
     help=_("Dry run: waves, critical path, who waits for whom, file conflicts. Touches nothing."),
     epilog=output.example("segue plan PLAN.md"),
 )
-@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.md")
+@click.argument(
+    "plan", type=click.Path(path_type=Path), metavar="[PLAN.md]", default=Path("PLAN.md")
+)
 @output.json_option()
 @output.common_options()
 def command(plan: Path, as_json: bool) -> int:

@@ -141,4 +141,4 @@ def _waits(kind: str, at: datetime | None, now: datetime) -> str:
     if at is None:
         return f"⏳ {limit_name(kind)}"
     left = format_duration(max(0, int((at - now).total_seconds())))
-    return _("⏳ {kind}, goes on in {time}").format(kind=limit_name(kind), time=left)
+    return _("⏳ {kind}, resumes in {time}").format(kind=limit_name(kind), time=left)

@@ -46,7 +46,7 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
     if settings.kind not in brands.BRANDS:
         raise UserError(
             "bad_value",
-            _("agent `{name}` is no program that has a model").format(name=agent),
+            _("agent `{name}` is not a program with a model").format(name=agent),
             hint=_("choose one of kind {kinds}").format(kinds=", ".join(brands.BRANDS)),
         )
     program = agents.program_of(settings, project.root, environ)

@@ -37,11 +37,11 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
     epilog=output.example("segue resume --continue"),
 )
 @click.argument("words", nargs=-1, metavar="[PATH] [WORDS]…")
-@_choice("continue", _("go on where it stopped"))
+@_choice("continue", _("continue where it stopped"))
 @_choice("restart", _("begin what is in progress again"))
 @_choice("status", _("show the state and end"))
 @_choice("reset", _("begin anew (a backup is kept)"))
-@_choice("rebuild", _("a book whose state is lost: count its chapters again, then go on"))
+@_choice("rebuild", _("a book whose state is lost: count its chapters again, then continue"))
 @output.chapters_option()
 @click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
 @output.json_option()

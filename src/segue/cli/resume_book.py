@@ -12,7 +12,7 @@ from segue.i18n import _
 from segue.work.book import resuming
 from segue.work.book.resuming import Look, look
 from segue.work.book.standing import in_figures
-from segue.work.book.writing import How, Wishes, anew, complete
+from segue.work.book.writing import CommandOptions, How, anew, complete
 from segue.work.finish import WAITS
 from segue.work.resume import Found
 
@@ -74,7 +74,7 @@ def choices(one: Found) -> list[tuple[str, str]]:
     state = seen.state
     n = target(seen) if state else 1
     return [
-        (_("go on writing"), _("from where it stopped (chapter {n})").format(n=n)),
+        (_("continue writing"), _("from where it stopped (chapter {n})").format(n=n)),
         (_("begin the current chapter again"), _("write only chapter {n} anew").format(n=n)),
         (_("show the state only"), _("the progress in full, then end")),
         (_("reset the state"), _("it is emptied (after a backup)")),
@@ -86,16 +86,16 @@ def way_back(one: Found) -> str | None:
     seen = look(one.path)
     if seen.backup is not None:
         return (
-            "continue" if console.confirm(_("Take the backup and go on?"), default=True) else None
+            "continue" if console.confirm(_("Use the backup and continue?"), default=True) else None
         )
     if seen.chapters:
-        text = _("Count the chapters that are there, and go on?")
+        text = _("Count the existing chapters and continue?")
         return "rebuild" if console.confirm(text, default=True) else None
     return None
 
 
 def question() -> str:
-    return _("How shall it go on?")
+    return _("How should it continue?")
 
 
 def target(seen: Look) -> int:
@@ -125,7 +125,7 @@ def do(
     from segue.cli.write_all import go, nothing_written  # noqa: PLC0415
 
     seen = look(one.path)
-    wishes = Wishes(seen.folder.root, chapters=chapters)
+    wishes = CommandOptions(seen.folder.root, chapters=chapters)
     match choice:
         case "status":
             return _show(seen, as_json=as_json)

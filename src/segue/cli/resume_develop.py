@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from segue.cli import console
 from segue.cli.status import in_words
 from segue.i18n import _
-from segue.work.develop.developing import Wishes, found, repair
-from segue.work.develop.folder import FeatureFolder
+from segue.work.feature.developing import CommandOptions, found, repair
+from segue.work.feature.folder import FeatureFolder
 from segue.work.overview import look
 from segue.work.project import Project
 from segue.work.resume import Found
@@ -39,7 +39,7 @@ def choices(one: Found) -> list[tuple[str, str]]:
 
 
 def question() -> str:
-    return _("How shall it go on?")
+    return _("How should it continue?")
 
 
 def way_back(one: Found) -> str | None:
@@ -70,7 +70,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
             pass
     there = found(folder)
     assert there is not None
-    wishes = Wishes(folder.root, there[1].feature)
+    wishes = CommandOptions(folder.root, there[1].feature)
     if not as_json:
         tell(there[1])
     return go(replace(wishes, is_fresh=choice == "restart"), environ, as_json=as_json)

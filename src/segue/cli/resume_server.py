@@ -32,7 +32,7 @@ def choices(one: Found) -> list[tuple[str, str]]:
 
 
 def question() -> str:
-    return _("How shall it go on?")
+    return _("How should it continue?")
 
 
 def reset(one: Found) -> tuple[dict[str, object], str]:

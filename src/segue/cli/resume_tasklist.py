@@ -31,7 +31,7 @@ def choices(one: Found) -> list[tuple[str, str]]:
 
 
 def question() -> str:
-    return _("What shall be done?")
+    return _("What should Segue do?")
 
 
 def reset(one: Found) -> tuple[dict[str, object], str]:
@@ -43,7 +43,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
-    from segue.work.runner import Wishes  # noqa: PLC0415
+    from segue.work.runner import CommandOptions  # noqa: PLC0415
 
     match choice:
         case "status":
@@ -52,5 +52,5 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
         case "rebuild":
             raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))
         case _:
-            wishes = Wishes(one.path, restart=choice == "restart")
+            wishes = CommandOptions(one.path, restart=choice == "restart")
             return go(wishes, environ, as_json=as_json)

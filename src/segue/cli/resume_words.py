@@ -52,7 +52,7 @@ def split(arguments: tuple[str, ...]) -> tuple[Path, str | None]:
     if not _is_there(str(path)):
         raise UserError(
             "path_not_found",
-            _("there is no such path"),
+            _("no such path"),
             file=str(path),
             hint=_("give the folder or the plan, or say what to do: segue resume go on"),
         )
@@ -87,7 +87,7 @@ def chosen(text: str) -> str:
         raise UserError(
             "usage",
             _("“{text}” says nothing about what to do").format(text=text),
-            hint=_("say: go on · where was I · start over; or use the flags"),
+            hint=_("say: continue · where was I · start over; or use the flags"),
         )
     found = [one for one in found if one[1:] != (ASK, WEAK)] or found
     longest = max(found)[0]
@@ -98,7 +98,7 @@ def chosen(text: str) -> str:
         raise UserError(
             "usage",
             _("“{text}” says what not to do").format(text=text),
-            hint=_("say: go on · where was I · start over; or use the flags"),
+            hint=_("say: continue · where was I · start over; or use the flags"),
         )
     if len(choices) > 1:
         raise UserError(
@@ -106,7 +106,7 @@ def chosen(text: str) -> str:
             _("“{text}” says several things: {choices}").format(
                 text=text, choices=", ".join(sorted(choices))
             ),
-            hint=_("say: go on · where was I · start over; or use the flags"),
+            hint=_("say: continue · where was I · start over; or use the flags"),
         )
     return choices.pop()
 

@@ -18,19 +18,19 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     from segue.cli.reporters import Reporter
     from segue.work.finish import Result
     from segue.work.project import Project
-    from segue.work.runner import Surroundings, Wishes
+    from segue.work.runner import CommandOptions, Environment
 
 
 @click.command(
     "run",
     help=_("Run or continue a task list (PLAN.md in this folder by default)."),
     epilog=output.example("segue run PLAN.md --agent shell --jobs 4"),
-    short_help=_("run a task list, or go on with it"),
+    short_help=_("run a task list, or continue it"),
 )
 @click.argument(
     "plan", type=click.Path(path_type=Path), metavar="[PLAN.md]", default=Path("PLAN.md")
 )
-@click.option("--agent", metavar="NAME", help=_("who does the tasks that name nobody"))
+@click.option("--agent", metavar="NAME", help=_("the agent for tasks that name none"))
 @click.option(
     "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many tasks run side by side")
 )
@@ -64,9 +64,9 @@ def command(
     isolate: str,
     as_json: bool,
 ) -> int:
-    from segue.work.runner import Wishes  # noqa: PLC0415 - see above
+    from segue.work.runner import CommandOptions  # noqa: PLC0415 - see above
 
-    wishes = Wishes(
+    wishes = CommandOptions(
         plan,
         agent=agent,
         jobs=jobs,
@@ -77,7 +77,7 @@ def command(
     return go(wishes, ctx.obj["environ"], as_json=as_json)
 
 
-def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
     from segue.work.runner import run_plan  # noqa: PLC0415 - see above
 
@@ -85,7 +85,7 @@ def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
 
 
 def conduct(
-    work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], *, as_json: bool
+    work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], *, as_json: bool
 ) -> int:
     """Do work of any kind here, on this terminal or in this pipe; the exit code."""
     import asyncio  # noqa: PLC0415 - see above
@@ -115,16 +115,16 @@ def not_begun(
 
 
 async def _conduct(
-    work: Callable[[Surroundings], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
+    work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
 ) -> int:
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
-    from segue.work.runner import Surroundings  # noqa: PLC0415 - see above
+    from segue.work.runner import Environment  # noqa: PLC0415 - see above
 
     is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
     asker = reporter.asker() if is_there else None
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
-    around = Surroundings(
+    around = Environment(
         environ=environ,
         clock=SystemClock(),
         tz=tz,

@@ -144,7 +144,7 @@ def _check_database(url: str | None) -> None:
             _("this version keeps everything in SQLite, and cannot use {url}").format(
                 url=url.partition("://")[0] + "://…" if "://" in url else url
             ),
-            hint=_("leave --database away; --data says where the memory is"),
+            hint=_("drop --database; --data sets the folder of the records"),
         )
 
 

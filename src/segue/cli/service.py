@@ -218,7 +218,7 @@ def _check_alone(service: Service) -> None:
     raise UserError(
         "server_running",
         _("a server runs for this folder already: {url}").format(url=client.url),
-        hint=_("end it first (Ctrl-C, or SIGTERM); its agents are taken up by the service"),
+        hint=_("stop it first (Ctrl-C or SIGTERM); the service adopts its agents"),
     )
 
 

@@ -73,12 +73,14 @@ def _keep_live(path: Path) -> None:
 
 def _everything(path: Path) -> str:
     accounts = accounts_in_words(overview.accounts(path))
-    return "\n".join([in_words(overview.look(path)), *accounts])
+    lost = overview.damage(path)
+    damage = [f"✋ {lost['message']}\n"] if lost else []
+    return "\n".join([*damage, in_words(overview.look(path)), *accounts])
 
 
 def in_words(standings: list[Standing]) -> str:
     if not standings:
-        return _("Nothing was begun here. Begin: segue run PLAN.md")
+        return _("Nothing has run here yet. Start with: segue run PLAN.md")
     return "\n\n".join(one(standing) for standing in standings)
 
 
@@ -111,7 +113,7 @@ def one(standing: Standing) -> str:
     if standing.problem:
         lines.append(f"  ✋ {standing.problem}")
     if standing.is_interrupted:
-        lines.append("  " + _("go on: {command}").format(command=_go_on(standing, shown)))
+        lines.append("  " + _("to continue: {command}").format(command=_go_on(standing, shown)))
     return "\n".join(lines)
 
 
@@ -142,7 +144,7 @@ def _park(park: dict[str, Any]) -> str:
     if park["wakes_at"] is None:
         return f"⏳ {park['task']}: {limit_name(park['kind'])}"
     left = datetime.fromisoformat(park["wakes_at"]) - datetime.now().astimezone()
-    return _("⏳ {task}: {kind}, goes on at {time} (in {left})").format(
+    return _("⏳ {task}: {kind}, resumes at {time} (in {left})").format(
         task=park["task"],
         kind=limit_name(park["kind"]),
         time=local_time(park["wakes_at"]),

@@ -76,7 +76,7 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         lines.append("  ⊘ " + _("skipped: {tasks}").format(tasks=", ".join(facts["skipped"])))
         lines.append("    " + _("to undo it: segue unskip TASK"))
     for park in run.ledger.parks.values():
-        text = _("{task} goes on at {time}")
+        text = _("{task} resumes at {time}")
         time = local_time(park.wakes_at.isoformat())
         lines.append("  ⏳ " + text.format(task=park.task, time=time))
     for held in run.held_back.values():
@@ -84,7 +84,7 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         if held.wakes_at is None:
             lines.append(f"  ⏳ {held.task}: {kind}")
         else:
-            text, time = _("{task} goes on at {time}"), local_time(held.wakes_at)
+            text, time = _("{task} resumes at {time}"), local_time(held.wakes_at)
             lines.append(f"  ⏳ {text.format(task=held.task, time=time)} ({kind})")
     for gate in run.ledger.gates.values():
         who = f"{gate.task}: " if gate.task else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from segue.cli import console, output, task_words
-from segue.cli.task_link import by_person, find_checkpoint, find_task, linked, text_of
+from segue.cli.task_link import find_checkpoint, find_task, linked, text_of
 from segue.client import Client, Json
 from segue.errors import UserError
 from segue.i18n import _
@@ -41,7 +41,6 @@ def told(task: Json, as_json: bool) -> int:
 @click.option("--priority", default=0, show_default=True, help=_("higher ones go first"))
 @click.option("--submit", is_flag=True, help=_("queue it at once"))
 @linked
-@by_person
 def add(
     client: Client,
     title: str,
@@ -84,7 +83,6 @@ def _simple(name: str, help: str, act: Callable[[Client, str], Json]) -> click.C
     @click.command(name, help=help, epilog=output.example(f"segue task {name} 3f9a"))
     @click.argument("id")
     @linked
-    @by_person
     def command(client: Client, id: str, as_json: bool) -> int:
         return told(act(client, find_task(client, id)), as_json)
 
@@ -95,7 +93,7 @@ submit = _simple("submit", _("Queue a draft."), Client.submit)
 pause = _simple(
     "pause", _("Let a task stand still; it stays so, also over a restart."), Client.pause
 )
-resume = _simple("resume", _("Let a paused task go on."), Client.resume)
+resume = _simple("resume", _("Resume a paused task."), Client.resume)
 
 
 go_without = _simple(
@@ -108,13 +106,12 @@ fail = _simple("fail", _("Fail a task that waits for a failed or deleted one."),
 
 @click.command(
     "cancel",
-    help=_("Take a task out of the queue; end one that has begun."),
+    help=_("Take a task out of the queue, or end one that has started."),
     epilog=output.example('segue task cancel 3f9a --reason "not needed any more"'),
 )
 @click.argument("id")
 @click.option("--reason", metavar="TEXT", help=_("why"))
 @linked
-@by_person
 def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
     return told(client.cancel(find_task(client, id), reason), as_json)
 
@@ -130,20 +127,18 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
 @click.argument("id")
 @click.option("--submit", is_flag=True, help=_("queue it at once"))
 @linked
-@by_person
 def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
     return told(client.retry(find_task(client, id), submit=submit), as_json)
 
 
 @click.command(
     "fork",
-    help=_("Make a new task that goes on from a checkpoint of this one."),
+    help=_("Fork a task: make a new one that continues from a checkpoint of this one."),
     epilog=output.example("segue task fork 3f9a --checkpoint cp_07c1"),
 )
 @click.argument("id")
 @click.option("--checkpoint", metavar="ID", help=_("the newest, if none is given"))
 @linked
-@by_person
 def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
     task = find_task(client, id)
     found = find_checkpoint(client, task, checkpoint) if checkpoint else None
@@ -152,13 +147,12 @@ def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
 
 @click.command(
     "rewind",
-    help=_("Let a task go on from one of its checkpoints; what came after it is put aside."),
+    help=_("Rewind a task to one of its checkpoints; what came after it is set aside."),
     epilog=output.example("segue task rewind 3f9a cp_07c1"),
 )
 @click.argument("id")
 @click.argument("checkpoint")
 @linked
-@by_person
 def rewind(client: Client, id: str, checkpoint: str, as_json: bool) -> int:
     task = find_task(client, id)
     return told(client.rewind(task, find_checkpoint(client, task, checkpoint)), as_json)

@@ -8,7 +8,7 @@ import sys
 import click
 
 from segue.cli import console, output, task_words
-from segue.cli.task_link import by_person, find_gate, in_words, line, linked, text_of
+from segue.cli.task_link import find_gate, in_words, line, linked, text_of
 from segue.client import Client, ClientError, Json
 from segue.errors import UserError
 from segue.i18n import _
@@ -33,7 +33,6 @@ def told(gate: Json, as_json: bool) -> int:
 @click.argument("id", metavar="TASK|REVIEW")
 @click.option("--comment", metavar="TEXT", help=_("kept with the review"))
 @linked
-@by_person
 def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
     return told(client.approve(find_gate(client, id, "review"), comment), as_json)
 
@@ -49,7 +48,6 @@ def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
 @click.argument("feedback")
 @click.option("--comment", multiple=True, metavar="FILE:LINE:TEXT", help=_("on a line of a file"))
 @linked
-@by_person
 def changes(client: Client, id: str, feedback: str, comment: tuple[str, ...], as_json: bool) -> int:
     comments = [_comment(each) for each in comment]
     said = text_of(feedback, "FEEDBACK")
@@ -59,7 +57,7 @@ def changes(client: Client, id: str, feedback: str, comment: tuple[str, ...], as
 def _comment(given: str) -> dict[str, object]:
     match = COMMENT.fullmatch(given)
     if match is None:
-        text = _("`{text}` is no comment").format(text=given)
+        text = _("`{text}` is not a comment").format(text=given)
         raise UserError("usage", text, hint=_('write "FILE:LINE:TEXT" or "FILE:TEXT"'))
     number = match["line"]
     place = {"line": int(number)} if number else {}
@@ -80,7 +78,6 @@ def _comment(given: str) -> dict[str, object]:
     "--own-words", is_flag=True, help=_("send the text unchanged, even if it is close to an option")
 )
 @linked
-@by_person
 def answer(client: Client, id: str, answer: str | None, own_words: bool, as_json: bool) -> int:
     question = find_gate(client, id, "question")
     may_ask = sys.stdin.isatty() and not as_json
@@ -130,7 +127,6 @@ def _asked(client: Client, question: str) -> str:
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
 @click.option("--value", metavar="TEXT", help=_("not for secrets: others can see it"))
 @linked
-@by_person
 def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
     dependency = find_gate(client, id, "dependency")
     if value is not None:
@@ -147,12 +143,11 @@ def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
 
 @click.command(
     "reject",
-    help=_("Refuse an agent what it asked for; it is told why and goes on without."),
+    help=_("Refuse a dependency; the agent gets your reason and continues without it."),
     epilog=output.example('segue task reject STRIPE_KEY --reason "use the test mode"'),
 )
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
 @click.option("--reason", required=True, metavar="TEXT", help=_("why"))
 @linked
-@by_person
 def reject(client: Client, id: str, reason: str, as_json: bool) -> int:
     return told(client.reject(find_gate(client, id, "dependency"), reason), as_json)

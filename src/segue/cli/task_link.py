@@ -27,7 +27,8 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 
 def linked(act: C) -> Callable[..., int]:
-    """A command that gets a client of the server it is for; with the options to say which."""
+    """A person's command that gets a client of the server it is for; with the options to say
+    which."""
 
     @click.option("--url", metavar="URL", help=_("of the server (else that of this folder)"))
     @click.option("--token", metavar="TOKEN", help=_("to log in; better by SEGUE_TOKEN"))
@@ -36,19 +37,12 @@ def linked(act: C) -> Callable[..., int]:
     @click.pass_context
     @functools.wraps(act)
     def command(ctx: click.Context, /, url: str | None, token: str | None, **given: Any) -> int:
-        if getattr(act, "is_by_person", False):
-            person.check(ctx.obj["environ"])
+        person.check(ctx.obj["environ"])
         with refusals_in_words():
             code: int = act(connect(url, token, ctx.obj["environ"]), **given)
         return code
 
     return command
-
-
-def by_person(act: C) -> C:
-    """Marks a verb that decides something: not for the agent whose work it may be about."""
-    act.is_by_person = True  # type: ignore[attr-defined]
-    return act
 
 
 def connect(url: str | None, token: str | None, environ: Mapping[str, str]) -> Client:
@@ -124,7 +118,9 @@ def find_gate(client: Client, given: str, kind: str) -> str:
     found = [
         gate
         for gate in waiting
-        if given == gate.get("name") or _begins(gate["id"], given) or _begins(gate["taskId"], given)
+        if given == gate.get("name")
+        or _begins(gate["id"], given)
+        or _begins(gate["taskId"] or "", given)
     ]
     if not found and waiting:
         hint = _("these wait: {names}").format(names=_some(waiting, gate_line))

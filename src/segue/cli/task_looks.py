@@ -10,7 +10,7 @@ import click
 from segue.cli import console, output, streams, task_words
 from segue.cli.task_link import GATE_ID, find_task, linked
 from segue.client import Client, Json
-from segue.core.serving import Stage
+from segue.core.serving import STAGES
 from segue.dialects.lines import plain
 from segue.i18n import _
 
@@ -25,7 +25,7 @@ OVER = {"completed": 0, "failed": 1}
     help=_("Tasks, the newest first; or with --waiting what waits for a person."),
     epilog=output.example("segue task list --status in_progress"),
 )
-@click.option("--status", type=click.Choice([str(stage) for stage in Stage]), help=_("in a state"))
+@click.option("--status", type=click.Choice([str(stage) for stage in STAGES]), help=_("in a state"))
 @click.option("--type", "type_", metavar="NAME", help=_("of a type"))
 @click.option("--query", metavar="TEXT", help=_("with this in the title"))
 @click.option("--archived", is_flag=True, help=_("those that were put away"))
@@ -52,7 +52,7 @@ def list_(
     if as_json:
         output.print_json({"items": found})
         return 0
-    none = _("Nothing waits for you.") if waiting else _("There are no such tasks.")
+    none = _("Nothing waits for you.") if waiting else _("No task matches.")
     console.echo("\n".join(lines) or none)
     return 0
 
@@ -94,7 +94,7 @@ def _look(client: Client, id: str) -> task_words.Look:
     epilog=output.example("segue task log 3f9a --follow"),
 )
 @click.argument("id")
-@click.option("--follow", "-f", is_flag=True, help=_("go on until the task is over"))
+@click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
 @click.option("--raw", is_flag=True, help=_("every byte as it was, escape sequences too"))
 @linked
 def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:

@@ -118,7 +118,7 @@ def _troubles(look: Look) -> Iterator[str]:
     elif task["waitsFor"]:
         yield "  " + _("waits for the tasks {ids}").format(ids=", ".join(task["waitsFor"]))
     if agent.get("limit") and agent.get("resetsAt"):
-        text = _("⏳ {kind}, goes on at {time}")
+        text = _("⏳ {kind}, resumes at {time}")
         kind, time = limit_name(agent["limit"]), local_time(agent["resetsAt"])
         yield "  " + text.format(kind=kind, time=time)
     if agent.get("currentStep"):
@@ -136,7 +136,7 @@ def _facts(look: Look) -> Iterator[str]:
     yield "  " + ", ".join(f"{name} {local_time(at)}" for name, at in instants if at)
     for text, id in (
         (_("tries again what {id} did"), task["retryOf"]),
-        (_("goes on from {id}"), task["forkedFrom"]),
+        (_("continues from {id}"), task["forkedFrom"]),
         (_("workspace: {id}"), task["workspace"]),
     ):
         if id:

@@ -8,13 +8,13 @@ import click
 
 from segue.cli import output
 from segue.cli.park import give
+from segue.engine.acts import Verb
 from segue.i18n import _
-from segue.work import orders
 
 
 @click.command(
     "wake",
-    help=_("Let a parked task or account go on now, whatever its instant."),
+    help=_("Wake a parked task or account now, whatever time it waits for."),
     epilog=output.example("segue wake T-003"),
 )
 @click.argument("name", metavar="TASK|ACCOUNT")
@@ -23,4 +23,4 @@ from segue.work import orders
 @output.common_options()
 @click.pass_context
 def command(ctx: click.Context, name: str, plan: Path | None, as_json: bool) -> int:
-    return give(ctx, orders.WAKE, name, None, plan, as_json=as_json)
+    return give(ctx, Verb.WAKE, name, None, plan, as_json=as_json)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -18,28 +20,32 @@ import click
 
 from segue.cli import output
 from segue.cli.watch_screens import Screen, choose_screen
-from segue.core.limits import Waits
 from segue.dialects.limits.brands import NAMES
-from segue.dialects.limits.recovery import RecoveryConfig
 from segue.drivers import claude_files
+from segue.drivers.inotify import FolderWatch
 from segue.drivers.panes import Panes
 from segue.drivers.tmux import TmuxPanes
 from segue.drivers.wezterm import WeztermPanes
 from segue.engine import signals
+from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.changes import stamp
+from segue.store.lock import Lock
+from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import channels, config, runner
-from segue.work.accounts import Accounts
-from segue.work.notices import WATCH, WorkLetters
+from segue.work import channels, config, reminders, runner
+from segue.work.notices import WorkLetters
 from segue.work.outbox import Courier, Outbox, SaidFaults
+from segue.work.panes.messages import Telling
+from segue.work.panes.options import CommandOptions
+from segue.work.panes.pane_acts import PaneActs
+from segue.work.panes.pane_notices import People
+from segue.work.panes.pane_reminders import PaneReminders
+from segue.work.panes.watcher import Watcher
+from segue.work.panes.workers import Workers
 from segue.work.project import Project
-from segue.work.watch.people import People
-from segue.work.watch.telling import Telling
-from segue.work.watch.watcher import Watcher
-from segue.work.watch.wishes import Wishes
-from segue.work.watch.workers import Workers
 
 LOG_BYTES_MAX = 4 * 1024 * 1024
 
@@ -82,27 +88,20 @@ def command(
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
     recovery = settings.recovery
-    kept = RecoveryConfig(
-        recovery.resume_words, recovery.default_wait_time, recovery.max_retries,
-        recovery.weekly_limit_default, recovery.context_limit_wait, recovery.recheck_after,
-    )  # fmt: skip
     clock = SystemClock()
-    wishes = Wishes(
+    wishes = CommandOptions(
         panes=frozenset(map(_pane, panes)),
         agent=_agent(agent),
         accounts=dict(map(_account, accounts)),
         is_dry=dry_run,
-        resume_text=kept.resume_text,
-        recheck_s=kept.recheck_after,
-        max_sends=kept.max_retries,
-        waits=Waits(
-            kept.weekly_limit_default, kept.default_wait_time, kept.context_limit_wait,
-            recovery.wake_margin_s,
-        ),
+        resume_text=recovery.resume_words,
+        recheck_s=recovery.recheck_after,
+        max_sends=recovery.sends_max,
+        waits=recovery.waits,
         leash=runner.leash(settings.leash, clock, tz),
         tz=tz,
         extra=settings.limit_patterns,
-    )  # fmt: skip
+    )
     hosts = _hosts(wishes, tmux_socket, environ)
     project.prepare()
     with _log_file(project.logs) as log_file:
@@ -116,32 +115,45 @@ def command(
         telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
         notify = config.load(None, config.user_file(environ)).notify
         ways, missing = channels.read_ways(notify, environ, clock, project.server)
-        for text in (*kept.clamped, *map(channels.left_out, missing)):
+        for text in (*recovery.clamped, *map(channels.left_out, missing)):
             telling.line(text)
         store = Store.open(project.database)
+        lock = Lock(project.locks / f"{PANES}.lock")
+        if not dry_run:  # several may watch, each its own panes
+            since = stamp(clock.now())
+            lock.take(since=since, command=shlex.join(["segue", *sys.argv[1:]]), is_shared=True)
         try:
-            letters = WorkLetters(store, WATCH)
+            letters = WorkLetters(store, of_panes=True)
             outbox = Outbox(
                 letters, clock, ways, channels.quiet(notify), tz, faults=SaidFaults(telling.line)
             )
             is_telling = bool(ways) and not dry_run
             return asyncio.run(
                 _watch(
-                    hosts, store, settings, wishes, telling, screen, outbox if is_telling else None
+                    hosts,
+                    store,
+                    settings,
+                    wishes,
+                    telling,
+                    screen,
+                    outbox if is_telling else None,
+                    project.bell,
                 )
             )
         finally:
             store.close()
+            lock.release()
 
 
 async def _watch(
     hosts: Mapping[str, Panes],
     store: Store,
     settings: config.Config,
-    wishes: Wishes,
+    wishes: CommandOptions,
     telling: Telling,
     screen: Screen,
     outbox: Outbox | None,
+    bell_folder: Path,
 ) -> int:
     clock = SystemClock()
     courier = Courier(outbox) if outbox else None
@@ -180,9 +192,18 @@ async def _watch(
     }
     with signals.handled(actions):
         screen.show(watcher, end)
+        bells = FolderWatch()
+        if not wishes.is_dry:
+            if courier is not None:
+                steps = reminders.steps(settings.reviews)
+                watcher.remind = PaneReminders(store, clock, steps, courier.wake).look
+            pane_acts = PaneActs(store, watcher, clock)
+            watcher.on_adopted = pane_acts.take_in
+            bells.watch(bell_folder, lambda name: pane_acts.take_in())
         try:
             await watcher.run()
         finally:
+            bells.close()
             if courier:
                 await courier.close()
             screen.close()
@@ -208,7 +229,7 @@ def _pane(text: str) -> str:
         return text
     raise UserError(
         "bad_pane",
-        _("`{text}` is no pane").format(text=text),
+        _("`{text}` is not a pane").format(text=text),
         hint=_("write %3 for a pane of tmux (tmux list-panes -a), wezterm:7 for one of WezTerm"),
     )
 
@@ -220,7 +241,7 @@ def _agent(name: str | None) -> str | None:
     hint = _("known: {names}").format(names=", ".join(NAMES))
     if close:
         hint = _("did you mean `{name}`?").format(name=close[0])
-    message = _("there is no agent `{name}`").format(name=name)
+    message = _("no agent is named `{name}`").format(name=name)
     raise UserError("unknown_agent", message, hint=hint)
 
 
@@ -235,7 +256,9 @@ def _account(text: str) -> tuple[str, str]:
     return _pane(pane), name.strip()
 
 
-def _hosts(wishes: Wishes, tmux_socket: Path | None, environ: dict[str, str]) -> dict[str, Panes]:
+def _hosts(
+    wishes: CommandOptions, tmux_socket: Path | None, environ: dict[str, str]
+) -> dict[str, Panes]:
     """Those whose panes are wanted, and which are installed."""
     wanted = {"wezterm" if pane.startswith("wezterm:") else "tmux" for pane in wishes.panes}
     path = environ.get("PATH")

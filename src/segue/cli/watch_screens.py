@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from segue.cli import console
-from segue.work.watch.watcher import Watcher
+from segue.work.panes.watcher import Watcher
 
 
 class Screen(Protocol):

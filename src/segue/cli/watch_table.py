@@ -16,30 +16,30 @@ from segue.cli import display
 from segue.cli.console import is_foreground
 from segue.cli.typing_line import KeyByKey
 from segue.core.durations import format_duration
-from segue.core.machines import WorkerState
+from segue.core.machines import PaneState
 from segue.i18n import N_, _
-from segue.work.watch.telling import limit_name
-from segue.work.watch.watcher import Watcher
-from segue.work.watch.workers import Worker
+from segue.work.panes.messages import limit_name
+from segue.work.panes.watcher import Watcher
+from segue.work.panes.workers import Worker
 
 REFRESH_S = 0.5
 LOOKS = {
-    WorkerState.IDLE: ("○", "dim"),
-    WorkerState.BUSY: ("●", "cyan"),
-    WorkerState.PAUSED: ("⏳", "yellow"),
-    WorkerState.ERROR: ("✘", "bold red"),
-    WorkerState.BLOCKED: ("❓", "bold magenta"),
-    WorkerState.DONE: ("✔", "green"),
-    WorkerState.DEAD: ("✝", "dim"),
+    PaneState.IDLE: ("○", "dim"),
+    PaneState.BUSY: ("●", "cyan"),
+    PaneState.PAUSED: ("⏳", "yellow"),
+    PaneState.ERROR: ("✘", "bold red"),
+    PaneState.BLOCKED: ("❓", "bold magenta"),
+    PaneState.DONE: ("✔", "green"),
+    PaneState.DEAD: ("✝", "dim"),
 }
 STATES = {
-    WorkerState.IDLE: N_("idle"),
-    WorkerState.BUSY: N_("busy"),
-    WorkerState.PAUSED: N_("paused"),
-    WorkerState.ERROR: N_("error"),
-    WorkerState.BLOCKED: N_("waits for you"),
-    WorkerState.DONE: N_("done"),
-    WorkerState.DEAD: N_("dead"),
+    PaneState.IDLE: N_("idle"),
+    PaneState.BUSY: N_("busy"),
+    PaneState.PAUSED: N_("paused"),
+    PaneState.ERROR: N_("error"),
+    PaneState.BLOCKED: N_("waits for you"),
+    PaneState.DONE: N_("done"),
+    PaneState.DEAD: N_("dead"),
 }
 AGENT_FROM, ACCOUNT_FROM = 60, 90  # columns of the terminal
 UP, DOWN = ("\x1b[A", "k"), ("\x1b[B", "j")
@@ -163,14 +163,14 @@ def _next(worker: Worker) -> str:
     if worker.is_held:
         return _("left alone, as you wish (r takes it back)")
     if worker.is_attended:
-        return _("somebody is typing, left alone")
-    if worker.state is WorkerState.PAUSED and worker.wakes_at is None:
-        return _("{kind}, goes on by itself").format(kind=limit_name(worker.kind))
-    if worker.state is WorkerState.PAUSED and worker.wakes_at is not None:
+        return _("someone is typing; left alone")
+    if worker.state is PaneState.PAUSED and worker.wakes_at is None:
+        return _("{kind}, resumes by itself").format(kind=limit_name(worker.kind))
+    if worker.state is PaneState.PAUSED and worker.wakes_at is not None:
         left = max(0, int((worker.wakes_at - datetime.now(UTC)).total_seconds()))
         time = worker.wakes_at.astimezone().strftime("%m/%d %H:%M:%S")
-        text = _("{kind}, goes on at {time} (in {left})")
+        text = _("{kind}, resumes at {time} (in {left})")
         return text.format(kind=limit_name(worker.kind), time=time, left=format_duration(left))
-    if worker.state in (WorkerState.ERROR, WorkerState.BLOCKED):
+    if worker.state in (PaneState.ERROR, PaneState.BLOCKED):
         return worker.evidence
     return ""

@@ -44,10 +44,8 @@ def _parked(f: Facts) -> str:
             task=f["task"], other=f["held_by"]["task"], plan=f["held_by"]["plan"]
         )
     if f["wakes_at"] is None:
-        return _("⏳ {task} is not begun: {kind}").format(
-            task=f["task"], kind=limit_name(f["kind"])
-        )
-    return _("⏳ {task} parked: {kind}, goes on at {time}").format(
+        return _("⏳ {task} not started: {kind}").format(task=f["task"], kind=limit_name(f["kind"]))
+    return _("⏳ {task} parked: {kind}, resumes at {time}").format(
         task=f["task"], kind=limit_name(f["kind"]), time=local_time(f["wakes_at"])
     )
 
@@ -56,8 +54,8 @@ def _resumed(f: Facts) -> str:
     if f.get("purpose") == "compact":
         return _("▶ {task} has its conversation made shorter").format(task=f["task"])
     if f.get("purpose") == "afresh":
-        return _("▶ {task} goes on in a new conversation with a summary").format(task=f["task"])
-    return _("▶ {task} goes on where it was").format(task=f["task"])
+        return _("▶ {task} resumed in a new conversation with a summary").format(task=f["task"])
+    return _("▶ {task} resumed").format(task=f["task"])
 
 
 def _retrying(f: Facts) -> str:
@@ -74,7 +72,7 @@ def _gate(f: Facts) -> str:
 
 def _answered(f: Facts) -> str:
     if f["by"] == "deadline":
-        text = _("⏰ {task}: nobody answered in time; its default is taken: {answer}")
+        text = _("⏰ {task}: no answer in time, Segue takes the default: {answer}")
         return text.format(task=f["task"], answer=_one_line(f["answer"]))
     if f["task"] is None:
         return _("✉ answered by {by}").format(by=f["by"])
@@ -169,6 +167,7 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
     "chapter_judged": book_events.judged,
     "chapter_completed": book_events.completed,
     "chapter_failed": book_events.failed,
+    "chapter_skipped": book_events.skipped,
     "breaker_tripped": book_events.tripped,
     "book_paused": book_events.paused,
     "phase_entered": lambda f: (
@@ -176,7 +175,7 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
         + (f" ({f['strategy']})" if f["strategy"] else "")
     ),
     "notice": lambda f: str(f["text"]),
-    "stopping": lambda f: _("⏹ stopping; the place is kept (again: at once)"),
+    "stopping": lambda f: _("⏹ Stopping, progress saved. Press Ctrl-C again to force quit."),
 }
 
 
@@ -210,7 +209,7 @@ def headline(exit_code: int, *, done: str, failed: str) -> str:
         case 4:
             return _("⏳ Parked.")
         case 130:
-            return _("⏹ Stopped; the place is kept.")
+            return _("⏹ Stopped. Progress saved.")
         case _:
             return failed
 

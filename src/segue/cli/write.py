@@ -9,7 +9,7 @@ import click
 from segue.cli import output
 from segue.cli.write_all import go
 from segue.i18n import _
-from segue.work.book.writing import How, Wishes
+from segue.work.book.writing import CommandOptions, How
 
 
 @click.command(
@@ -36,5 +36,5 @@ def command(
     no_wait: bool,
     as_json: bool,
 ) -> int:
-    wishes = Wishes(path, How.CHAPTER, chapter, wait=not no_wait, chapters=chapters)
+    wishes = CommandOptions(path, How.CHAPTER, chapter, wait=not no_wait, chapters=chapters)
     return go(wishes, ctx.obj["environ"], as_json=as_json)

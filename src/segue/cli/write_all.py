@@ -19,8 +19,8 @@ from segue.work.book import settings
 from segue.work.book.resuming import Look, look, nothing_begun, nothing_to_resume
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import (
+    CommandOptions,
     How,
-    Wishes,
     anew,
     book_of,
     chapters_that_differ,
@@ -35,13 +35,13 @@ from segue.work.project import Project
 
 @click.command(
     "write-all",
-    help=_("Write the book in PATH (here, if none is given), or go on with it."),
+    help=_("Write the book in PATH (default: this folder), or continue it."),
     epilog=output.example("segue write-all --resume"),
 )
 @click.argument(
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )
-@click.option("--resume", is_flag=True, help=_("only go on; begin nothing new"))
+@click.option("--resume", is_flag=True, help=_("continue only; start nothing new"))
 @click.option("--restart", is_flag=True, help=_("from the first chapter (all texts are kept)"))
 @click.option(
     "--on-tripped",
@@ -67,7 +67,7 @@ def command(
 ) -> int:
     if resume and restart:
         raise UserError("usage", _("--resume and --restart exclude each other"))
-    wishes = Wishes(
+    wishes = CommandOptions(
         path,
         wait=not no_wait,
         on_tripped=on_tripped,
@@ -123,7 +123,9 @@ def nothing_written(code: int, why: str, seen: Look, *, as_json: bool) -> int:
     )
 
 
-def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+def _begin_anew(
+    seen: Look, wishes: CommandOptions, environ: dict[str, str], *, as_json: bool
+) -> int:
     """Nothing was written yet that could be counted: what is damaged is kept, and that is all."""
     text = _("the state of the book is damaged: {why}").format(why=seen.damage)
     console.echo(f"{seen.folder.state_file}: {text}", err=as_json)
@@ -132,7 +134,7 @@ def _begin_anew(seen: Look, wishes: Wishes, environ: dict[str, str], *, as_json:
     return go(replace(wishes, how=How.RESTART), environ, as_json=as_json)
 
 
-def go(wishes: Wishes, environ: dict[str, str], *, as_json: bool) -> int:
+def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Write, showing what happens; the exit code."""
     differ = chapters_that_differ(wishes)
     if differ is not None:

@@ -12,7 +12,7 @@ then starts one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -69,13 +69,13 @@ class Candidate:
     files: tuple[str, ...] = ()
     ready_since: float = 0.0
     order: int = 0
-    priority: Priority = Priority.NORMAL
+    priority: int = Priority.NORMAL  # lower starts first
     height: float = 1  # how long the chain is that waits for it
 
     @property
     def rank(self) -> tuple[int, float, int]:
         """Lower starts first."""
-        aged = self.priority.value * AGEING_S + self.ready_since
+        aged = self.priority * AGEING_S + self.ready_since
         return int(aged // EQUAL_S), -self.height, self.order
 
 
@@ -85,6 +85,7 @@ class ParkView:
     task: str
     account: str
     wakes_at: datetime
+    is_for_limit: bool = True  # of its account; else for something of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class AccountView:
 
     parked_until: datetime | None = None
     probing: bool = False
+    canary: str | None = None  # the task that probes it
     used: float | None = None
     used_until: datetime | None = None
     follows_at: datetime | None = None
@@ -106,11 +108,12 @@ class AccountView:
 class Snapshot:
     """All that a decision depends on, but the instant.
 
-    `ready` is sorted by rank. `claims` are the files of tasks that are in progress without
-    a slot (parked, or waiting for a person): half-done work keeps others off its files.
+    `ready` is sorted by rank; no more of it is looked at than is needed. `claims` are the files of
+    tasks that are in progress without a slot (parked, or waiting for a person): half-done work
+    keeps others off its files.
     """
 
-    ready: Sequence[Candidate] = ()
+    ready: Iterable[Candidate] = ()
     running: Mapping[str, Candidate] = field(default_factory=dict)
     parks: Sequence[ParkView] = ()
     accounts: Mapping[str, AccountView] = field(default_factory=dict)
@@ -124,7 +127,7 @@ class Snapshot:
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """`held` goes by task, parked or not. `probe` are the accounts a canary is sent to, `follow`
-    those of which a task starts as a follower.
+    those of which a task starts or wakes as a follower.
 
     `next_at` is the nearest instant at which deciding again could change something by
     itself; None: only an event can. `stopped` is the rule that holds everything.
@@ -152,7 +155,7 @@ def decide(snapshot: Snapshot, now: datetime) -> Decisions:
             draft.consider(candidate)
             if draft.slots_left <= 0:
                 break
-    elif snapshot.ready and draft.stopped is Reason.QUIET:
+    elif draft.stopped is Reason.QUIET and next(iter(snapshot.ready), None) is not None:
         draft.look_again(now)
     return draft.decisions()
 
@@ -181,7 +184,7 @@ class _Draft:
         }
         self._files_held: set[tuple[str, ...]] = set()
         self._account_rules: dict[str, tuple[Reason | None, datetime | None]] = {}
-        self._awaited = {park.account for park in snapshot.parks if self._may_wake(park)}
+        self._awaited = {park.account for park in snapshot.parks if self._is_canary_to_be(park)}
 
     def _stopped(self) -> Reason | None:
         if self.snapshot.held is not None:
@@ -229,6 +232,10 @@ class _Draft:
         """Whether it can wake some time with nobody's help."""
         return not self.is_past_windows and not self._is_too_late(self._wakes_at(park))
 
+    def _is_canary_to_be(self, park: ParkView) -> bool:
+        """Whether it waits for its account's limit, and will wake by itself."""
+        return park.is_for_limit and self._may_wake(park)
+
     def consider_park(self, park: ParkView) -> None:
         reason = self._park_held_by(park)
         if reason is not None:
@@ -252,14 +259,18 @@ class _Draft:
     def _due_park_held_by(self, park: ParkView) -> Reason | None:
         if self._wakes_at(park) > self.now:
             return Reason.ACCOUNT
-        if self._account(park.account).probing:
+        account = self._account(park.account)
+        if account.probing and account.canary != park.task:
             self.look_again(self.now + CANARY_LOOK)
             return Reason.PROBING
         if park.account in self._probe:
             return Reason.PROBING
+        if (at := self._follows_at(park.account)) is not None and at > self.now:
+            self.look_again(at)
+            return Reason.SPACING
         if self._is_busy(park.task, self.snapshot.claims.get(park.task, ())):
             return Reason.FILES
-        return Reason.SLOTS if self.slots_left <= 0 else None
+        return Reason.SLOTS if self.slots_left <= 0 and not self._has_slot(park.task) else None
 
     # Candidates
 
@@ -272,9 +283,6 @@ class _Draft:
         else:
             self._start.append(candidate.id)
             self._take(candidate.id, candidate.account, candidate.files)
-            if self._account(candidate.account).follows_at is not None:
-                self._follow.append(candidate.account)
-                self._account_rules.pop(candidate.account, None)
 
     def _held_by(self, candidate: Candidate) -> tuple[Reason | None, datetime | None]:
         if self.slots_left <= 0:
@@ -304,7 +312,7 @@ class _Draft:
             return Reason.PROBING, None
         if account.parked_until is not None and name in self._awaited:
             return Reason.PROBING, None  # one of its parks will be the canary
-        follows_at = self.now + SPACING if name in self._follow else account.follows_at
+        follows_at = self._follows_at(name)
         if follows_at is not None and follows_at > self.now:
             return Reason.SPACING, follows_at
         return self._drain_rule(account)
@@ -333,17 +341,29 @@ class _Draft:
     def _account(self, name: str) -> AccountView:
         return self.snapshot.accounts.get(name, _OPEN)
 
+    def _follows_at(self, name: str) -> datetime | None:
+        """Of an account that has just opened: when its next one may start."""
+        return self.now + SPACING if name in self._follow else self._account(name).follows_at
+
     def _is_busy(self, task: str, files: tuple[str, ...]) -> bool:
         return bool(files) and any(
             overlaps(files, busy) for other, busy in self._busy.items() if other != task
         )
 
+    def _has_slot(self, task: str) -> bool:
+        """Something of it runs: what else of it begins needs no other slot."""
+        return task in self.snapshot.running
+
     def _take(self, task: str, account: str, files: tuple[str, ...]) -> None:
-        self.slots_left -= 1
+        if not self._has_slot(task):
+            self.slots_left -= 1
         if files:
             self._busy[task] = files
         if self._account(account).parked_until is not None:
             self._probe.append(account)
+            self._account_rules.pop(account, None)
+        elif self._account(account).follows_at is not None:
+            self._follow.append(account)
             self._account_rules.pop(account, None)
 
 

@@ -44,7 +44,8 @@ class IllegalMove(Bug):
 
 
 class Machine(Generic[S]):
-    """One machine: its name, its states (the first is where it begins) and its table."""
+    """One machine: its name, its states (it begins in the first, or in those that `begins` names)
+    and its table."""
 
     def __init__(
         self,
@@ -52,11 +53,13 @@ class Machine(Generic[S]):
         states: type[S],
         table: Mapping[tuple[S, StrEnum], To[S] | tuple[To[S], ...]],
         *,
+        begins: Iterable[S] | None = None,
         finals: Iterable[S] | None = None,
     ) -> None:
         self.name = name
         self.states: tuple[S, ...] = tuple(states)
         self.initial: S = self.states[0]
+        self.begins: tuple[S, ...] = (self.initial,) if begins is None else tuple(begins)
         self._table: dict[tuple[str, str], tuple[To[S], ...]] = {
             move: to if isinstance(to, tuple) else (to,) for move, to in table.items()
         }
@@ -94,7 +97,7 @@ class Machine(Generic[S]):
 
     def diagram(self) -> str:
         """The table as a mermaid `stateDiagram-v2`."""
-        lines = ["stateDiagram-v2", f"    [*] --> {self.initial}"]
+        lines = ["stateDiagram-v2", *(f"    [*] --> {state}" for state in self.begins)]
         everywhere = self._triggers_from_any_to_any()
         labels: dict[tuple[S, S], list[str]] = {}
         for state, trigger, to in self.moves():
@@ -104,15 +107,20 @@ class Machine(Generic[S]):
         lines += [f"    {a} --> {b}: {', '.join(names)}" for (a, b), names in labels.items()]
         lines += [f"    {state} --> [*]" for state in self.states if state in self.finals]
         lines += [
-            f"    note right of {self.initial} : {trigger} leads from any state to any other"
-            for trigger in everywhere
+            f"    note right of {self.initial} : {trigger} leads from {among} to any other"
+            for trigger, among in everywhere.items()
         ]
         return "\n".join(lines) + "\n"
 
-    def _triggers_from_any_to_any(self) -> list[StrEnum]:
-        """Drawn as a note: as arrows they would bury all the others."""
-        every_pair = {(a, b) for a in self.states for b in self.states if a is not b}
+    def _triggers_from_any_to_any(self) -> dict[StrEnum, str]:
+        """Drawn as a note with the states they are about: as arrows they would bury the others."""
         pairs: dict[StrEnum, set[tuple[S, S]]] = {}
         for state, trigger, to in self.moves():
             pairs.setdefault(trigger, set()).add((state, to.state))
-        return [t for t, seen in pairs.items() if len(self.states) > 2 and every_pair == seen]
+        found = {}
+        for trigger, seen in pairs.items():
+            among = [state for state in self.states if any(state is a for a, _b in seen)]
+            if len(among) > 2 and seen == {(a, b) for a in among for b in among if a is not b}:
+                is_all = len(among) == len(self.states)
+                found[trigger] = "any state" if is_all else f"any of {', '.join(among)}"
+        return found

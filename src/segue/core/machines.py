@@ -1,12 +1,13 @@
-"""The tables of everything that has a state: tasks, runs, parks, gates, accounts, plans."""
+"""The tables of everything that has a state: works, tasks, runs, parks, gates, acts, …"""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any
 
+from segue.core import guards
 from segue.core.machine import Facts, Guard, Machine, To
-from segue.core.plan import FINISHED, TaskState
+from segue.core.plan import FINISHED, MARKS, TaskState
 
 
 class RunState(StrEnum):
@@ -31,10 +32,23 @@ class ParkState(StrEnum):
 
 
 class GateState(StrEnum):
-    OPEN = "open"
+    """A review, a question or a dependency, as far as people have got with it."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
     ANSWERED = "answered"
-    DELIVERED = "delivered"
-    WITHDRAWN = "withdrawn"
+    PROVIDED = "provided"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"  # nobody needs to decide any more
+
+
+class ActState(StrEnum):
+    """What a person wants: waits for the owner of the work, who takes it in once."""
+
+    WAITING = "waiting"
+    TAKEN = "taken"
+    REFUSED = "refused"
 
 
 class AccountState(StrEnum):
@@ -43,7 +57,7 @@ class AccountState(StrEnum):
     PROBING = "probing"
 
 
-class WorkerState(StrEnum):
+class PaneState(StrEnum):
     """An agent in a pane that a person started, as far as its screen tells."""
 
     IDLE = "idle"
@@ -85,11 +99,10 @@ class Trigger(StrEnum):
     CANCEL = "cancel"
     ASK = "ask"
     ANSWER = "answer"
-    DELIVER = "deliver"
-    WITHDRAW = "withdraw"
     CUT_OFF = "cut_off"
     REVOKE = "revoke"
     PROBE = "probe"
+    FOLLOW = "follow"
     OPEN = "open"
     FINISH = "finish"
     WAIT = "wait"
@@ -98,9 +111,30 @@ class Trigger(StrEnum):
     SEE = "see"
     SEND = "send"
     LOSE = "lose"
+    TAKE = "take"
+    REFUSE = "refuse"
+    # Of tasks with phases and their agents: these are words of the API.
+    SUBMIT = "submit"
+    ASSIGN = "assign"
+    PHASE_COMPLETE = "phase_complete"
+    REWORK = "rework"
+    STEP = "step"
+    APPROVE = "approve"
+    REQUEST_CHANGES = "request_changes"
+    DEPENDENCY_REQUEST = "dependency_request"
+    PROVIDE = "provide"
+    REJECT = "reject"
+    QUESTION = "question"
+    PAUSE = "pause"
+    LIMIT = "limit"
+    RESUME = "resume"
+    REWIND = "rewind"
+    DELETE = "delete"
+    CLOSE = "close"
+    GO_WITHOUT = "go_without"
 
 
-def _is_seen(state: WorkerState) -> Guard:
+def _is_seen(state: PaneState) -> Guard:
     """The guard of a look at a pane: the fact `seen` says what its screen shows."""
 
     def guard(facts: Facts) -> bool:
@@ -122,9 +156,33 @@ def _is_marked(mark: TaskState) -> Guard:
 
 _EDITS: dict[tuple[TaskState, StrEnum], tuple[To[TaskState], ...]] = {
     (state, Trigger.EDIT): tuple(
-        To(mark, when=_is_marked(mark)) for mark in TaskState if mark is not state
+        To(mark, when=_is_marked(mark)) for mark in MARKS if mark is not state
     )
-    for state in TaskState
+    for state in MARKS
+}
+_PHASES: dict[tuple[TaskState, StrEnum], To[TaskState] | tuple[To[TaskState], ...]] = {
+    (TaskState.DRAFT, Trigger.SUBMIT): To(TaskState.PENDING, when=guards.is_complete),
+    (TaskState.PENDING, Trigger.ASSIGN): To(TaskState.IN_PROGRESS, when=guards.may_start),
+    (TaskState.PENDING, Trigger.CANCEL): To(TaskState.DRAFT),
+    (TaskState.PENDING, Trigger.GO_WITHOUT): To(TaskState.PENDING, when=guards.cannot_begin),
+    (TaskState.PENDING, Trigger.FAIL): To(TaskState.FAILED, when=guards.cannot_begin),
+    (TaskState.IN_PROGRESS, Trigger.PHASE_COMPLETE): (
+        To(TaskState.COMPLETED, when=guards.is_ungated),
+        To(TaskState.REVIEW, when=guards.is_verified),
+    ),
+    (TaskState.IN_PROGRESS, Trigger.REWORK): To(TaskState.IN_PROGRESS),
+    (TaskState.IN_PROGRESS, Trigger.CANCEL): To(TaskState.FAILED),
+    (TaskState.IN_PROGRESS, Trigger.REWIND): To(TaskState.IN_PROGRESS),
+    (TaskState.REVIEW, Trigger.APPROVE): (
+        To(TaskState.IN_PROGRESS, when=guards.has_next_phase),
+        To(TaskState.COMPLETED),
+    ),
+    (TaskState.REVIEW, Trigger.REQUEST_CHANGES): To(
+        TaskState.IN_PROGRESS, when=guards.has_feedback
+    ),
+    (TaskState.REVIEW, Trigger.CANCEL): To(TaskState.FAILED),
+    (TaskState.REVIEW, Trigger.REWIND): To(TaskState.IN_PROGRESS),
+    (TaskState.FAILED, Trigger.REWIND): To(TaskState.IN_PROGRESS),
 }
 
 # What happens within a run (tried again, parked, asked) leaves the task in progress: its
@@ -150,8 +208,10 @@ TASK = Machine(
         (TaskState.COMPLETED, Trigger.REOPEN): To(TaskState.PENDING),  # its evidence is gone
         (TaskState.COMPLETED, Trigger.FAIL): To(TaskState.FAILED),  # and it had its last try
         (TaskState.SKIPPED, Trigger.REOPEN): To(TaskState.PENDING),
+        **_PHASES,
         **_EDITS,
     },
+    begins=(TaskState.PENDING, TaskState.DRAFT),
     finals=FINISHED,
 )
 
@@ -193,9 +253,21 @@ GATE = Machine(
     "gate",
     GateState,
     {
-        (GateState.OPEN, Trigger.ANSWER): To(GateState.ANSWERED),
-        (GateState.OPEN, Trigger.WITHDRAW): To(GateState.WITHDRAWN),
-        (GateState.ANSWERED, Trigger.DELIVER): To(GateState.DELIVERED),
+        (GateState.PENDING, Trigger.APPROVE): To(GateState.APPROVED),
+        (GateState.PENDING, Trigger.REQUEST_CHANGES): To(GateState.CHANGES_REQUESTED),
+        (GateState.PENDING, Trigger.ANSWER): To(GateState.ANSWERED),
+        (GateState.PENDING, Trigger.PROVIDE): To(GateState.PROVIDED),
+        (GateState.PENDING, Trigger.REJECT): To(GateState.REJECTED),
+        (GateState.PENDING, Trigger.CLOSE): To(GateState.WITHDRAWN),
+    },
+)
+
+ACT = Machine(
+    "act",
+    ActState,
+    {
+        (ActState.WAITING, Trigger.TAKE): To(ActState.TAKEN),
+        (ActState.WAITING, Trigger.REFUSE): To(ActState.REFUSED),
     },
 )
 
@@ -207,13 +279,15 @@ ACCOUNT = Machine(
         (AccountState.PARKED, Trigger.PARK): To(AccountState.PARKED),  # a longer one
         (AccountState.PARKED, Trigger.PROBE): To(AccountState.PROBING),
         (AccountState.PARKED, Trigger.OPEN): To(AccountState.OPEN),
+        (AccountState.OPEN, Trigger.FOLLOW): To(AccountState.OPEN),  # one by one, at first
+        (AccountState.PROBING, Trigger.PROBE): To(AccountState.PROBING),  # the first one was lost
         (AccountState.PROBING, Trigger.OPEN): To(AccountState.OPEN),
         (AccountState.PROBING, Trigger.PARK): To(AccountState.PARKED),
     },
 )
 
-PLAN = Machine(
-    "plan",
+WORK = Machine(
+    "work",
     PlanState,
     {
         **{
@@ -231,12 +305,12 @@ PLAN = Machine(
     finals=(PlanState.FINISHED, PlanState.FAILED),
 )
 
-_LIVING = tuple(state for state in WorkerState if state is not WorkerState.DEAD)
-_SEEN = (WorkerState.IDLE, WorkerState.BUSY, WorkerState.BLOCKED, WorkerState.DONE)
+_LIVING = tuple(state for state in PaneState if state is not PaneState.DEAD)
+_SEEN = (PaneState.IDLE, PaneState.BUSY, PaneState.BLOCKED, PaneState.DONE)
 
-WORKER = Machine(
-    "worker",
-    WorkerState,
+PANE = Machine(
+    "pane",
+    PaneState,
     {
         **{
             (state, Trigger.SEE): tuple(
@@ -244,15 +318,15 @@ WORKER = Machine(
             )
             for state in _LIVING
         },
-        **{(state, Trigger.PARK): To(WorkerState.PAUSED) for state in _LIVING},
-        **{(state, Trigger.ASK): To(WorkerState.BLOCKED) for state in _LIVING},
-        (WorkerState.PAUSED, Trigger.SEND): To(WorkerState.PAUSED),
-        (WorkerState.PAUSED, Trigger.FAIL): To(WorkerState.ERROR),
-        **{(state, Trigger.LOSE): To(WorkerState.DEAD) for state in _LIVING},
-        (WorkerState.DEAD, Trigger.SEE): To(WorkerState.IDLE),  # its host was only out of reach
+        **{(state, Trigger.PARK): To(PaneState.PAUSED) for state in _LIVING},
+        **{(state, Trigger.ASK): To(PaneState.BLOCKED) for state in _LIVING},
+        (PaneState.PAUSED, Trigger.SEND): To(PaneState.PAUSED),
+        (PaneState.PAUSED, Trigger.FAIL): To(PaneState.ERROR),
+        **{(state, Trigger.LOSE): To(PaneState.DEAD) for state in _LIVING},
+        (PaneState.DEAD, Trigger.SEE): To(PaneState.IDLE),  # its host was only out of reach
     },
 )
 
 MACHINES: dict[str, Machine[Any]] = {
-    machine.name: machine for machine in (TASK, RUN, PARK, GATE, ACCOUNT, PLAN, WORKER)
+    machine.name: machine for machine in (WORK, TASK, RUN, PARK, GATE, ACT, ACCOUNT, PANE)
 }

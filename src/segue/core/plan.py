@@ -7,13 +7,25 @@ from enum import IntEnum, StrEnum
 
 
 class TaskState(StrEnum):
+    """Where a task stands, of whatever kind its work is."""
+
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     FAILED = "failed"
     SKIPPED = "skipped"
+    DRAFT = "draft"  # with phases only: not submitted yet
+    REVIEW = "review"  # with phases only: a person looks at what a phase delivered
 
 
+# The states that a mark in a file can show.
+MARKS = (
+    TaskState.PENDING,
+    TaskState.IN_PROGRESS,
+    TaskState.COMPLETED,
+    TaskState.FAILED,
+    TaskState.SKIPPED,
+)
 FINISHED = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.SKIPPED})
 
 

@@ -53,7 +53,7 @@ def read(
 ) -> Event:
     """The lines of a closed block → its event; garbled where it says nothing."""
     given = _in_json(body) if is_json else _in_lines(FIELDS[name], body)
-    told = READERS[name](given, chars_max) if given is not None else _("it is no JSON object")
+    told = READERS[name](given, chars_max) if given is not None else _("it is not a JSON object")
     if isinstance(told, str):
         return Garbled(sum(len(line) + 1 for line in body), f"{name}: {told}")
     return told
@@ -119,7 +119,7 @@ def dependency(given: Given, chars_max: int = FIELD_CHARS_MAX) -> DependencyAske
     if kind in VARIABLES and not is_variable(name):
         return _("the name must be that of an environment variable, as STRIPE_KEY, not SEGUE_…")
     if kind in VARIABLES and decides_what_runs(name):
-        text = _("{name} decides which programs run: nobody may provide it; choose another name")
+        text = _("{name} decides which programs run, so it cannot be provided; choose another name")
         return text.format(name=name)
     return DependencyAsked(
         kind,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from segue.dialects import claude_limits
-from segue.dialects.limits import doing, read_limit
+from segue.dialects.limits import activity, read_limit
 from segue.dialects.structured import (
     Object,
     Objects,
@@ -129,11 +129,11 @@ class _Reading:
 
     def _noted(self, text: str, told: Object) -> None:
         head = text[:TEXT_CHARS_MAX]
-        if doing.is_lifted(head):
+        if activity.is_lifted(head):
             self.work()
-        elif doing.is_cancelled(head):
+        elif activity.is_cancelled(head):
             self._is_armed = False
-        elif doing.is_resuming(head):
+        elif activity.is_resuming(head):
             at = _instant(told.get("timestamp"))
             self._is_armed = at is not None and not self._is_before(at)
 

@@ -280,6 +280,15 @@ class Dialect(Protocol):
 
 
 @runtime_checkable
+class Skimming(Protocol):
+    """A dialect that can pass over very much output in which the agent tells nothing but text."""
+
+    def skim(self, data: bytes) -> list[Event] | None:
+        """As `feed`, but of the lines that were said only the last ones; None: `feed` must read
+        this, for there may be more in it. Nothing was taken in then."""
+        ...
+
+
 @runtime_checkable
 class Unfinished(Protocol):
     """A dialect in which something may stay open. Only its owner has a clock: where nothing more

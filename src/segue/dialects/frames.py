@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from segue.dialects.limits import chrome, doing, layout
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits import activity, chrome, layout
+from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.menus import menu_of
 from segue.dialects.limits.screen import normalise
 from segue.dialects.screen import Screen
@@ -108,7 +108,7 @@ def last_said(text: str) -> str | None:
     for block in layout.blocks(layout.laid_out(normalise(text)).body):
         if block.place == layout.PROMPT and block.mark:
             return block.text.lstrip()[1:].strip()
-        if not all(layout.is_edge(row) or doing.is_hint(row) for row in block.rows):
+        if not all(layout.is_edge(row) or activity.is_hint(row) for row in block.rows):
             return None
     return None
 
@@ -156,7 +156,7 @@ def _ends(frame: Frame, status: Sequence[str]) -> bool:
     """Whether the last row is the program's own, and nobody waits below."""
     if not status or frame.status.match(status[-1]):
         return True
-    return doing.is_hint(status[-1]) and status[-1][-1] not in chrome.PROMPT
+    return activity.is_hint(status[-1]) and status[-1][-1] not in chrome.PROMPT
 
 
 def _input_of(rows: Sequence[str]) -> tuple[str, bool]:

@@ -74,6 +74,21 @@ class Lines:
             yield self._line()
 
 
+# What `plain` takes out of the middle of a line begins with one of these: it joins what stood
+# apart. (A carriage return takes away all that is before it, and joins nothing.)
+TAKEN_OUT = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, 0xC2))
+
+
+def last_lines(data: bytes, count: int) -> int:
+    """Where the last whole lines begin, so many of them, and what is behind them."""
+    at = data.rfind(b"\n")
+    for _line in range(count):
+        if at < 0:
+            return 0
+        at = data.rfind(b"\n", 0, at)
+    return at + 1
+
+
 def plain(line: bytes) -> str:
     """A line as harmless text: no escape sequences, no control characters.
 

@@ -29,7 +29,7 @@ from segue.dialects.events import (
     TaskDone,
     Unsigned,
 )
-from segue.dialects.lines import Lines, plain
+from segue.dialects.lines import TAKEN_OUT, Lines, last_lines, plain
 from segue.i18n import _
 
 __all__ = ["BLOCK_CHARS_MAX", "CATEGORIES", "FIELD_CHARS_MAX", "Text"]
@@ -44,6 +44,15 @@ _DONE = re.compile(
 )
 _OPEN = re.compile(
     rf"\[({'|'.join(blocks.READERS)})(?:(_JSON)(?:\s+(\w+))?\](\s*\{{.*)?|(?:\s+(\w+))?\])"
+)
+SKIMMED_LINES = 5  # the last ones of a piece that is passed over: all that anybody could read
+# What a line that matters has in it, and what of that is left without all other bytes.
+_SIGNS = b"\n=[`~"
+_OTHERS = bytes(byte for byte in range(256) if byte not in _SIGNS + TAKEN_OUT)
+_COLOURS = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+_MARKERS = (
+    *((mark, mark) for mark in (b"===", b"```", b"~~~")),
+    *((b"[", f"[{name}".encode()) for name in blocks.READERS),
 )
 # Tildes that are indented further are the underline of a traceback.
 _FENCE = re.compile(r"(?:\s*(`{3,})(?=[^`]*$)| {0,3}(~{3,}))")
@@ -109,6 +118,17 @@ class Text:
                         yield Said(text)
                     continue
             yield from self._line(text, is_whole)
+
+    def skim(self, data: bytes) -> list[Event] | None:
+        """Of output without any marker: its first line, which may have begun before, and its last
+        ones. A line that matters has one of the markers in its bytes, unless something that is
+        taken out of it stands in between."""
+        first, last = data.find(b"\n") + 1, last_lines(data, SKIMMED_LINES)
+        if not 0 < first <= last or self._block is not None:
+            return None
+        if _may_matter(self._lines.rest + data[:first]) or _may_matter(data[first:last]):
+            return None
+        return [*self.feed(data[:first]), *self.feed(data[last:])]
 
     def feed_err(self, data: bytes) -> Iterator[Event]:
         """What comes on either stream is read alike."""
@@ -217,6 +237,16 @@ class Text:
             yield Garbled(block.size, f"{block.full_name}: " + _("it is too long"))
             return
         block.lines.append(text if block.is_json else text[:FIELD_CHARS_MAX])
+
+
+def _may_matter(data: bytes) -> bool:
+    """Whether there may be a marker or a fence in it. Very fast where there are few signs of it."""
+    signs = data.translate(None, _OTHERS)
+    if taken_out := signs.translate(None, _SIGNS):
+        data = signs = _COLOURS.sub(b"", data)
+        if taken_out.strip(b"\x1b") or b"\x1b" in data:
+            return True
+    return any(left in signs and marker in data for left, marker in _MARKERS)
 
 
 def _indent(text: str) -> int:

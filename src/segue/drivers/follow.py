@@ -11,6 +11,9 @@ from pathlib import Path
 from segue.drivers.inotify import ANYTHING, FolderWatch
 
 CHUNK_BYTES = 16_384  # of short lines this takes ten milliseconds to read
+SKIM_BYTES = 1 << 20  # of what is passed over at once, far behind: a millisecond
+FAR_BEHIND_BYTES = 256 * 1024
+END_BYTES = 64 * 1024  # the end of a file is always read line by line
 LOOK_S = 0.2  # at a file that was removed while it is written: no folder tells of it any more
 
 
@@ -46,22 +49,26 @@ class Follower:
 
     The file need not exist yet. `offset` is where the next byte is read; while `on_bytes` runs,
     the bytes it was given are behind it. Those who share `turns` read one chunk in each turn of
-    the loop, all together.
+    the loop, all together. `skim` is offered big pieces where there is very much to read; False:
+    it has taken nothing in, and `on_bytes` gets them.
     """
 
     def __init__(
         self,
         watch: FolderWatch,
         path: Path,
-        on_bytes: Callable[[bytes], None],
+        on_bytes: Callable[[bytes], object],
         offset: int = 0,
         turns: Turns | None = None,
+        skim: Callable[[bytes], bool] | None = None,
     ) -> None:
         self._watch = watch
         self._path = path
         self._on_bytes = on_bytes
         self._offset = offset
         self._turns = turns or Turns()
+        self._skim = skim
+        self._read_until = 0  # what is before it was offered to `skim`, and refused
         self._fd: int | None = None
         self._look: asyncio.TimerHandle | None = None
         self._is_asked = False
@@ -139,8 +146,25 @@ class Follower:
                 self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
                 return False
+        if self._skim_chunk(self._fd):
+            return True
         data = os.pread(self._fd, CHUNK_BYTES, self._offset)
         if data:
             self._offset += len(data)
             self._on_bytes(data)
         return bool(data)
+
+    def _skim_chunk(self, fd: int) -> bool:
+        """Pass over a big piece, if there is one and nothing in it matters."""
+        if self._skim is None or self._offset < self._read_until:
+            return False
+        left = os.fstat(fd).st_size - self._offset
+        if left < FAR_BEHIND_BYTES:
+            return False
+        data = os.pread(fd, min(SKIM_BYTES, left - END_BYTES), self._offset)
+        is_passed = self._skim(data)
+        if is_passed:
+            self._offset += len(data)
+        else:
+            self._read_until = self._offset + len(data)
+        return is_passed

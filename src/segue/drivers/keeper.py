@@ -56,6 +56,7 @@ else:  # imported by the nursery, without the package
 
 FIFO_BYTES = 1 << 20
 DRAIN_CHUNKS_MAX = 256  # what a pipe may hold at most (1 MiB without privileges), and then some
+COPY_CHUNKS_MAX = 16  # of one output, before anything else gets its turn
 LINGER_S = 0.1  # leftovers that are about to end by themselves (a `tee` at the end of its input)
 LEFTOVER_GRACE_S = 1.0
 KILL_ROUND_S = 0.02
@@ -237,7 +238,7 @@ class Keeper:
             self.poll.register(feed.master, ours | (select.POLLOUT if feed.pending else 0))
         ready = dict(self.poll.poll(None if wait_s is None else wait_s * 1000))
         for output in self.outputs:
-            if ready.get(output.source, 0) & ~select.POLLOUT and output.copy() is None:
+            if ready.get(output.source, 0) & ~select.POLLOUT and self.copy(output) is None:
                 self.poll.unregister(output.source)  # all its writers are gone
         if feed and (feed.source in ready or ready.get(feed.master, 0) & select.POLLOUT):
             feed.turn()
@@ -246,6 +247,13 @@ class Keeper:
         if self.is_input_over and not (feed and (feed.open or feed.pending)):
             self.close_fifo()
         self.reap()
+
+    def copy(self, output: streams.Output) -> bool | None:
+        """A chunk; of an output that fills its pipe, several."""
+        left = COPY_CHUNKS_MAX
+        while (is_more := output.copy()) and output.is_big and left > 1:
+            left -= 1
+        return is_more
 
     def close_fifo(self) -> None:
         if self.fifo_end is not None:
@@ -325,11 +333,15 @@ class Keeper:
             "log_bytes": self.outputs[0].kept_bytes if self.outputs else 0,
             "lost_bytes": sum(output.lost_bytes for output in self.outputs),
             "lost_tail": "",
+            "tail_bytes": 0,
             "error": self.error,
         }
         if self.outputs and self.error is None:  # a long error leaves no room for it
             tail = self.outputs[0].lost_tail()
             record["lost_tail"] = binascii.b2a_base64(tail, newline=False).decode()
+            whole = self.outputs[0].lost_tail(records.TAIL_BYTES_MAX)
+            if len(whole) > len(tail):
+                record["tail_bytes"] = records.keep_tail(self.claim, whole)
         return record
 
     def leave_record(self) -> None:

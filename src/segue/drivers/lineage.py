@@ -31,8 +31,11 @@ def run_of(environ: Mapping[str, str], pid: int | None = None) -> dict[str, str]
     to us alone (where the tools of this run tell what they were asked for) stays."""
     own = {name: value for name, value in environ.items() if name.startswith("SEGUE_")}
     found = own if own.get(RUN) else None
-    for one in lineage(os.getpid() if pid is None else pid):
-        if _is_keeper(one) or _is_segue(one):
+    first = os.getpid() if pid is None else pid
+    for one in lineage(first):
+        if _is_keeper(one):
+            return found or {**own, **_kept_by(one)}
+        if one != first and _is_segue(one):
             return found or {**own, RUN: UNKNOWN}
         facts = processes.environ_of(one, "SEGUE_")
         if facts.get(RUN):
@@ -63,10 +66,17 @@ def _is_keeper(pid: int) -> bool:
     return any(word.endswith(_NURSERY) for word in processes.command_line(pid))
 
 
+def _kept_by(keeper: int) -> dict[str, str]:
+    """The run of a process that hides it, as the others below the same keeper show it."""
+    for pid in processes.descendants(keeper):
+        facts = processes.environ_of(pid, "SEGUE_")
+        if facts.get(RUN):
+            return facts
+    return {RUN: UNKNOWN}
+
+
 def _is_segue(pid: int) -> bool:
-    """A Segue above us: only what it runs for others is below it."""
-    if pid == os.getpid():
-        return False
+    """A Segue above the process: only what it runs for others is below it."""
     program, *words = processes.command_line(pid)
     if not PurePosixPath(os.fsdecode(program)).name.startswith("python"):
         return False

@@ -44,7 +44,7 @@ class Stat:
         return self.state not in "ZX" or self.threads > 1
 
 
-def _read(name: str) -> bytes:
+def read(name: str) -> bytes:
     """A file of /proc; empty where its process is gone, or another user's and closed to us."""
     try:
         fd = os.open(f"/proc/{name}", os.O_RDONLY)  # a file object costs several times as much
@@ -62,13 +62,13 @@ def _read(name: str) -> bytes:
 
 
 def read_stat(pid: int) -> Stat | None:
-    text = _read(f"{pid}/stat")
+    text = read(f"{pid}/stat")
     return Stat(text) if text else None
 
 
 def boot_id() -> str:
     """This boot of this machine: start times of another boot mean nothing."""
-    return _read("sys/kernel/random/boot_id").decode().strip()
+    return read("sys/kernel/random/boot_id").decode().strip()
 
 
 def start_time(pid: int) -> int | None:
@@ -82,7 +82,7 @@ def is_alive(pid: int, started: int) -> bool:
     return stat is not None and stat.started == started and stat.is_alive
 
 
-def _pids() -> list[int]:
+def pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - no pathlib
 
 
@@ -91,14 +91,14 @@ def _children(pid: int) -> list[int]:
         tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - keepers do without pathlib
     except (FileNotFoundError, ProcessLookupError):
         return []
-    lists = [_read(f"{pid}/task/{task}/children") for task in tasks]
+    lists = [read(f"{pid}/task/{task}/children") for task in tasks]
     return [int(child) for child in b" ".join(lists).split()]
 
 
 def _children_by_parent() -> dict[int, list[int]]:
     """The same for everybody by one look at all processes."""
     found: dict[int, list[int]] = {}
-    for pid in _pids():
+    for pid in pids():
         if stat := read_stat(pid):
             found.setdefault(stat.parent, []).append(pid)
     return found
@@ -164,12 +164,12 @@ def find_by_environ(name: str, value: str) -> list[int]:
     wanted = os.fsencode(f"{name}={value}")
     own, user = os.getpid(), os.geteuid()
     found = []
-    for pid in _pids():
+    for pid in pids():
         try:
             is_ours = os.stat(f"/proc/{pid}").st_uid == user  # noqa: PTH116 - no pathlib here
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if is_ours and pid != own and wanted in _read(f"{pid}/environ").split(b"\0"):
+        if is_ours and pid != own and wanted in read(f"{pid}/environ").split(b"\0"):
             found.append(pid)
     return found
 
@@ -177,15 +177,23 @@ def find_by_environ(name: str, value: str) -> list[int]:
 def environ_of(pid: int, prefix: str) -> dict[str, str]:
     """The variables with this prefix that a process was started with; empty if it is gone."""
     found: dict[str, str] = {}
-    for pair in _read(f"{pid}/environ").split(b"\0"):
+    for pair in read(f"{pid}/environ").split(b"\0"):
         name, _, value = os.fsdecode(pair).partition("=")
         if name.startswith(prefix):
             found[name] = value
     return found
 
 
+def user_of(pid: int) -> int | None:
+    """The user that a process runs as, also of one that is closed to us."""
+    for line in read(f"{pid}/status").splitlines():
+        if line.startswith(b"Uid:"):
+            return int(line.split()[2])  # the effective one
+    return None
+
+
 def command_line(pid: int) -> list[bytes]:
-    return _read(f"{pid}/cmdline").split(b"\0")
+    return read(f"{pid}/cmdline").split(b"\0")
 
 
 def stop_tree(pid: int, *, root: bool = True) -> None:

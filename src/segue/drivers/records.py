@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are neve
     from typing import Any
 
 RECORD_BYTES = 4096
+TAIL_BYTES_MAX = 128 * 1024  # reserved behind the record, for output that no log could take
 
 
 def _write(fd: int, content: dict[str, Any]) -> None:
@@ -31,6 +32,13 @@ def claim(path: str, content: dict[str, Any], spare: str | None = None) -> int:
     descriptor is for `leave`. `spare` is a file that is not needed any more, to be used again:
     it costs a file system much less to rename a file than to make one and delete one.
     """
+    fd = _claim(path, content, spare)
+    with suppress(OSError):  # the disk is almost full, or cannot reserve: `keep_tail` may fail then
+        os.posix_fallocate(fd, RECORD_BYTES, TAIL_BYTES_MAX)
+    return fd
+
+
+def _claim(path: str, content: dict[str, Any], spare: str | None) -> int:
     if spare is not None:
         with suppress(FileNotFoundError):
             return _claim_with(spare, path, content)
@@ -69,6 +77,16 @@ def is_revoked(path: str) -> bool:
 def note(fd: int, content: dict[str, Any]) -> None:
     """Change what the claim, open as `fd`, says: whoever reads sees the old content or the new."""
     os.pwrite(fd, json.dumps(content).encode().ljust(RECORD_BYTES), 0)
+
+
+def keep_tail(fd: int, tail: bytes) -> int:
+    """Write output that no log could take into the room behind the record; how much of it is there.
+    All or nothing: half a line is worth nothing."""
+    try:
+        is_kept = os.pwrite(fd, tail, RECORD_BYTES) == len(tail)
+    except OSError:
+        is_kept = False
+    return len(tail) if is_kept else 0
 
 
 def leave(fd: int, claim: str, end: str, content: dict[str, Any]) -> None:

@@ -148,9 +148,9 @@ def read_end(path: Path) -> End | None:
     if data is None:
         return None
     try:
-        return _end(json.loads(data))
+        return _end(_parsed(data), data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        text = _("{path} is not an end record: somebody wrote to it")
+        text = _("{path} is not an end record: another program wrote to it")
         raise AgentError(text.format(path=path)) from error
 
 
@@ -160,13 +160,21 @@ def read_outcome(claim: Path, end: Path) -> End | None:
     record = read_end(end)
     if record is not None or not claim.exists() or records.is_revoked(str(claim)):
         return record
-    held = _read_claim(claim)
-    return _end(held) if "ended_at" in held else None
+    held, data = _read_claim(claim)
+    return _end(held, data) if "ended_at" in held else None
 
 
-def _end(record: dict[str, Any]) -> End:
+def _parsed(data: bytes) -> Any:
+    """The record, which other bytes may follow."""
+    return json.JSONDecoder().raw_decode(data.decode("utf-8", "replace"))[0]
+
+
+def _end(record: dict[str, Any], data: bytes) -> End:
+    """`data`: all of its file. What no log could take stands in the record or behind it."""
     told = {name: value for name, value in record.items() if name not in CLAIMED}
     error, tail = told.pop("error"), binascii.a2b_base64(told.pop("lost_tail", ""))
+    behind = data[records.RECORD_BYTES :][: told.pop("tail_bytes", 0)]
+    tail = behind or tail  # none behind a record that was written anew
     return End(**told, lost_tail=tail, error=Failure(**error) if error else None)
 
 
@@ -176,7 +184,7 @@ def _bytes(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     try:
-        return os.read(fd, 2 * records.RECORD_BYTES)
+        return os.read(fd, records.RECORD_BYTES + records.TAIL_BYTES_MAX)
     finally:
         os.close(fd)
 
@@ -197,7 +205,7 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
         if records.is_revoked(str(claim)):
             # A keeper that has ended took its claim away: then there is a record now.
             return read_end(end) or _without_claim(claim, end, run)
-        held = _read_claim(claim)
+        held, data = _read_claim(claim)
         pid, started = held.get("pid", 0), held.get("started", 0)
         if held.get("boot") == processes.boot_id() and processes.is_alive(pid, started):
             return Live(run, pid, started)
@@ -206,7 +214,7 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
         if "ended_at" in held:  # the claim is just becoming the record, or its keeper was killed
             if pid:
                 _kill_orphans(run)
-            return _end(held)
+            return _end(held, data)
     except AgentError:
         pass  # a record that says nothing is no record
     _kill_orphans(run)
@@ -241,21 +249,22 @@ def is_under_way(claim: Path) -> bool | None:
     any more). A look: nothing is changed."""
     if not claim.exists():
         return None
-    held = _read_claim(claim)
+    held, _data = _read_claim(claim)
     is_ours = held.get("boot") == processes.boot_id()
     return is_ours and processes.is_alive(held.get("pid", 0), held.get("started", 0))
 
 
-def _read_claim(path: Path) -> dict[str, Any]:
-    """The claim; empty where somebody spoiled it, or it is gone: then no keeper can be found."""
+def _read_claim(path: Path) -> tuple[dict[str, Any], bytes]:
+    """The claim, and all of its file; empty where somebody spoiled it, or it is gone: then no
+    keeper can be found."""
     until = time.monotonic() + SETTLE_S
     while (data := _bytes(path)) == b"" and time.monotonic() < until:
         time.sleep(SETTLE_S / 10)  # made, and about to be written
     try:
-        content = json.loads(data or b"")
+        content = _parsed(data or b"")
     except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
+        return {}, b""
+    return (content, data or b"") if isinstance(content, dict) else ({}, b"")
 
 
 def _kill_orphans(run: str) -> None:

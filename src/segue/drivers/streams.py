@@ -6,13 +6,22 @@ without the rest of Segue: standard library only.
 
 from __future__ import annotations
 
+import fcntl
 import os
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # as in typing, which is slow to import; annotations are never evaluated here
     from segue.drivers.masking import Masker
 
+if TYPE_CHECKING or __name__ != "streams":
+    from segue.drivers.records import TAIL_BYTES_MAX
+else:  # imported by the keeper, without the package
+    from records import TAIL_BYTES_MAX
+
 CHUNK_BYTES = 65536
+BIG_CHUNK_BYTES = 1 << 18  # of an output that fills its pipe
+BIG_PIPE_BYTES = 1 << 20
 TAIL_BYTES = 2_600  # of what was lost: it fits into the block of the end record
 
 
@@ -29,6 +38,7 @@ class Output:
         self.source = source
         self.log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self.masker = masker
+        self.chunk_bytes = CHUNK_BYTES
         self.room_bytes = bytes_max
         self.kept_bytes = self.lost_bytes = 0
         self._tail = b""  # the end of what was lost
@@ -37,11 +47,24 @@ class Output:
     def copy(self) -> bool | None:
         """Copy a chunk: True, there may be more; False, not now; None, never again."""
         try:
-            data = os.read(self.source, CHUNK_BYTES)
+            data = os.read(self.source, self.chunk_bytes)
         except BlockingIOError:
             return False
+        if len(data) == CHUNK_BYTES == self.chunk_bytes:
+            self.grow()
         self.keep(self.masker.feed(data) if self.masker else data)
         return True if data else None
+
+    @property
+    def is_big(self) -> bool:
+        return self.chunk_bytes > CHUNK_BYTES
+
+    def grow(self) -> None:
+        """It prints faster than it is read: a bigger pipe, so that neither waits for the other so
+        often. Few runs need one, and all pipes of a user together are bounded."""
+        self.chunk_bytes = BIG_CHUNK_BYTES
+        with suppress(OSError):  # a terminal, or a user with many big pipes: the usual size will do
+            fcntl.fcntl(self.source, fcntl.F_SETPIPE_SZ, BIG_PIPE_BYTES)
 
     def finish(self) -> None:
         """Nothing more comes: what the masker held back is no secret, or only a part of one."""
@@ -68,15 +91,16 @@ class Output:
             self._tail = self._tail.removesuffix(b"\n") + b"\n"
         self.lost_bytes += len(data)
         self._tail += data
-        if len(self._tail) > TAIL_BYTES:
-            self._is_torn, self._tail = True, self._tail[-TAIL_BYTES:]
+        if len(self._tail) > TAIL_BYTES_MAX:
+            self._is_torn, self._tail = True, self._tail[-TAIL_BYTES_MAX:]
 
-    def lost_tail(self) -> bytes:
+    def lost_tail(self, bytes_max: int = TAIL_BYTES) -> bytes:
         """The end of what the log does not have, to be read behind it: an agent's report is mostly
         the last that it prints. Whole lines only, where it does not follow what is in the log."""
-        if not self._is_torn:
-            return self._tail
-        return b"\n" + self._tail.partition(b"\n")[2]
+        tail = self._tail[-bytes_max:]
+        if not self._is_torn and len(tail) == len(self._tail):
+            return tail
+        return b"\n" + tail.partition(b"\n")[2]
 
 
 class Feed:

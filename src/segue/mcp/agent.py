@@ -10,10 +10,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from segue.core.durations import parse_duration
-from segue.dialects import blocks, told
+from segue.dialects import blocks, tool_channel
 from segue.dialects.blocks import FIELD_CHARS_MAX, NAME_CHARS_MAX, OPTIONS_MAX
 from segue.dialects.events import Event
-from segue.dialects.told import STEP_MAX
+from segue.dialects.tool_channel import STEP_MAX
 from segue.mcp.tools import Arguments, Refused, Tool
 from segue.store.changes import stamp
 
@@ -129,8 +129,8 @@ class Reports:
             if value not in ("", None, [])
         }
         try:
-            line = told.line(tool, given, nonce=self._nonce, at=stamp(self._now()))
-        except told.TooLong as error:
+            line = tool_channel.line(tool, given, nonce=self._nonce, at=stamp(self._now()))
+        except tool_channel.TooLong as error:
             raise Refused(
                 f"Too long: {error}. Nothing was told. Put the details into a file, and name it."
             ) from error
@@ -162,27 +162,27 @@ class Reports:
                 "choice" if given.options else "clarification"
             )
             given = given.model_copy(update={"category": kind})
-        self.write(told.ASK, given)
+        self.write(tool_channel.ASK, given)
         return f"Asked. {STOP} the answer."
 
     def request(self, given: Dependency) -> str:
-        self.write(told.DEPENDENCY, given)
+        self.write(tool_channel.DEPENDENCY, given)
         return f"Asked for. {STOP} what came of it."
 
     def step(self, given: Step) -> str:
-        self.write(told.STEP, given)
+        self.write(tool_channel.STEP, given)
         return f"Noted: step {given.n} is done. Go on."
 
     def phase(self, given: Phase) -> str:
-        self.write(told.PHASE, given)
+        self.write(tool_channel.PHASE, given)
         return "Noted. End your turn now: what you have done is checked next."
 
     def task(self, given: Completed) -> str:
-        self.write(told.TASK, given)
+        self.write(tool_channel.TASK, given)
         return "Noted. End your turn now."
 
     def error(self, given: Error) -> str:
-        self.write(told.ERROR, given)
+        self.write(tool_channel.ERROR, given)
         if given.type == "fatal" or given.recovery == "checkpoint_and_fail":
             return "Noted. Stop working now and end your turn."
         if given.recovery == "pause_and_retry":
@@ -197,7 +197,7 @@ def tools(
     reports = Reports(environ, now)
     return [
         Tool(
-            told.ASK,
+            tool_channel.ASK,
             "Ask a person something you cannot decide or find out yourself. Then end your"
             " turn: you are started again with the answer.",
             Question,
@@ -205,7 +205,7 @@ def tools(
             is_always_loaded=True,
         ),
         Tool(
-            told.DEPENDENCY,
+            tool_channel.DEPENDENCY,
             "Ask a person for something you cannot work without: a key, a service, a file, a"
             " permission, a package. Then end your turn.",
             Dependency,
@@ -213,14 +213,14 @@ def tools(
             is_always_loaded=True,
         ),
         Tool(
-            told.STEP,
+            tool_channel.STEP,
             "Tell that a numbered step of your task is done, as soon as it is. Go on afterwards.",
             Step,
             reports.step,
             is_always_loaded=True,
         ),
         Tool(
-            told.PHASE,
+            tool_channel.PHASE,
             "Tell that the phase you were given is complete and checked by you. Call it once, as"
             " the last thing.",
             Phase,
@@ -228,7 +228,7 @@ def tools(
             is_always_loaded=True,
         ),
         Tool(
-            told.TASK,
+            tool_channel.TASK,
             "Tell that your task, if it has no phases, is complete and checked by you. Call it"
             " once, as the last thing.",
             Completed,
@@ -236,7 +236,7 @@ def tools(
             is_always_loaded=True,
         ),
         Tool(
-            told.ERROR,
+            tool_channel.ERROR,
             "Tell of an error that you cannot mend: recoverable (pause_and_retry, notify_user)"
             " or fatal (checkpoint_and_fail).",
             Error,

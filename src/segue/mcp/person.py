@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from segue.engine.acts import TEXT_BYTES_MAX, Actor
+from segue.engine.clock import Clock, SystemClock
 from segue.mcp import background, gates
 from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
-from segue.store.mailbox import ANSWER_BYTES_MAX
 from segue.work import overview
+from segue.work.add_act import Person
 from segue.work.config import JOBS_MAX
 from segue.work.overview import Standing, look
 from segue.work.project import Project, find_plan
@@ -24,6 +25,7 @@ INSTRUCTIONS = (
     " you. Answer or approve a gate only as the person you work for wants it."
 )
 PATH_CHARS_MAX = 4_096
+BY = Actor("mcp", "mcp")
 
 Path_ = Annotated[str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX)]
 GateId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -52,8 +54,11 @@ class Stop(Arguments):
 
 class Answer(Arguments):
     gate: GateId = Field(description="The id of an open gate, as status shows it.")
-    text: Annotated[str, StringConstraints(min_length=1, max_length=ANSWER_BYTES_MAX)] = Field(
+    text: Annotated[str, StringConstraints(min_length=1, max_length=TEXT_BYTES_MAX)] = Field(
         description="The answer; one of the gate's options if it has any."
+    )
+    own_words: bool = Field(
+        default=False, description="Pass the text on though it is none of the gate's options."
     )
 
 
@@ -61,15 +66,13 @@ class Approve(Arguments):
     gate: GateId = Field(description="The id of an open gate, as status shows it.")
 
 
-class Desk:
+class Commands:
     """The levers of one project."""
 
-    def __init__(
-        self, folder: Path, environ: Mapping[str, str], now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, folder: Path, environ: Mapping[str, str], clock: Clock) -> None:
         self._project = Project.around(folder.resolve())
         self._environ = environ
-        self._now = now
+        self._person = Person(self._project, BY, clock)
 
     def list_plans(self, _given: NoArguments) -> Json:
         root = self._project.root
@@ -93,12 +96,12 @@ class Desk:
         return overview.to_json(path)
 
     def run_plan(self, given: Run) -> str:
-        from segue.work.runner import Wishes, open_plan  # noqa: PLC0415 - most callers only look
+        from segue.work.runner import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
 
         plan = find_plan(self._inside(given.path))
         project = Project.around(plan)
         background.check_free(plan, project)
-        open_plan(Wishes(plan, agent=given.agent or None, jobs=given.jobs), self._environ)
+        open_plan(CommandOptions(plan, agent=given.agent or None, jobs=given.jobs), self._environ)
         options = [f"--on-failed={given.on_failed}"]
         if given.agent:
             options.append(f"--agent={given.agent}")
@@ -111,10 +114,10 @@ class Desk:
         return background.stop(plan, Project.around(plan))
 
     def answer(self, given: Answer) -> str:
-        return gates.answer(self._project, given.gate, given.text, self._now())
+        return gates.answer(self._person, given.gate, given.text, own_words=given.own_words)
 
     def approve(self, given: Approve) -> str:
-        return gates.approve(self._project, given.gate, self._now())
+        return gates.approve(self._person, given.gate)
 
     def _inside(self, given: str) -> Path:
         """A path of this project, whatever links are on the way."""
@@ -129,13 +132,9 @@ class Desk:
         return path
 
 
-def tools(
-    folder: Path,
-    environ: Mapping[str, str],
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> list[Tool]:
+def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) -> list[Tool]:
     """What a person's agent can see and do in a project."""
-    desk = Desk(folder, environ, now)
+    desk = Commands(folder, environ, clock or SystemClock())
     return [
         Tool(
             "list_plans",

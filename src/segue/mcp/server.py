@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def serve(folder: Path, environ: Mapping[str, str]) -> None:
     if facts is not None:
         from segue.mcp import agent  # noqa: PLC0415 - one of the two is needed
 
-        server = make(agent.tools(facts), agent.INSTRUCTIONS)
+        server = make(agent.tools(facts), agent.INSTRUCTIONS, partial(_refuse, facts, folder))
     else:
         from segue.mcp import person  # noqa: PLC0415
 
@@ -40,8 +41,12 @@ def serve(folder: Path, environ: Mapping[str, str]) -> None:
     asyncio.run(_serve(server))
 
 
-def make(tools: Sequence[Tool], instructions: str) -> Server[Any]:
-    """A server that offers these tools."""
+def make(
+    tools: Sequence[Tool],
+    instructions: str,
+    on_unknown: Callable[[str], None] = lambda _name: None,
+) -> Server[Any]:
+    """A server that offers these tools. `on_unknown` hears of others that were called."""
     by_name = {tool.name: tool for tool in tools}
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
@@ -51,6 +56,7 @@ def make(tools: Sequence[Tool], instructions: str) -> Server[Any]:
         # One after the other, in a thread: files and folders may be slow, pings must not be.
         tool = by_name.get(params.name)
         if tool is None:
+            await to_thread.run_sync(on_unknown, params.name, limiter=one_at_a_time)
             return _result(f"There is no tool {params.name}.", is_error=True)
         try:
             call = partial(tool.answer, params.arguments or {})
@@ -66,6 +72,15 @@ def make(tools: Sequence[Tool], instructions: str) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _refuse(facts: Mapping[str, str], folder: Path, name: str) -> None:
+    """An agent called a person's tool: kept and told, as whatever else it tries in that place."""
+    from segue.mcp import person  # noqa: PLC0415 - agents hardly ever need these
+    from segue.work import refusals  # noqa: PLC0415
+
+    if name in {tool.name for tool in person.tools(folder, facts)}:
+        refusals.note(facts, "mcp", name, datetime.now(UTC))
 
 
 async def _serve(server: Server[Any]) -> None:

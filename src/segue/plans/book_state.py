@@ -153,9 +153,9 @@ def parse(data: bytes) -> BookState:
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise DamagedError(_("it is no JSON: {why}").format(why=error)) from error
+        raise DamagedError(_("it is not JSON: {why}").format(why=error)) from error
     if not isinstance(found, dict):
-        raise DamagedError(_("it is no JSON object"))
+        raise DamagedError(_("it is not a JSON object"))
     _check_version(found.get("schema_version"))
     values = _read(found, FIELDS, "")
     own = found.get(OWN)

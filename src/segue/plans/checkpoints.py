@@ -84,7 +84,7 @@ def _load(block: str, line: int) -> Any:
 def _one(entry: Any, number: int, line: int) -> Checkpoint:
     if not isinstance(entry, dict):
         raise CheckpointsError(
-            _("entry {n} is no mapping with id, description, validate").format(n=number), line
+            _("entry {n} is not a mapping with id, description and validate").format(n=number), line
         )
     id = entry.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):

@@ -37,7 +37,7 @@ class BrokenError(Exception):
 def parse(data: bytes) -> Feature:
     found = _load(data)
     if not isinstance(found, dict):
-        raise BrokenError(_("it is empty") if found is None else _("it is no mapping"), 1, 1)
+        raise BrokenError(_("it is empty") if found is None else _("it is not a mapping"), 1, 1)
     feature = _text(found, "feature", data)
     return Feature(
         feature=feature or "",

@@ -126,7 +126,7 @@ def _wrong(act: Act, file: str) -> Problem | None:
         return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
     durations = {"wait": 0, "limit": 1}
     if act.verb in durations and parse_duration(act.words[durations[act.verb]]) is None:
-        message = _("this is no duration")
+        message = _("this is not a duration")
         return Problem("bad_scenario", message, file, act.line, _("write 90s, 5m, 2h or 500ms"))
     return None
 

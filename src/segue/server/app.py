@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from segue import __version__
 from segue.server import (
     bounds,
+    callers,
     documenting,
     downloads,
     events,
@@ -20,13 +21,13 @@ from segue.server import (
     system,
     tasks,
 )
-from segue.server.desk_port import Desk
-from segue.server.door import Door
-from segue.server.entrance import Entrance
+from segue.server.auth import Entrance
+from segue.server.desk_port import Commands
 from segue.server.hub import HEARTBEAT_S, Hub
+from segue.server.idempotency import Once, ReplyBook
 from segue.server.metrics import Requests
+from segue.server.middleware import Door
 from segue.server.rendering import Shelf
-from segue.server.replies import Once, ReplyBook
 
 ABOUT = (
     "Tasks that pass through phases, with people in between. Errors are problem documents "
@@ -36,7 +37,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def make_app(
-    desk: Desk,
+    desk: Commands,
     *,
     token: str,
     replies: ReplyBook,
@@ -46,9 +47,11 @@ def make_app(
     rate: bounds.Rate = bounds.REQUESTS,
     failed_logins: bounds.Rate = bounds.FAILED_LOGINS,
     heartbeat_s: float = HEARTBEAT_S,
+    on_agent: callers.OnAttempt = lambda _attempt: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
-    """`pages` adds what browsers see; `app.state.hub` is to be closed at the end."""
+    """`pages` adds what browsers see; `on_agent` hears what agents tried; `app.state.hub` is to be
+    closed at the end."""
     app = FastAPI(
         title="Segue",
         version=__version__,
@@ -80,6 +83,7 @@ def make_app(
         body_bytes_max=body_bytes_max,
         visits=bounds.Meter(rate, time.monotonic),
         failures=failures,
+        on_agent=on_agent,
     )
     app.state.hub = hub
     return app

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from segue.work.server.acting import Keep
-from segue.work.server.desk import NewTask
+from segue.work.phases.acting import Keep
+from segue.work.phases.commands import NewTask
 
-__all__ = ["Desk", "EventDesk", "GateDesk", "Json", "NewTask", "SystemDesk", "TaskDesk"]
+__all__ = ["Commands", "EventDesk", "GateDesk", "Json", "NewTask", "SystemDesk", "TaskDesk"]
 
 Json = dict[str, Any]
 
@@ -113,7 +113,7 @@ class SystemDesk(Protocol):
     def change_settings(self, changes: Mapping[str, Any]) -> Json: ...
 
 
-class Desk(TaskDesk, GateDesk, EventDesk, SystemDesk, Protocol):
+class Commands(TaskDesk, GateDesk, EventDesk, SystemDesk, Protocol):
     """All of it."""
 
     def kept_with(self, act: Callable[[], Json], keep: Keep) -> Json:

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from segue.server import answers
+from segue.server import responses
 from segue.server.problems import MEDIA_TYPE
 
 Responses = dict[int | str, dict[str, Any]]
@@ -17,7 +17,7 @@ _REF = {"$ref": "#/components/schemas/Problem"}
 _WORDS = {
     400: "The body cannot be read",
     401: "No token, or a wrong one",
-    403: "The request comes from another site",
+    403: "The request comes from another site, or an agent sent it",
     404: "There is no such thing",
     408: "The body did not arrive in time",
     409: "Not in this state; the problem names the state and what is allowed in it",
@@ -30,8 +30,8 @@ _WORDS = {
     503: "The database is busy or the disk full, nothing was done; `Retry-After` says when to come"
     " back",
 }
-_ALWAYS = (401, 421, 422, 429, 503)
-_CHANGING = (400, 403, 408, 413, 415)
+_ALWAYS = (401, 403, 421, 422, 429, 503)
+_CHANGING = (400, 408, 413, 415)
 
 
 def reading(*more: int) -> Responses:
@@ -69,7 +69,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     )
     parts = document.setdefault("components", {})
     _models, schemas = models_json_schema(
-        [(answers.Problem, "serialization")], ref_template="#/components/schemas/{model}"
+        [(responses.Problem, "serialization")], ref_template="#/components/schemas/{model}"
     )
     parts.setdefault("schemas", {}).update(schemas["$defs"])
     for unused in ("HTTPValidationError", "ValidationError"):

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from segue.i18n import _
-from segue.server.desk_port import Desk
+from segue.server.desk_port import Commands
 from segue.server.documenting import content, reading
 from segue.server.parameters import Limit, Offset
 from segue.server.problems import problem
@@ -26,7 +26,7 @@ _PART = content("text/plain", "The part that was asked for.")
 _ZIP = content("application/zip", "The deliverables.", type="string", format="binary")
 
 
-def add(routes: APIRouter, desk: Desk) -> None:
+def add(routes: APIRouter, desk: Commands) -> None:
     @routes.get(
         "/api/tasks/{id}/deliverables.zip",
         response_class=StreamingResponse,
@@ -80,7 +80,7 @@ def _asked(header: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1 if last else size, size)
 
 
-async def _pieces(desk: Desk, id: str, start: int, end: int) -> AsyncIterator[bytes]:
+async def _pieces(desk: Commands, id: str, start: int, end: int) -> AsyncIterator[bytes]:
     """Read only as fast as the client takes it."""
     while start < end:
         piece, _size = desk.log(id, offset=start, limit=min(PIECE_BYTES, end - start))

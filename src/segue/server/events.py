@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from segue.i18n import _
-from segue.server.desk_port import Desk
+from segue.server.desk_port import Commands
 from segue.server.documenting import content, reading
 from segue.server.hub import CLIENTS_MAX, Hub
 from segue.server.parameters import SeenId, SeenQuery
@@ -20,7 +20,7 @@ _STREAM = content(
 )
 
 
-def add(routes: APIRouter, desk: Desk, hub: Hub) -> None:
+def add(routes: APIRouter, desk: Commands, hub: Hub) -> None:
     def stream(after: int | None, task: str | None) -> Response:
         if hub.clients >= CLIENTS_MAX:
             detail = _("too many clients follow the events already")

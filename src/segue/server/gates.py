@@ -7,19 +7,19 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from segue.server import answers, bodies
-from segue.server.desk_port import Desk
+from segue.server import bodies, responses
+from segue.server.desk_port import Commands
 from segue.server.documenting import changing, reading
+from segue.server.idempotency import Once
 from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import Shelf, rendered
-from segue.server.replies import Once
 
 Kind = Annotated[Literal["review", "question", "dependency", "stuck"] | None, Query()]
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
-def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
-    @routes.get("/api/inbox", response_model=answers.Inbox, responses=reading())
+def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
+    @routes.get("/api/inbox", response_model=responses.Inbox, responses=reading())
     async def show_inbox(
         kind: Kind = None, task: Text = None, page: Page = 1, page_size: PageSize = 50
     ) -> Response:
@@ -34,18 +34,18 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
     _add_dependencies(routes, desk, once)
 
 
-def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
-    @routes.get("/api/tasks/{id}/reviews", response_model=answers.Reviews, responses=reading(404))
+def _add_reviews(routes: APIRouter, desk: Commands, once: Once) -> None:
+    @routes.get("/api/tasks/{id}/reviews", response_model=responses.Reviews, responses=reading(404))
     async def list_reviews(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         return rendered(desk.reviews(id, page=page, page_size=page_size))
 
-    @routes.get("/api/reviews/{id}", response_model=answers.Review, responses=reading(404))
+    @routes.get("/api/reviews/{id}", response_model=responses.Review, responses=reading(404))
     async def show_review(id: str) -> Response:
         """With the texts of its deliverables, and what changed since the round before."""
         return rendered(desk.review(id))
 
     @routes.post(
-        "/api/reviews/{id}/approve", response_model=answers.Review, responses=changing(404, 409)
+        "/api/reviews/{id}/approve", response_model=responses.Review, responses=changing(404, 409)
     )
     async def approve_review(
         id: str, request: Request, key: Key = None, body: bodies.Approve | None = None
@@ -55,7 +55,7 @@ def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
 
     @routes.post(
         "/api/reviews/{id}/request-changes",
-        response_model=answers.Review,
+        response_model=responses.Review,
         responses=changing(404, 409),
     )
     async def request_changes(
@@ -70,15 +70,15 @@ def _add_reviews(routes: APIRouter, desk: Desk, once: Once) -> None:
         )
 
 
-def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
-    @routes.get("/api/questions", response_model=answers.Questions, responses=reading())
+def _add_questions(routes: APIRouter, desk: Commands, once: Once) -> None:
+    @routes.get("/api/questions", response_model=responses.Questions, responses=reading())
     async def list_questions(
         status: Status = None, page: Page = 1, page_size: PageSize = 50
     ) -> Response:
         return rendered(desk.questions(status=status, page=page, page_size=page_size))
 
     @routes.get(
-        "/api/tasks/{id}/questions", response_model=answers.Questions, responses=reading(404)
+        "/api/tasks/{id}/questions", response_model=responses.Questions, responses=reading(404)
     )
     async def list_task_questions(
         id: str, status: Status = None, page: Page = 1, page_size: PageSize = 50
@@ -86,7 +86,9 @@ def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
         return rendered(desk.questions(id, status=status, page=page, page_size=page_size))
 
     @routes.post(
-        "/api/questions/{id}/answer", response_model=answers.Question, responses=changing(404, 409)
+        "/api/questions/{id}/answer",
+        response_model=responses.Question,
+        responses=changing(404, 409),
     )
     async def answer_question(
         id: str, body: bodies.Answer, request: Request, key: Key = None
@@ -101,16 +103,18 @@ def _add_questions(routes: APIRouter, desk: Desk, once: Once) -> None:
         )
 
 
-def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
+def _add_dependencies(routes: APIRouter, desk: Commands, once: Once) -> None:
     @routes.get(
-        "/api/tasks/{id}/dependencies", response_model=answers.Dependencies, responses=reading(404)
+        "/api/tasks/{id}/dependencies",
+        response_model=responses.Dependencies,
+        responses=reading(404),
     )
     async def list_dependencies(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         return rendered(desk.dependencies(id, page=page, page_size=page_size))
 
     @routes.post(
         "/api/dependencies/{id}/provide",
-        response_model=answers.Dependency,
+        response_model=responses.Dependency,
         responses=changing(404, 409),
     )
     async def provide_dependency(
@@ -120,7 +124,7 @@ def _add_dependencies(routes: APIRouter, desk: Desk, once: Once) -> None:
 
     @routes.post(
         "/api/dependencies/{id}/reject",
-        response_model=answers.Dependency,
+        response_model=responses.Dependency,
         responses=changing(404, 409),
     )
     async def reject_dependency(

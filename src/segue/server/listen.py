@@ -12,13 +12,14 @@ import errno
 import ipaddress
 import signal
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from segue.engine import signals as engine_signals
 from segue.errors import UserError
@@ -53,8 +54,8 @@ def bind(
     if not (tls or is_exposed or ipaddress.ip_address(address[0]).is_loopback):
         raise UserError(
             "not_loopback",
-            _("{host} can be reached from other machines, and there is no TLS").format(host=host),
-            hint=_("listen on 127.0.0.1, give a certificate, or say that it is meant"),
+            _("other machines can reach {host}, and it has no TLS").format(host=host),
+            hint=_("bind to 127.0.0.1, pass a certificate, or pass --insecure"),
         )
     sock = socket.socket(family, kind, protocol)
     try:
@@ -94,7 +95,38 @@ async def serve(
     app: FastAPI, sock: socket.socket, stop: asyncio.Event, *, tls: Tls | None = None
 ) -> None:
     """Answer until `stop`; then take nothing new, end the streams, finish what was begun."""
-    config = uvicorn.Config(
+    server = _Server(_config(app, tls))
+
+    async def end() -> None:
+        await stop.wait()
+        server.should_exit = True
+        app.state.hub.close()
+
+    ending = asyncio.create_task(end())
+    try:
+        await server.serve([sock])
+    finally:
+        ending.cancel()
+        app.state.hub.close()
+        sock.close()
+
+
+@contextlib.asynccontextmanager
+async def answering(
+    app: ASGIApp, sock: socket.socket, *, tls: Tls | None = None
+) -> AsyncIterator[None]:
+    """Answer meanwhile; the socket is there for `serve` afterwards, with whoever comes then."""
+    server = _Server(_config(app, tls))
+    serving = asyncio.create_task(server.serve([sock.dup()]))  # it closes what it is given
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+def _config(app: ASGIApp, tls: Tls | None) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         http=BoundedProtocol,
         ws="none",
@@ -110,20 +142,6 @@ async def serve(
         ssl_certfile=tls.certificate if tls else None,
         ssl_keyfile=tls.key if tls else None,
     )
-    server = _Server(config)
-
-    async def end() -> None:
-        await stop.wait()
-        server.should_exit = True
-        app.state.hub.close()
-
-    ending = asyncio.create_task(end())
-    try:
-        await server.serve([sock])
-    finally:
-        ending.cancel()
-        app.state.hub.close()
-        sock.close()
 
 
 @contextlib.contextmanager

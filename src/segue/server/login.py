@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from segue.i18n import _, language
+from segue.server.auth import COOKIE, LOGIN_S, Entrance
 from segue.server.bounds import Meter
-from segue.server.entrance import COOKIE, LOGIN_S, Entrance
 from segue.server.problems import too_many
 
 _PAGE = """<!doctype html>

@@ -19,8 +19,8 @@ from starlette.routing import Match
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import files
-from segue.work.server import storage
-from segue.work.server.refused import Refused
+from segue.work.phases import storage
+from segue.work.phases.refused import Refused
 
 MEDIA_TYPE = "application/problem+json"
 ERRORS_MAX = 50

@@ -1,4 +1,5 @@
 """HTTP on a connection, with bounds that uvicorn leaves open: on the head of a request.
+Each request carries the connection that it came by.
 
 A client that sends an endless head, or none at all, is let go.
 """
@@ -6,8 +7,11 @@ A client that sends an endless head, or none at all, is let go.
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from segue.server import callers
 
 HEAD_BYTES_MAX = 64_000
 HEAD_WAIT_S = 20.0
@@ -18,12 +22,14 @@ _TOO_LARGE = (
 
 
 class BoundedProtocol(HttpToolsProtocol):
+    _connection: callers.Connection
     _head_bytes = 0
     _in_head = True
     _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._connection = callers.Connection(transport)
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -40,6 +46,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        cast("dict[str, Any]", self.scope)[callers.SCOPE] = self._connection
         self._in_head = True
         if self._patience is None:
             self._wait_for_head()

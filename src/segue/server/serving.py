@@ -11,7 +11,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 from segue.drivers.notify import Way
@@ -20,15 +22,21 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.server import listen, log
 from segue.server.app import make_app
+from segue.server.callers import Attempt
+from segue.server.idempotency import StoredReplies
+from segue.server.middleware import refusing
 from segue.server.pages import pages
-from segue.server.replies import StoredReplies
+from segue.server.problems import of_user_error
 from segue.store import files, lock
-from segue.work import channels, config
+from segue.store.changes import Change
+from segue.work import channels, config, refusals
+from segue.work.locks import notices_lock
+from segue.work.notices import WorkLetters
 from segue.work.outbox import Courier, Outbox
+from segue.work.phases import closing, orphans, storage
+from segue.work.phases.app import App, open_office
+from segue.work.phases.notices import ServerLetters
 from segue.work.project import Project
-from segue.work.server import closing, left_over, storage
-from segue.work.server.notices import ServerLetters
-from segue.work.server.office import Office, open_office
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0  # for a disk that is full at the start
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
@@ -84,11 +92,12 @@ async def serve(
                 replies=StoredReplies(office.desk.office.records.store),
                 hosts=listen.hosts(host, names),
                 pages=pages(office.desk),
+                on_agent=partial(_note, office),
             )
             ways, missing = channels.read_ways(settings.notify, environ, clock, folder)
             if missing:
                 raise UserError.of(missing)
-            left_over.tell(office.supervisor)
+            orphans.tell(office.supervisor)
             office.supervisor.recover()
             is_given = bool(environ.get("SEGUE_TOKEN"))
             opened.append(
@@ -102,16 +111,19 @@ async def serve(
             on_listening(opened[-1])
             courier = Courier(_outbox(office, settings, clock, tz, ways, url))
             office.supervisor.on_commit(courier.wake)
+            of_plans = _courier_of_plans(office, project, settings, clock, tz, ways)
             try:
                 await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
             finally:
                 await courier.close(0)
+                if of_plans is not None:
+                    await of_plans.close(0)
             (folder / PLACE_FILE).unlink(missing_ok=True)
 
     opened: list[Listening] = []
     try:
         with listen.signals(stop):
-            await _when_there_is_room(once, stop, lambda: not opened)
+            await _when_there_is_room(once, stop, lambda: not opened, sock, tls)
     finally:
         sock.close()
     return 0
@@ -121,8 +133,11 @@ async def _when_there_is_room(
     begin: Callable[[], Coroutine[Any, Any, None]],
     stop: asyncio.Event,
     may_wait: Callable[[], bool],
+    sock: socket,
+    tls: listen.Tls | None,
 ) -> None:
-    """A disk that is full at the start is waited for, like one that fills up later."""
+    """A disk that is full at the start is waited for, like one that fills up later: clients get the
+    same answer meanwhile."""
     wait_s = FIRST_WAIT_S
     while not stop.is_set():
         try:
@@ -141,9 +156,10 @@ async def _when_there_is_room(
             if wait_s == FIRST_WAIT_S:
                 text = _("{why}; the server waits until it can write, and begins then")
                 logger.error("%s", text.format(why=told))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait_s):
-                await stop.wait()
+        async with listen.answering(refusing(of_user_error(told)), sock, tls=tls):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await stop.wait()
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
 
@@ -165,7 +181,7 @@ def check_free(project: Project) -> None:
     )
 
 
-async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+async def _work(office: App, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
     """Both go on until one of them ends; then the other ends in order."""
     front = asyncio.create_task(serving)
     work = asyncio.create_task(office.supervisor.loop())
@@ -180,8 +196,26 @@ async def _work(office: Office, serving: Coroutine[Any, Any, None], stop: asynci
         task.result()
 
 
+def _note(office: App, attempt: Attempt) -> None:
+    """What an agent tried is kept and told; whether that works or not, it stays refused."""
+    supervisor = office.supervisor
+
+    def changes() -> list[Change]:
+        store, now = supervisor.records.store, supervisor.clock.now()
+        return refusals.changes(
+            store, attempt.run, attempt.via, attempt.tried, now,
+            is_change=attempt.is_change, is_at_server=True,
+        )  # fmt: skip
+
+    try:
+        if changes():
+            supervisor.commit(then=changes)
+    except UserError as error:
+        logger.error("run %s tried %s: %s", attempt.name, attempt.tried, error)
+
+
 def _outbox(
-    office: Office,
+    office: App,
     settings: config.Config,
     clock: Clock,
     tz: tzinfo,
@@ -191,6 +225,21 @@ def _outbox(
     veil = office.supervisor.saving.veil.text
     letters = ServerLetters(office.supervisor.records, url, veil)
     return Outbox(letters, clock, ways, channels.quiet(settings.notify), tz)
+
+
+def _courier_of_plans(
+    office: App,
+    project: Project,
+    settings: config.Config,
+    clock: Clock,
+    tz: tzinfo,
+    ways: Sequence[Way],
+) -> Courier | None:
+    """Sends what plans of the same project have left whose owners have ended."""
+    if not ways:
+        return None
+    letters, turn = WorkLetters(office.supervisor.records.store), lock.Turn(notices_lock(project))
+    return Courier(Outbox(letters, clock, ways, channels.quiet(settings.notify), tz, turn=turn))
 
 
 def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from segue import __version__
-from segue.core.serving import Stage
-from segue.server import answers, bodies, metrics
-from segue.server.desk_port import Desk
+from segue.core.serving import STAGES
+from segue.server import bodies, metrics, responses
+from segue.server.desk_port import Commands
 from segue.server.documenting import changing, content, reading
 from segue.server.hub import Hub
 from segue.server.rendering import rendered
@@ -21,7 +21,7 @@ _METRICS = content("text/plain", "Figures in the text format of Prometheus.")
 SettingsBody = Annotated[bodies.Settings, Body()]
 
 
-def add(routes: APIRouter, desk: Desk, hub: Hub, requests: metrics.Requests) -> None:
+def add(routes: APIRouter, desk: Commands, hub: Hub, requests: metrics.Requests) -> None:
     began = monotonic()
 
     async def show_health() -> Response:
@@ -37,7 +37,7 @@ def add(routes: APIRouter, desk: Desk, hub: Hub, requests: metrics.Requests) -> 
         routes.get(
             f"{prefix}/health",
             include_in_schema=is_documented,
-            response_model=answers.Health,
+            response_model=responses.Health,
             responses={status: reading()[status] for status in (421, 429)},
             openapi_extra={"security": []},
         )(show_health)
@@ -48,27 +48,29 @@ def add(routes: APIRouter, desk: Desk, hub: Hub, requests: metrics.Requests) -> 
             responses=reading() | {200: _METRICS},
         )(show_metrics)
 
-    @routes.get("/api/limits", response_model=answers.Anything, responses=reading())
+    @routes.get("/api/limits", response_model=responses.Anything, responses=reading())
     async def show_limits() -> Response:
         return rendered(desk.limits())
 
-    @routes.get("/api/workers", response_model=answers.Anything, responses=reading())
+    @routes.get("/api/workers", response_model=responses.Anything, responses=reading())
     async def show_workers() -> Response:
         return rendered(desk.workers())
 
-    @routes.get("/api/settings", response_model=answers.Anything, responses=reading())
+    @routes.get("/api/settings", response_model=responses.Anything, responses=reading())
     async def show_settings() -> Response:
         return rendered(desk.settings())
 
-    @routes.patch("/api/settings", response_model=answers.Anything, responses=changing(409))
+    @routes.patch("/api/settings", response_model=responses.Anything, responses=changing(409))
     async def change_settings(body: SettingsBody) -> Response:
         return rendered(desk.change_settings(body))
 
 
-def _figures(desk: Desk, hub: Hub, requests: metrics.Requests, uptime_s: float) -> Iterator[str]:
+def _figures(
+    desk: Commands, hub: Hub, requests: metrics.Requests, uptime_s: float
+) -> Iterator[str]:
     totals = {
         str(stage): int(desk.list_tasks(status=stage, page=1, page_size=1)["total"])
-        for stage in Stage
+        for stage in STAGES
     }
     yield from metrics.gauge(
         "segue_tasks", "Tasks by state.", (({"status": s}, n) for s, n in totals.items())

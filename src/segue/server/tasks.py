@@ -8,20 +8,20 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from segue.core.serving import Stage
-from segue.server import answers, bodies
-from segue.server.desk_port import Desk, Json, NewTask
+from segue.core import serving
+from segue.server import bodies, responses
+from segue.server.desk_port import Commands, Json, NewTask
 from segue.server.documenting import changing, reading
+from segue.server.idempotency import Once
 from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import Shelf, rendered
-from segue.server.replies import Once
 
-Status = Annotated[Stage | None, Query()]
+Status = Annotated[serving.Status | None, Query()]
 _PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}
 
 
-def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
-    @routes.get("/api/tasks", response_model=answers.Tasks, responses=reading())
+def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
+    @routes.get("/api/tasks", response_model=responses.Tasks, responses=reading())
     async def list_tasks(
         status: Status = None,
         type: Text = None,
@@ -45,7 +45,7 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
     @routes.post(
         "/api/tasks",
         status_code=201,
-        response_model=answers.Task,
+        response_model=responses.Task,
         responses=changing(409) | {201: _PLACE},
     )
     async def create_task(body: bodies.GivenTask, request: Request, key: Key = None) -> Response:
@@ -60,11 +60,11 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
         )
         return once(request, key, lambda: desk.create_task(given))
 
-    @routes.get("/api/tasks/{id}", response_model=answers.Task, responses=reading(404))
+    @routes.get("/api/tasks/{id}", response_model=responses.Task, responses=reading(404))
     async def show_task(id: str) -> Response:
         return rendered(desk.task(id))
 
-    @routes.patch("/api/tasks/{id}", response_model=answers.Task, responses=changing(404, 409))
+    @routes.patch("/api/tasks/{id}", response_model=responses.Task, responses=changing(404, 409))
     async def change_task(id: str, body: bodies.Changes) -> Response:
         return rendered(desk.change_task(id, body.given()))
 
@@ -78,36 +78,36 @@ def add(routes: APIRouter, desk: Desk, once: Once, shelf: Shelf) -> None:
     _add_new_from_old(routes, desk, once)
 
 
-def _add_looks(routes: APIRouter, desk: Desk) -> None:
-    @routes.get("/api/tasks/{id}/agent", response_model=answers.Agent, responses=reading(404))
+def _add_looks(routes: APIRouter, desk: Commands) -> None:
+    @routes.get("/api/tasks/{id}/agent", response_model=responses.Agent, responses=reading(404))
     async def show_agent(id: str) -> Response:
         await desk.saved(id)
         return rendered(desk.agent(id))
 
-    @routes.get("/api/tasks/{id}/phases", response_model=answers.Items, responses=reading(404))
+    @routes.get("/api/tasks/{id}/phases", response_model=responses.Items, responses=reading(404))
     async def list_phases(id: str) -> Response:
         return rendered(desk.phases(id))
 
     @routes.get(
-        "/api/tasks/{id}/checkpoints", response_model=answers.Checkpoints, responses=reading(404)
+        "/api/tasks/{id}/checkpoints", response_model=responses.Checkpoints, responses=reading(404)
     )
     async def list_checkpoints(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         await desk.saved(id)
         return rendered(desk.checkpoints(id, page=page, page_size=page_size))
 
-    @routes.get("/api/tasks/{id}/journal", response_model=answers.Journal, responses=reading(404))
+    @routes.get("/api/tasks/{id}/journal", response_model=responses.Journal, responses=reading(404))
     async def list_journal(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         return rendered(desk.journal(id, page=page, page_size=page_size))
 
 
-def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
+def _add_actions(routes: APIRouter, desk: Commands, once: Once) -> None:
     """Each leads to the task as it is then, or to 409 with what is allowed."""
 
     def add_plain(action: str, act: Callable[[str], Json]) -> None:
         @routes.post(
             f"/api/tasks/{{id}}/{action}",
             name=f"{action.replace('-', '_')}_task",
-            response_model=answers.Task,
+            response_model=responses.Task,
             responses=changing(404, 409),
         )
         async def do(
@@ -123,7 +123,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
     add_plain("fail", desk.fail)
 
     @routes.post(
-        "/api/tasks/{id}/cancel", response_model=answers.Task, responses=changing(404, 409)
+        "/api/tasks/{id}/cancel", response_model=responses.Task, responses=changing(404, 409)
     )
     async def cancel_task(
         id: str, request: Request, key: Key = None, body: bodies.Cancel | None = None
@@ -132,7 +132,7 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
         return once(request, key, lambda: desk.cancel(id, reason), lambda: desk.task(id))
 
     @routes.post(
-        "/api/tasks/{id}/rewind", response_model=answers.Task, responses=changing(404, 409)
+        "/api/tasks/{id}/rewind", response_model=responses.Task, responses=changing(404, 409)
     )
     async def rewind_task(
         id: str, body: bodies.Rewind, request: Request, key: Key = None
@@ -143,11 +143,11 @@ def _add_actions(routes: APIRouter, desk: Desk, once: Once) -> None:
         )
 
 
-def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
+def _add_new_from_old(routes: APIRouter, desk: Commands, once: Once) -> None:
     @routes.post(
         "/api/tasks/{id}/retry",
         status_code=201,
-        response_model=answers.Task,
+        response_model=responses.Task,
         responses=changing(404, 409) | {201: _PLACE},
     )
     async def retry_task(
@@ -159,7 +159,7 @@ def _add_new_from_old(routes: APIRouter, desk: Desk, once: Once) -> None:
     @routes.post(
         "/api/tasks/{id}/fork",
         status_code=201,
-        response_model=answers.Task,
+        response_model=responses.Task,
         responses=changing(404, 409) | {201: _PLACE},
     )
     async def fork_task(

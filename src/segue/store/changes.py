@@ -13,7 +13,7 @@ Value = str | int | float | None
 class Move:
     """One entity goes from a state to another. Journalled."""
 
-    entity: str  # task, run, park, gate, account, plan
+    entity: str  # work, task, agent, run, park, gate, account, pane, act
     id: str
     state: str  # expected
     to: str
@@ -56,6 +56,17 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """Something happened that changes no state and has no row of its own. Journalled."""
+
+    entity: str
+    id: str
+    to: str
+    cause: str
+    data: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Put:
     """A row of a table without states: added, or put in the place of the one with its key."""
 
@@ -71,7 +82,7 @@ class Drop:
     where: Mapping[str, Value]
 
 
-Change = Move | Add | Note | Remove | Put | Drop
+Change = Move | Add | Note | Remove | Record | Put | Drop
 
 
 def stamp(at: datetime) -> str:

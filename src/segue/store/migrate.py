@@ -16,6 +16,12 @@ def steps() -> list[str]:
     return [(folder / name).read_text(encoding="utf-8") for name in names]
 
 
+def newest() -> int:
+    """The schema version that this Segue writes."""
+    folder = files("segue.store") / "migrations"
+    return sum(entry.name.endswith(".sql") for entry in folder.iterdir())
+
+
 def version(db: sqlite3.Connection) -> int:
     found: int = db.execute("PRAGMA user_version").fetchone()[0]
     return found
@@ -34,21 +40,19 @@ def check_not_newer(found: int, known: int, path: str) -> None:
 
 
 def migrate(db: sqlite3.Connection, path: str) -> None:
-    """Apply what is missing, each step and its number in one transaction."""
+    """Apply all steps that are missing in one transaction: what one step makes and a later one
+    replaces is never written, and half of an upgrade never stays."""
     todo = steps()
     check_not_newer(version(db), len(todo), path)
-    while version(db) < len(todo):
-        _step(db, todo)
-
-
-def _step(db: sqlite3.Connection, todo: list[str]) -> None:
+    if version(db) == len(todo):
+        return
     db.execute("BEGIN IMMEDIATE")
     try:
         found = version(db)  # another process may have been faster
-        if found < len(todo):
-            for statement in _statements(todo[found]):
+        for step in todo[found:]:
+            for statement in _statements(step):
                 db.execute(statement)
-            db.execute(f"PRAGMA user_version = {found + 1}")
+        db.execute(f"PRAGMA user_version = {len(todo)}")
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:  # a full disk has undone it already

@@ -114,7 +114,7 @@ def _fernet(key: bytes, path: Path | None) -> Fernet:
     except ValueError as error:
         raise UserError(
             "key_broken",
-            _("this is not a key: somebody wrote to it"),
+            _("this is not a key: another program wrote to it"),
             file=str(path),
             hint=_("put the file back; without it what was encrypted must be provided again"),
         ) from error

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache
@@ -23,40 +23,44 @@ from typing import Any
 from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
-from segue.store import migrate, wal
-from segue.store.changes import Add, Change, Drop, Move, Note, Put, Remove, stamp
+from segue.store import lock, migrate, wal
+from segue.store.changes import Add, Change, Drop, Move, Note, Put, Record, Remove, Value, stamp
+from segue.store.rows import OF_PHASES, PANES
 
 TABLES = {
-    "plan": "plans",
+    "work": "works",
     "task": "tasks",
+    "agent": "agents",
     "run": "runs",
     "park": "parks",
     "gate": "gates",
     "account": "accounts",
-    "worker": "workers",
-    "server_task": "server_tasks",
-    "server_agent": "server_agents",
-    "server_gate": "server_gates",
-    "server_run": "server_runs",
+    "pane": "panes",
+    "act": "acts",
 }
 STATELESS = frozenset(
     {
+        "timers",
+        "secrets",
+        "checkpoints",
+        "restorations",
         "notices",
-        "server_secrets",
-        "server_timers",
-        "server_checkpoints",
-        "server_restorations",
-        "server_notices",
-        "server_settings",
-        "server_replies",
+        "settings",
+        "idempotency",
     }
 )
-MACHINES = machines.MACHINES | serving.MACHINES
+MACHINES = {**machines.MACHINES, serving.AGENT.name: serving.AGENT}
+# Columns of an entity that are in a table beside its own, with the same key.
+BESIDE = {"task": ("phase_tasks", OF_PHASES)}
+# Of which work a row of the journal is, ?3 being the entity's id.
+WORK_OF = {
+    "work": "?3",
+    "agent": "(SELECT work FROM tasks WHERE id = ?3)",
+    "account": "NULL",
+    "pane": f"'{PANES}'",
+    "refusal": "(SELECT work FROM runs WHERE id = ?3)",
+}
 BUSY_TIMEOUT_S = 15.0
-JOURNAL_SQL = (
-    "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)"
-)
 
 
 # What nothing of ours can have written: other letters than UTF-8, a table by another name.
@@ -82,7 +86,8 @@ class Store:
             db = sqlite3.connect(
                 _uri(path, "rwc"), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
             )
-            is_damaged = committed > 0 and committed > _frames_read(db)
+            is_suspected = committed > 0 and committed > _frames_read(db)
+            is_damaged = is_suspected and _is_log_broken(db, path)
             _set_up(db, path)
         return cls(db, path, is_damaged=is_damaged)
 
@@ -177,10 +182,18 @@ class Store:
             case Note():
                 if "state" in change.sets:
                     raise Bug(f"{change.entity} {change.id}: a state is changed by a Move alone")
-                sql = _note_sql(change.entity, tuple(change.sets))
-                return self._db.execute(sql, (*change.sets.values(), change.id)).rowcount == 1
+                sets, beside = _parted(change.entity, change.sets)
+                if not sets:
+                    return self._set_beside(change.entity, change.id, beside)
+                sql = _note_sql(change.entity, tuple(sets))
+                if self._db.execute(sql, (*sets.values(), change.id)).rowcount != 1:
+                    return False
+                return self._set_beside(change.entity, change.id, beside)
             case Remove():
                 return self._remove(change, now)
+            case Record(entity, id, to, cause, data):
+                self._record(now, entity, id, None, to, cause, data)
+                return True
             case Put() | Drop():
                 if change.table not in STATELESS:
                     raise Bug(f"{change.table}: rows with a state are not put or dropped")
@@ -192,34 +205,44 @@ class Store:
     def _swap(self, move: Move, now: str) -> bool:
         if not MACHINES[move.entity].allows(move.state, move.to, move.cause):
             raise Bug(f"{move.entity} {move.id}: {move.state} -{move.cause}-> {move.to} is illegal")
-        sql = _move_sql(move.entity, tuple(move.sets), move.version is not None)
-        values = [move.to, now, *move.sets.values(), move.id, move.state]
+        sets, beside = _parted(move.entity, move.sets)
+        sql = _move_sql(move.entity, tuple(sets), move.version is not None)
+        values = [move.to, now, *sets.values(), move.id, move.state]
         if move.version is not None:
             values.append(move.version)
         if self._db.execute(sql, values).rowcount != 1:
             return False
         self._record(now, move.entity, move.id, move.state, move.to, move.cause, move.data)
-        return True
+        return self._set_beside(move.entity, move.id, beside)
+
+    def _set_beside(self, entity: str, id: str, sets: Mapping[str, Value]) -> bool:
+        """Columns that are in the table beside the entity's own."""
+        if not sets:
+            return True
+        sql = _beside_sql(BESIDE[entity][0], tuple(sets))
+        return self._db.execute(sql, (*sets.values(), id)).rowcount == 1
 
     def _remove(self, gone: Remove, now: str) -> bool:
-        sql = f"DELETE FROM {TABLES[gone.entity]} WHERE id = ? AND state = ? AND version = ?"  # noqa: S608 - names are ours
-        if self._db.execute(sql, (gone.id, gone.state, gone.version)).rowcount != 1:
-            return False
+        # Recorded first: of which work it was is not known any more when it is gone.
         self._record(now, gone.entity, gone.id, gone.state, "deleted", gone.cause, None)
-        return True
+        sql = f"DELETE FROM {TABLES[gone.entity]} WHERE id = ? AND state = ? AND version = ?"  # noqa: S608 - names are ours
+        return self._db.execute(sql, (gone.id, gone.state, gone.version)).rowcount == 1
 
     def _add(self, add: Add, now: str) -> bool:
-        sql = _add_sql(add.entity, tuple(add.row))
-        added = self._db.execute(sql, (add.id, add.state, now, now, *add.row.values()))
-        if added.rowcount != 1:
+        row, beside = _parted(add.entity, add.row)
+        sql = _add_sql(add.entity, tuple(row))
+        if self._db.execute(sql, (add.id, add.state, now, now, *row.values())).rowcount != 1:
             return False
+        if beside:
+            sql = _put_sql(BESIDE[add.entity][0], ("task", *beside))
+            self._db.execute(sql, (add.id, *beside.values()))
         self._record(now, add.entity, add.id, None, add.state, add.cause, add.data)
         return True
 
-    def _record(self, *row: Any) -> None:
-        data = row[-1]
+    def _record(self, now: str, entity: str, id: str, *rest: Any) -> None:
+        data = rest[-1]
         text = None if data is None else json.dumps(data, ensure_ascii=False)
-        self._db.execute(JOURNAL_SQL, (*row[:-1], text))
+        self._db.execute(_journal_sql(entity), (now, entity, id, *rest[:-1], text))
 
     # Reading. Rows are plain: names as in the tables.
 
@@ -246,6 +269,14 @@ class Store:
             return row
 
 
+def has_lost_commits(path: Path) -> bool:
+    """Whether SQLite passes over what its write-ahead log says was committed. A look."""
+    if not path.is_file() or not wal.frames_committed(Path(f"{path}-wal")):
+        return False
+    with _told(path), closing(_connect_readonly(path)):
+        return wal.is_discarded(path)
+
+
 def _later(then: Callable[[], Iterable[Change]]) -> Iterator[Change]:
     """Asked when all that comes before it is done."""
     yield from then()
@@ -267,11 +298,27 @@ def _frames_read(db: sqlite3.Connection) -> int:
         raise
 
 
+def _is_log_broken(db: sqlite3.Connection, path: Path) -> bool:
+    """Looked at while nobody can write to it: a commit of another process that is under way, or a
+    log that begins anew, is no damage."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            return wal.is_broken(Path(f"{path}-wal"))
+        finally:
+            db.execute("ROLLBACK")
+    except BaseException:
+        db.close()
+        raise
+
+
 def _set_up(db: sqlite3.Connection, path: Path) -> None:
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
+        if 0 < migrate.version(db) < migrate.newest():
+            lock.check_no_older_owner(path.parent / "locks")
         migrate.migrate(db, str(path))
     except BaseException:
         db.close()
@@ -282,12 +329,11 @@ def _set_up(db: sqlite3.Connection, path: Path) -> None:
 def _make_private(path: Path) -> None:
     """Its user's alone, whatever the umask; what SQLite puts beside it gets the same mode."""
     with suppress(OSError):  # SQLite says better what is wrong
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            if os.fstat(fd).st_mode & 0o077:
-                os.fchmod(fd, 0o600)
-        finally:
-            os.close(fd)
+        # Opened only to make it: to close a file again drops all locks of this process on it.
+        if not path.exists():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -305,6 +351,31 @@ def _replaced(path: Path) -> UserError:
         file=str(path),
         hint=_("start again: the marks in the plan say what is done"),
     )
+
+
+def _parted(
+    entity: str, sets: Mapping[str, Value]
+) -> tuple[Mapping[str, Value], Mapping[str, Value]]:
+    """What is in the entity's own table, and what is in the one beside it."""
+    if entity not in BESIDE or not (there := BESIDE[entity][1] & sets.keys()):
+        return sets, {}
+    own = {name: value for name, value in sets.items() if name not in there}
+    return own, {name: sets[name] for name in sets if name in there}
+
+
+@cache
+def _journal_sql(entity: str) -> str:
+    work = WORK_OF.get(entity) or f"(SELECT work FROM {TABLES[entity]} WHERE id = ?3)"  # noqa: S608 - names are ours
+    return (
+        "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data, work)"  # noqa: S608 - names are ours
+        f" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {work})"
+    )
+
+
+@cache
+def _beside_sql(table: str, columns: tuple[str, ...]) -> str:
+    sets = ", ".join(f"{column} = ?" for column in columns)
+    return f"UPDATE {table} SET {sets} WHERE task = ?"  # noqa: S608 - names are ours
 
 
 @cache
@@ -376,7 +447,9 @@ def _check_readable(path: Path) -> None:
             "memory_unusable",
             _("this is a folder, and Segue keeps its database in a file of this name"),
             file=str(path),
-            hint=_("move it away: the marks in the plan say what is done, Segue goes on from them"),
+            hint=_(
+                "move it away: Segue continues from the marks in the plan, which say what is done"
+            ),
         )
     if not path.exists() or path.stat().st_size == 0:
         return
@@ -433,5 +506,5 @@ def damaged(path: str, why: Exception) -> UserError:
         "database_damaged",
         _("the database is damaged: {why}").format(why=why),
         file=path,
-        hint=_("move it away: the marks in the plan say what is done, Segue goes on from them"),
+        hint=_("move it away: Segue continues from the marks in the plan, which say what is done"),
     )

@@ -103,7 +103,7 @@ class Stage:
             if running.poll() is not None or time.monotonic() > deadline:
                 running.kill()
                 running.communicate()
-                raise Wrong(_("what was waited for never happened"))
+                raise Wrong(_("the awaited event never happened"))
             time.sleep(0.02)
 
     def left(self) -> list[int]:
@@ -177,7 +177,7 @@ def agent_killed(stage: Stage) -> None:
     stage.must_be_done(running.returncode, "T-1")
     last = stage.models.requests(stage.lane)[-1]
     text = json.dumps(last.messages)
-    stage.must("use a tool" in text, _("the conversation was not gone on with"))
+    stage.must("use a tool" in text, _("the conversation was not continued"))
 
 
 def _kill_agent(stage: Stage) -> bool:
@@ -206,7 +206,7 @@ def limit_hit(stage: Stage) -> None:
         at = datetime.fromisoformat(parked[0]["resets_at"]).timestamp()
         stage.must(
             before + 3599 <= at <= time.time() + 3601,
-            _("it is to go on at {time}").format(time=parked[0]["resets_at"]),
+            _("it resumes at {time}").format(time=parked[0]["resets_at"]),
         )
 
 

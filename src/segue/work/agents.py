@@ -14,20 +14,22 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from segue.core.plan import Task
 from segue.dialects.events import Dialect
 from segue.dialects.script import Script
 from segue.dialects.text import Text
+from segue.engine.agent import Facts, Start, Wanted
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import scenario
 from segue.work import brands
-from segue.work.brands import Brand, Call, Start
+from segue.work.brands import Brand, Call
 from segue.work.config import AgentSettings
+from segue.work.zone import named_zone
 
 PASSED_ON = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR|XDG_\w+"
@@ -38,47 +40,9 @@ OURS = (sys.executable, "-P", "-m")  # a module of ours, whatever lies in the ag
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a run is told of itself by its environment."""
-
-    task: str
-    run: str
-    attempt: int
-    conversation: str
-    project: str
-    nonce: str
-    is_resumed: bool = False
-    plan: str = ""  # these two tell whoever finds it without any memory whose it is
-    agent: str = ""
-
-    def environment(self) -> dict[str, str]:
-        facts = {
-            "SEGUE_TASK": self.task,
-            "SEGUE_RUN": self.run,
-            "SEGUE_ATTEMPT": str(self.attempt),
-            "SEGUE_CONVERSATION": self.conversation,
-            "SEGUE_PROJECT": self.project,
-            "SEGUE_NONCE": self.nonce,
-        }
-        if self.plan:
-            facts |= {"SEGUE_PLAN": self.plan, "SEGUE_AGENT": self.agent}
-        return {**facts, "SEGUE_RESUME": "1"} if self.is_resumed else facts
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What one run of a task asks of its agent."""
-
-    task: Task
-    prompt: str
-    conversation: str | None = None  # the program's own, to go on with
-    tools_env: Mapping[str, str] = field(default_factory=dict)  # for Segue's tools, if it gets any
-    is_fork: bool = False  # in a copy of the conversation
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
-    """One agent, ready to be started. `brand`: a program with structured output."""
+    """One agent, ready to be started: an `Agent` of the engine. `brand`: a program with structured
+    output."""
 
     settings: AgentSettings
     start: Callable[[Wanted], Start]
@@ -91,8 +55,49 @@ class Profile:
         return self.settings.name
 
     @property
+    def kind(self) -> str:
+        return self.settings.kind
+
+    @property
     def account(self) -> str:
         return self.settings.charged_to
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return self.settings.command
+
+    @property
+    def is_structured(self) -> bool:
+        return self.brand is not None
+
+    @property
+    def takes_lines(self) -> bool:
+        """It stays alive while it waits, and reads one JSON object per line."""
+        return self.settings.is_interactive and self.brand is None
+
+    @property
+    def has_terminal(self) -> bool:
+        return self.settings.driver == "pty"
+
+    @property
+    def counts_conversation(self) -> bool:
+        return self.brand is not None and self.brand.counts_conversation
+
+    @property
+    def silence_after_s(self) -> float | None:
+        return self.settings.silence_after_s
+
+    @property
+    def silence_max_s(self) -> float | None:
+        return self.settings.silence_max_s
+
+    @property
+    def fallback(self) -> str | None:
+        return self.settings.fallback
+
+    @property
+    def fallback_after_s(self) -> float | None:
+        return self.settings.fallback_after_s
 
     @property
     def needs_command(self) -> bool:
@@ -108,6 +113,17 @@ class Profile:
     def has_tools(self) -> bool:
         """Whether it gets Segue's own tools, so that it need not report by text."""
         return self.brand is not None and self.brand.has_tools and self.settings.mcp and has_mcp()
+
+    def environment(
+        self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
+    ) -> dict[str, str]:
+        """All that the agent finds in its environment: `base`, what its program needs, its facts,
+        its own table."""
+        own = {n: _resolve(self.settings, n, v, environ) for n, v in self.settings.env.items()}
+        return {**base, **self.takes, **facts.environment(), **own}
+
+    def zone(self, environ: Mapping[str, str]) -> tzinfo | None:
+        return named_zone(own_variables(self.settings, environ).get("TZ", ""))
 
 
 def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> Profile:
@@ -165,24 +181,9 @@ def has_mcp() -> bool:
     return find_spec("mcp_types") is not None  # only the releases that we can use have it
 
 
-# Python compares a source with what it compiled by the second and the size. Of a file that is
-# written twice within one second, a check would run what the check before has compiled.
-CHECK_ENV = {"PYTHONDONTWRITEBYTECODE": "1"}
-
-
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
     """What of Segue's own environment any program needs."""
     return {name: value for name, value in environ.items() if PASSED_ON.fullmatch(name)}
-
-
-def environment(
-    profile: Profile, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
-) -> dict[str, str]:
-    """All that the agent finds in its environment: `base`, what its program needs, its facts,
-    its own table."""
-    settings = profile.settings
-    own = {name: _resolve(settings, name, value, environ) for name, value in settings.env.items()}
-    return {**base, **profile.takes, **facts.environment(), **own}
 
 
 def own_variables(settings: AgentSettings, environ: Mapping[str, str]) -> dict[str, str]:
@@ -231,7 +232,7 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
     if not path.is_file():
         raise UserError(
             "bad_value",
-            _("there is no such scenario"),
+            _("no such scenario"),
             file=str(path),
             hint=_("the path is taken from the project's folder; docs/script.md has the format"),
         )
@@ -260,7 +261,7 @@ def _installed(
             line=line,
             hint=_("install it: {command}").format(command=install)
             if install
-            else _("install it, or mend `command` in segue.toml"),
+            else _("install it, or fix `command` in segue.toml"),
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What a person says to an agent that waits: leave to use a tool, and answers by letter."""
+"""What a person says to an agent that waits: permission to use a tool, and deadlines of answers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from segue.dialects.events import Asked, PermissionAsked
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.store import mailbox
-from segue.work import orders, prompts
+from segue.store.rows import GateRow
+from segue.work import prompts
 from segue.work.attempts import Attempt
-from segue.work.own_questions import PERMISSION, text_of
 from segue.work.permissions import Grant, Verdict, judge
-from segue.work.rows import GateRow
+from segue.work.question_texts import PERMISSION, text_of
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -37,10 +36,10 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
         verdict=verdict.value,
     )
     if verdict is Verdict.ASK:
-        if attempt.asked is not None:
+        if attempt.has_asked:
             return  # one question at a time: it asks again for this one
-        attempt.about = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
-        text = text_of(PERMISSION, attempt.about)
+        attempt.permission = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
+        text = text_of(PERMISSION, attempt.permission)
         question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
         run.stop_to_ask(attempt, question)
         return
@@ -73,21 +72,6 @@ def as_told(gate: GateRow, answer: str) -> str:
     return answer
 
 
-def take_in(run: PlanRun) -> None:
-    """Letters came: those for questions of this plan are answers like any other."""
-    orders.take_in(run)
-    for letter in mailbox.take(run.workshop.project.mailbox):
-        gate = run.ledger.gates.get(letter.gate)
-        if gate is None:
-            if run.ledger.is_gate_closed(letter.gate):  # answered in another way meanwhile
-                mailbox.done(letter)
-        elif letter not in run._letters:
-            run._letters.append(letter)
-            run.questions.withdraw(gate.id)
-            run.tell("gate_answered", gate=gate.id, task=gate.task, by=letter.by)
-            run.go_on_with(gate, letter.answer)
-
-
 def deadline(asked: Asked, now: datetime) -> datetime | None:
     """When the answer that an optional question brings along is taken."""
     if asked.is_required or asked.preset is None or asked.deadline_s is None:
@@ -109,10 +93,3 @@ def take_defaults(run: PlanRun) -> None:
 
 def next_deadline(run: PlanRun) -> datetime | None:
     return min((g.deadline for g in run.ledger.gates.values() if g.deadline), default=None)
-
-
-def committed(run: PlanRun) -> None:
-    """The answers are in the tables: their letters have served."""
-    letters, run._letters = run._letters, []
-    for letter in letters:
-        mailbox.done(letter)

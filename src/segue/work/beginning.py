@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
-from segue.engine.port import Job
+from segue.engine.executors import Job
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.work import conversations, parking, place, prompts
+from segue.store.rows import RunRow
+from segue.work import context_note, conversations, parking, prompts
 from segue.work.attempts import Attempt
-from segue.work.rows import RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -110,7 +110,7 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     run.file.prepare(attempt)
     error = run.ledger.tasks[attempt.task.id].error
     prompt = shop.first_prompt(attempt, _produced(run, attempt.task), error)
-    return shop.agent_job(attempt, place.sentence(run, prompt))
+    return shop.agent_job(attempt, context_note.sentence(run, prompt))
 
 
 def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:

@@ -173,7 +173,7 @@ def _unknown(kind: str, text: str) -> UserError:
         hint = _("did you mean `{name}`?").format(name=close[0])
     else:
         hint = _("known: {names}").format(names=", ".join(KINDS))
-    return _bad(text, _("there is no way `{name}` to tell people").format(name=kind), hint)
+    return _bad(text, _("no notification channel is named `{name}`").format(name=kind), hint)
 
 
 def _bad(text: str, message: str, hint: str, code: str = "bad_value") -> UserError:

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segue.core.leash import parse_clock, parse_quiet
+from segue.core.limits import Waits, bounded
+from segue.core.phases import Phase
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work import settings_values as read
-from segue.work.server.types import Phase, TaskType
+from segue.work.phases.types import TaskType
 from segue.work.settings_file import Place, Reader, line_of_pattern
 
 if TYPE_CHECKING:
@@ -93,10 +95,30 @@ class RecoverySettings:
         """What an agent is told to go on with."""
         return self.resume_text if self.resume_text.strip() else _("continue")
 
+    @property
+    def waits(self) -> Waits:
+        """How long limits are waited for, in every kind of work."""
+        rate_s = bounded(self._numbers)[0]["default_wait_time"]
+        return Waits(self.weekly_limit_default, rate_s, self.context_limit_wait, self.wake_margin_s)
+
+    @property
+    def sends_max(self) -> int:
+        """How often a pane is told to continue."""
+        return int(bounded(self._numbers)[0]["max_retries"])
+
+    @property
+    def clamped(self) -> tuple[str, ...]:
+        """Which numbers were out of bounds, in words."""
+        return bounded(self._numbers)[1]
+
+    @property
+    def _numbers(self) -> dict[str, float]:
+        return {"default_wait_time": self.default_wait_time, "max_retries": self.max_retries}
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewSettings:
-    """What waits for a person on the server: when they are told again."""
+    """What waits for a person, in every kind of work: when they are reminded of it."""
 
     remind_after: float = 24 * 3600
     urgent_after: float = 48 * 3600
@@ -222,7 +244,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
             _("this is not valid TOML: {why}").format(why=error),
             file=str(path),
             line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
-            hint=_("mend the line; strings need quotes"),
+            hint=_("fix the line; strings need quotes"),
         ) from error
     reader = Reader(path, text)
     reader.known(values, TABLES, "")
@@ -264,7 +286,7 @@ def _known_agents(reader: Reader, config: Config, values: Mapping[str, Any]) -> 
         ]
     for table, key, name in named:
         if name is not None and name not in config.agents:
-            message = _("there is no agent `{name}`").format(name=name)
+            message = _("no agent is named `{name}`").format(name=name)
             reader.problem("unknown_agent", message, _meant(name, config), table, key)
 
 
@@ -441,7 +463,7 @@ def choose_agent(config: Config, name: str, *, file: str | None, line: int | Non
         return config.agents[name]
     raise UserError(
         "unknown_agent",
-        _("there is no agent `{name}`").format(name=name),
+        _("no agent is named `{name}`").format(name=name),
         file=file,
         line=line,
         hint=_meant(name, config),

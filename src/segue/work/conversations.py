@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
+from segue.engine import said
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.conversations import ConversationHolder
+from segue.store.rows import RunRow
 from segue.work import prompts
 from segue.work.attempts import Attempt
 from segue.work.brands import named_conversation
-from segue.work.rows import RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
 BUSY = "conversation"  # the kind of a park that waits for another run's end
 BUSY_S = 5.0
-CHAIN_MAX = 10  # runs of one conversation that are looked through for what was said
 
 
 def can_go_on(attempt: Attempt) -> bool:
@@ -115,22 +115,17 @@ def lost(run: PlanRun, attempt: Attempt) -> None:
 def what_is_known(run: PlanRun, row: RunRow) -> str:
     """For a new conversation in the place of one that is lost or full: the end of what was said
     in it, by whichever of its runs; never empty."""
-    known: list[str] = []
-    for lines in _said_by_each(run, row):
-        known[:0] = lines
-        if sum(map(len, known)) > prompts.SUMMARY_CHARS_MAX:
-            break
-    return prompts.summarise(known) or _("(nothing is known of it)")
+    return said.what_is_known(_said_by_each(run, row))
 
 
 def said_before(run: PlanRun, row: RunRow | None) -> str:
     """The end of what was said by a run, or by the one that it went on from."""
-    return next(filter(None, map(prompts.summarise, _said_by_each(run, row))), "")
+    return next(filter(None, map(said.summarise, _said_by_each(run, row))), "")
 
 
 def _said_by_each(run: PlanRun, row: RunRow | None) -> Iterator[list[str]]:
     """What was said by a run, then by the one that it went on from, and so on."""
-    for _chain in range(CHAIN_MAX):
+    for _chain in range(said.CHAIN_MAX):
         profile = run.profile_named(row.agent) if row else None
         if row is None or profile is None:
             return

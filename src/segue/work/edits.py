@@ -2,8 +2,8 @@
 
 Three marks meet for each task: what the file shows, what the tables say, and what the
 file showed when Segue last looked. Shown and known agree: nothing to do. Shown is what
-it was: Segue's own write is missing, and is made. Otherwise a person changed it, and the
-file is the truth of its marks.
+it was: Segue's own write is missing, and is made, with the steps and comments that belong to it
+(`unwritten`). Otherwise a person changed it, and the file is the truth of its marks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from segue.core.machines import ParkState, Trigger
 from segue.core.plan import Task, TaskState
+from segue.engine.attempt import Dropped
 from segue.i18n import _
+from segue.plans.task_edit import TaskEdit
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -51,14 +53,22 @@ def compare(run: PlanRun, *, is_running: bool) -> None:
             run.ledger.add_task(task)
         elif task.state is row.state:
             run.ledger.note_mark(task.id, task.state)
+            _edit_again(run, task, row.unwritten)
         elif task.state == row.mark:
             run.mark(task.id, row.state)
+            _edit_again(run, task, row.unwritten)
         elif is_running and (_is_stale(row.state, task.state) or _is_claim(run, task)):
             # Their editor had the plan open while we marked it: an old mark, no decision.
             run.mark(task.id, row.state)
             run.emit("mark_restored", task=task.id, state=row.state)
         else:
             _edited(run, task)
+
+
+def _edit_again(run: PlanRun, task: Task, unwritten: str | None) -> None:
+    """Steps and comments that a death kept from the file, or that are about to be written."""
+    if unwritten is not None:
+        run.edit(task.id, TaskEdit.from_text(unwritten))
 
 
 def _is_stale(known: TaskState, shown: TaskState) -> bool:
@@ -81,9 +91,10 @@ def _edited(run: PlanRun, task: Task) -> None:
     is_retry = row.state is TaskState.FAILED and task.state is TaskState.PENDING
     used = 0 if is_retry else task.retries_used
     run.skipped_here.discard(task.id)
+    run.forget_edits(task.id)
     run.ledger.move_task(task.id, task.state, Trigger.EDIT, retries_used=used, mark=task.state)
     if is_retry:
-        run.file.edit(lambda document: document.set_retries(task.id, None, task.retries), task.id)
+        run.edit(task.id, TaskEdit(retries=(None, task.retries)))
 
 
 def drop_what_is_out_of_our_hands(run: PlanRun) -> None:
@@ -92,7 +103,7 @@ def drop_what_is_out_of_our_hands(run: PlanRun) -> None:
     for job, attempt in list(run.jobs.items()):
         row = run.ledger.tasks[attempt.task.id]
         if row.state is not TaskState.IN_PROGRESS and not attempt.is_dropped:
-            attempt.is_dropped = True
+            attempt.ended_for = Dropped()
             run.emit("run_dropped", task=attempt.task.id, why=_("a person changed its mark"))
             run.engine.end_soon(job)
     for park in list(run.ledger.parks.values()):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from segue.core.machines import PlanState, Trigger
-from segue.core.plan import TaskState
+from segue.core.plan import MARKS, TaskState
 from segue.core.rules import dependency_report, is_stuck
-from segue.work.own_questions import BUDGET
+from segue.engine.budget import BUDGET
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -42,7 +42,7 @@ def finish(run: PlanRun) -> Result:
     if any(gate.category == BUDGET for gate in run.ledger.gates.values()):
         waiting += [task.id for task in run.frontier.ready]
     waiting += [task for task in _to_be_asked(run) if task not in waiting]
-    by_state = {state: [id for id, s in states.items() if s is state] for state in TaskState}
+    by_state = {state: [id for id, s in states.items() if s is state] for state in MARKS}
     code = _exit_code(run, parked, by_state)
     result = Result(
         completed=by_state[TaskState.COMPLETED],

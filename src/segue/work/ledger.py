@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import takewhile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,18 @@ from segue.core.limits import family
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.drivers.living import LivingAgent
+from segue.engine import acts
 from segue.engine.clock import Clock
 from segue.errors import Bug
 from segue.i18n import _
+from segue.store import rows
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
+from segue.store.rows import IS_OPEN, OPEN_RUNS, ActRow, GateRow, ParkRow, RunRow, TaskRow
 from segue.store.sqlite import Store, damaged
-from segue.work import rows, usage
-from segue.work.rows import OPEN_RUNS, GateRow, ParkRow, RunRow, TaskRow
+from segue.work import usage
+from segue.work.question_texts import in_words
 from segue.work.usage import Usage
+from segue.work.waiting_parks import WaitingParks
 
 LATER = timedelta(milliseconds=50)
 MOMENT = timedelta(milliseconds=50)
@@ -42,12 +46,15 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._staged: list[Change] = []
+        self._made: list[Callable[[], Iterable[Change]]] = []
         self._later: list[Change] = []
         self._later_since = clock.now()
+        self._unwritten: set[str] = set()  # tasks: the plan lacks steps or comments
+        self._acts_settled: set[str] = set()  # by this owner, perhaps not committed yet
         self._lasted: dict[str, float] | None = None  # as earlier starts of Segue left it
         self.tasks: dict[str, TaskRow] = {}
         self.runs: dict[str, RunRow] = {}  # open ones
-        self.parks: dict[str, ParkRow] = {}  # waiting ones
+        self.parks = WaitingParks()
         self.gates: dict[str, GateRow] = {}  # open ones
         with store.reading():
             self._load(path, kind)
@@ -55,7 +62,7 @@ class Ledger:
     # Loading
 
     def _load(self, path: Path, kind: str) -> None:
-        found = self._store.one("SELECT * FROM plans WHERE path = ?", str(path))
+        found = self._store.one("SELECT * FROM works WHERE path = ?", str(path))
         if found is None:
             self.plan = secrets.token_hex(4)
             self.state = self.found = PlanState.PENDING
@@ -63,7 +70,7 @@ class Ledger:
             self._held: str | None = None
             self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
-            self.stage(Add("plan", self.plan, PlanState.PENDING, row))
+            self.stage(Add("work", self.plan, PlanState.PENDING, row))
             return
         self.plan = found["id"]
         self.state = self.found = PlanState(found["state"])
@@ -74,49 +81,47 @@ class Ledger:
             self._load_rows()
 
     def _load_rows(self) -> None:
-        for task in self._store.all(f"SELECT {rows.TASK} FROM tasks WHERE plan = ?", self.plan):  # noqa: S608
+        for task in self._store.all(f"SELECT {rows.TASK} FROM tasks WHERE work = ?", self.plan):  # noqa: S608
             row = rows.task_row(task)
             self.tasks[row.key] = row
-        marks = ", ".join("?" * len(OPEN_RUNS))
-        sql = f"SELECT * FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
-        for run in self._store.all(sql, self.plan, *OPEN_RUNS):
-            self.runs[run["id"]] = rows.run_row(run, self._key(run["task"]))
-        sql = f"SELECT {rows.PARK} FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at"  # noqa: S608
+        sql = f"SELECT * FROM runs WHERE work = ? AND {IS_OPEN} ORDER BY created_at"  # noqa: S608
+        for run in self._store.all(sql, self.plan):
+            self.runs[run["id"]] = rows.run_row(run)
+        sql = f"SELECT {rows.PARK} FROM parks WHERE work = ? AND state = 'waiting'"  # noqa: S608
         prefix = len(self.plan) + 1
-        for found in self._store.all(sql, self.plan, ParkState.WAITING):
+        for found in self._store.all(f"{sql} ORDER BY wakes_at", self.plan):
             park = rows.park_row(found, prefix)
             self.parks[park.id] = park
-        sql = "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at"
-        for gate in self._store.all(sql, self.plan, GateState.OPEN):
-            self.gates[gate["id"]] = rows.gate_row(gate, self._key(gate["task"]))
-
-    def _key(self, task_id: str | None) -> str:
-        return (task_id or "").removeprefix(f"{self.plan}/")
+        sql = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
+        for asked in self._store.all(sql, self.plan):
+            gate = rows.gate_row(asked)
+            words = in_words(gate.category, gate.about, gate.text)
+            self.gates[gate.id] = replace(gate, text=words)
 
     def run_row(self, run: str) -> RunRow | None:
         found = self._store.one("SELECT * FROM runs WHERE id = ?", run)
-        return None if found is None else rows.run_row(found, self._key(found["task"]))
+        return None if found is None else rows.run_row(found)
 
     def is_gate_closed(self, gate: str) -> bool:
         """Whether a gate of whatever plan is known and does not wait any more."""
         found = self._store.one("SELECT state FROM gates WHERE id = ?", gate)
-        return found is not None and found["state"] != GateState.OPEN
+        return found is not None and found["state"] != GateState.PENDING
 
     def last_run(self, task: str) -> RunRow | None:
         """The newest run of a task."""
         sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
         found = self._store.one(sql, self._id(task))
-        return None if found is None else rows.run_row(found, task)
+        return None if found is None else rows.run_row(found)
 
     def cut_off_runs(self) -> list[RunRow]:
         """The runs that were cut off and that nothing has followed yet."""
         self.commit()
         sql = (
-            "SELECT * FROM runs AS cut WHERE plan = ? AND state = ? AND NOT EXISTS"
+            "SELECT * FROM runs AS cut WHERE work = ? AND state = ? AND NOT EXISTS"
             " (SELECT 1 FROM runs AS other WHERE other.task = cut.task AND other.rowid > cut.rowid)"
         )
         found = self._store.all(sql, self.plan, RunState.CUT_OFF)
-        return [rows.run_row(run, self._key(run["task"])) for run in found]
+        return [rows.run_row(run) for run in found]
 
     def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
         """What a person said when an agent of this task asked for leave, and about what."""
@@ -142,18 +147,19 @@ class Ledger:
         if self._lasted is None:
             sql = (
                 "SELECT task, created_at, updated_at, MAX(updated_at) FROM runs"
-                " WHERE plan = ? AND state = ? AND resumes IS NULL GROUP BY task"
+                " WHERE work = ? AND state = ? AND resumes IS NULL GROUP BY task"
             )
             self._lasted = {}
             for row in self._store.all(sql, self.plan, RunState.COMPLETED):
                 took = instant(row["updated_at"]) - instant(row["created_at"])
                 # What hardly takes any time is all the same: else chance would choose the order.
-                self._lasted[self._key(row["task"])] = max(took, MOMENT).total_seconds()
+                task = row["task"].removeprefix(f"{self.plan}/")
+                self._lasted[task] = max(took, MOMENT).total_seconds()
         return self._lasted
 
     def budgets_granted(self) -> int:
         """How often a person let the plan go on past its budget."""
-        sql = "SELECT COUNT(*) FROM gates WHERE plan = ? AND category = 'budget' AND answer = 'yes'"
+        sql = "SELECT COUNT(*) FROM gates WHERE work = ? AND category = 'budget' AND answer = 'yes'"
         row = self._store.one(sql, self.plan)
         return int(row[0]) if row else 0
 
@@ -183,18 +189,35 @@ class Ledger:
     def has_later(self) -> bool:
         return bool(self._later)
 
+    def stage_made(self, make: Callable[[], Iterable[Change]]) -> None:
+        """Changes of rows that others write, too: made within the transaction."""
+        self._made.append(make)
+
     def commit(self) -> None:
-        if not self._staged and self._clock.now() - self._later_since < LATER:
+        is_urgent = bool(self._staged or self._made)
+        if not is_urgent and self._clock.now() - self._later_since < LATER:
             return
-        changes = [*self._later, *self._staged]
-        if not changes:
+        changes, made = [*self._later, *self._staged], [*self._made]
+        if not changes and not made:
             return
         self._later.clear()
         self._staged.clear()
-        if not self._store.move(*changes, at=self._clock.now()):
+        self._made.clear()
+        if not self._store.move(
+            *changes,
+            at=self._clock.now(),
+            then=lambda: chain.from_iterable(make() for make in made),
+        ):
             if not self._store.is_whole():
                 raise damaged(str(self._store.path), ValueError(_("rows are missing in it")))
             raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
+
+    def unstage(self) -> list[Change]:
+        """What is staged, for another transaction."""
+        changes = [*self._later, *self._staged]
+        self._later.clear()
+        self._staged.clear()
+        return changes
 
     def flush(self) -> None:
         """At the end: what could have waited is not lost."""
@@ -202,7 +225,7 @@ class Ledger:
         self.commit()
 
     def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
-        self.stage(Move("plan", self.plan, self.state, to, cause, sets))
+        self.stage(Move("work", self.plan, self.state, to, cause, sets))
         self.state = to
 
     def add_task(self, task: Task) -> None:
@@ -217,7 +240,7 @@ class Ledger:
         )
         self.tasks[task.id] = row
         values: dict[str, Value] = {
-            "plan": self.plan,
+            "work": self.plan,
             "key": task.id,
             "title": task.title,
             "mark": row.mark,
@@ -238,6 +261,40 @@ class Ledger:
         if row.mark != mark:
             row.mark = mark
             self.later(Note("task", row.id, {"mark": mark}))
+
+    def note_unwritten(self, key: str, text: str) -> None:
+        """What the plan is to show of a task besides its mark: committed with what it is about."""
+        self._unwritten.add(key)
+        self.note_task(key, unwritten=text)
+
+    def note_written(self) -> None:
+        """The plan shows all of it now."""
+        for key in self._unwritten:
+            self._forget_unwritten(key)
+        self._unwritten.clear()
+
+    @property
+    def has_unwritten(self) -> bool:
+        return bool(self._unwritten)
+
+    def drop_unwritten(self, key: str) -> None:
+        """A person decided about the task: what Segue had not shown of it yet does not count."""
+        if key in self._unwritten or self.tasks[key].unwritten is not None:
+            self._unwritten.discard(key)
+            self._forget_unwritten(key)
+
+    def _forget_unwritten(self, key: str) -> None:
+        row = self.tasks[key]
+        row.unwritten = None
+        # Behind the note that it takes back: what can wait is committed before what is staged.
+        note = self.stage if self._staged else self.later
+        note(Note("task", row.id, {"unwritten": None}))
+
+    def give_up_marks(self) -> None:
+        """The file is the truth of its marks, and nothing of Segue's is missing in it."""
+        for key, row in self.tasks.items():
+            if row.mark != row.state or row.unwritten is not None:
+                self.note_task(key, mark=row.state, unwritten=None)
 
     def note_task(self, key: str, **sets: Value) -> None:
         row = self.tasks[key]
@@ -283,7 +340,7 @@ class Ledger:
     def _add_run(self, run: RunRow) -> None:
         self.runs[run.id] = run
         values: dict[str, Value] = {
-            "plan": self.plan,
+            "work": self.plan,
             "task": self._id(run.task),
             "attempt": run.attempt,
             "agent": run.agent,
@@ -331,8 +388,9 @@ class Ledger:
             self.move_run(run, RunState.VERIFYING, Trigger.VERIFY, **job)
         return run.verify_job
 
-    def run_started(self, run: RunRow, keeper: int, keeper_started: int) -> None:
-        facts: dict[str, Value] = {"keeper": keeper, "keeper_started": keeper_started}
+    def run_started(self, run: RunRow, handle: Mapping[str, int]) -> None:
+        """`handle`: what the executor wants kept of it."""
+        facts: dict[str, Value] = {**handle}
         self.later(Move("run", run.id, run.state, RunState.RUNNING, Trigger.STARTED, facts))
         run.state = RunState.RUNNING
 
@@ -368,12 +426,12 @@ class Ledger:
         text = json.dumps(held, ensure_ascii=False) if held else None
         if text != self._held:
             self._held = text
-            self.stage(Note("plan", self.plan, {"held": text}))
+            self.stage(Note("work", self.plan, {"held": text}))
 
     def count_window(self) -> None:
         """One more limit window that this plan waits through."""
         self.windows += 1
-        self.stage(Note("plan", self.plan, {"windows": self.windows}))
+        self.stage(Note("work", self.plan, {"windows": self.windows}))
 
     def add_park(
         self,
@@ -382,6 +440,7 @@ class Ledger:
         resets_at: datetime | None,
         wakes_at: datetime,
         told: Mapping[str, object] | None = None,
+        refusals: int = 0,
     ) -> ParkRow:
         """`told`: what the agent said of it, for the journal."""
         park = ParkRow(
@@ -389,13 +448,14 @@ class Ledger:
         )
         self.parks[park.id] = park
         values: dict[str, Value] = {
-            "plan": self.plan,
+            "work": self.plan,
             "task": self._id(run.task),
             "run": run.id,
             "account": run.account,
             "kind": kind,
             "resets_at": stamp(resets_at) if resets_at else None,
             "wakes_at": stamp(wakes_at),
+            "refusals": refusals,
         }
         self.stage(Add("park", park.id, ParkState.WAITING, values, data=told or None))
         return park
@@ -405,11 +465,11 @@ class Ledger:
         self.parks[park.id] = replace(park, wakes_at=wakes_at)
         self.stage(Note("park", park.id, {"wakes_at": stamp(wakes_at)}))
 
-    def parks_in_a_row(self, task: str, of_family: str) -> int:
-        """How often a task was parked at such a limit just before, with nothing else between."""
-        sql = "SELECT kind FROM parks WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 20"
-        kinds = [row["kind"] for row in self._store.all(sql, self._id(task))]
-        return len(list(takewhile(lambda kind: family(kind) == of_family, kinds)))
+    def refusals(self, task: str, of_family: str) -> int:
+        """How many refusals of a family a task had directly before this one."""
+        sql = "SELECT kind, refusals FROM parks WHERE task = ? ORDER BY created_at DESC, rowid DESC"
+        last = self._store.one(f"{sql} LIMIT 1", self._id(task))
+        return last["refusals"] + 1 if last and family(last["kind"]) == of_family else 0
 
     def end_park(self, park: ParkRow, to: ParkState, cause: Trigger) -> None:
         self.stage(Move("park", park.id, ParkState.WAITING, to, cause))
@@ -430,11 +490,12 @@ class Ledger:
         id = secrets.token_hex(6)
         kind = category if category == DEPENDENCY else "question"
         gate = GateRow(
-            id, task, run_id, kind, text, options, preset, category, about or {}, deadline
-        )
+            id, task, run_id, kind, text, options, preset, category, about or {}, deadline,
+            created_at=self._clock.now(),
+        )  # fmt: skip
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
-            "plan": self.plan,
+            "work": self.plan,
             "task": self._id(task) if task else None,
             "run": run_id,
             "kind": gate.kind,
@@ -445,7 +506,7 @@ class Ledger:
             "about": json.dumps(about, ensure_ascii=False) if about else None,
             "deadline": stamp(deadline) if deadline else None,
         }
-        self.stage(Add("gate", gate.id, GateState.OPEN, values))
+        self.stage(Add("gate", gate.id, GateState.PENDING, values))
         return gate
 
     def reword_gate(self, gate: GateRow, text: str, about: Mapping[str, Any]) -> GateRow:
@@ -456,16 +517,28 @@ class Ledger:
         return gate
 
     def close_gate(self, gate: GateRow, answer: str | None) -> None:
-        """Answered and delivered in one step; without an answer it is withdrawn."""
+        """Answered; without an answer it is withdrawn."""
         del self.gates[gate.id]
         if answer is None:
-            self.stage(Move("gate", gate.id, GateState.OPEN, GateState.WITHDRAWN, Trigger.WITHDRAW))
-            return
-        given: dict[str, Value] = {"answer": answer}
-        self.stage(
-            Move("gate", gate.id, GateState.OPEN, GateState.ANSWERED, Trigger.ANSWER, given),
-            Move("gate", gate.id, GateState.ANSWERED, GateState.DELIVERED, Trigger.DELIVER),
-        )
+            to, cause = GateState.WITHDRAWN, Trigger.CLOSE
+        else:
+            to, cause = GateState.ANSWERED, Trigger.ANSWER
+        given: dict[str, Value] = {"answer": answer, "settled_at": stamp(self._clock.now())}
+        self.stage(Move("gate", gate.id, GateState.PENDING, to, cause, given))
+
+    def waiting_acts(self) -> list[ActRow]:
+        """What people want and the owner has not dealt with yet."""
+        found = acts.waiting(self._store, self.plan)
+        return [act for act in found if act.id not in self._acts_settled]
+
+    def take_act(self, act: ActRow) -> None:
+        """Committed with what follows from it."""
+        self._acts_settled.add(act.id)
+        self.stage(acts.taken(act))
+
+    def refuse_act(self, act: ActRow, reason: str) -> None:
+        self._acts_settled.add(act.id)
+        self.stage(acts.refused(act, reason))
 
     def end_waits(self) -> None:
         """Nothing waits any more: what was parked or has asked begins again."""
@@ -473,6 +546,10 @@ class Ledger:
             self.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
         for gate in list(self.gates.values()):
             self.close_gate(gate, None)
+
+    def task_id(self, task: str) -> str:
+        """Its id among the tasks of all works."""
+        return self._id(task)
 
     def _id(self, task: str) -> str:
         return f"{self.plan}/{task}"

@@ -1,4 +1,5 @@
-"""One lock for each plan file: whoever runs a plan holds it."""
+"""The locks of a project: one for each plan file, held by whoever runs the plan, and one for
+sending notices."""
 
 from __future__ import annotations
 
@@ -15,6 +16,11 @@ def lock_path(project: Project, plan: Path) -> Path:
     """One lock for each plan file, by its real path."""
     name = hashlib.sha256(str(plan).encode()).hexdigest()[:16]
     return project.locks / f"{name}.lock"
+
+
+def notices_lock(project: Project) -> Path:
+    """Held by whoever sends what the plans of a project tell people."""
+    return project.locks / "notices.lock"
 
 
 def check_held(holder: Holder | None, shown: str) -> None:

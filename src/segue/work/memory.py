@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
-from segue.engine.local import LocalEngine
-from segue.engine.port import Due
+from segue.engine.executors import Due
+from segue.engine.executors.process import ProcessExecutor
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.lock import Lock
@@ -37,7 +37,7 @@ class Memory:
     project: Project
     store: Store
     lock: Lock
-    engine: LocalEngine
+    engine: ProcessExecutor
     shown: str  # the plan's name, as people know it
     folders: tuple[Path, ...]
 
@@ -55,11 +55,13 @@ class Memory:
                     raise
                 time.sleep(ROUND_S)
         asyncio.get_running_loop().call_later(AGAIN_S, self.engine.tell, Due())
-        kept = (self.project.logs, self.project.evidence, self.project.mailbox)
+        kept = (self.project.logs, self.project.evidence)
         lost = [self.project.relative(folder) for folder in gone if folder in kept]
         if not lost:
-            return _("Segue's memory was removed while the plan runs; it is there again, whole")
-        text = _("Segue's memory was removed while the plan runs; it is there again. Lost: {what}")
+            return _("Segue's records were removed while the plan runs; Segue restored all of them")
+        text = _(
+            "Segue's records were removed while the plan runs; Segue restored them. Lost: {what}"
+        )
         return text.format(what=", ".join(lost))
 
     def _put_back(self) -> None:
@@ -94,7 +96,9 @@ def what_is_lost(run: PlanRun) -> str | None:
     lost = [text.format(tasks=_names(ids)) for text, ids in parts if ids]
     if not lost:
         return None
-    text = _("Segue has no memory of this plan (.segue/): it goes on by the marks. Lost: {what}")
+    text = _(
+        "Segue has no records of this plan (.segue/) and continues from its marks. Lost: {what}"
+    )
     return text.format(what="; ".join(lost))
 
 

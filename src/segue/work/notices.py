@@ -17,15 +17,16 @@ from segue.core.machines import PlanState
 from segue.drivers.notify import Notice
 from segue.i18n import _
 from segue.store.changes import Put, stamp
+from segue.store.rows import PANES, SERVER
 from segue.store.sqlite import Store
+from segue.work import reminders
 from segue.work.finish import ALL_DONE, PARKED, SOMETHING_FAILED
-from segue.work.outbox import Letters, Row
-from segue.work.own_questions import BREAKER, DESIGN, ESCALATED
+from segue.work.outbox import TABLE, Letters, Row
+from segue.work.question_texts import BREAKER, DESIGN, ESCALATED
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
 
-TABLE, WATCH = "notices", "watch"
 GATES = {DESIGN: "review", ESCALATED: "escalated", BREAKER: "escalated", "dependency": "dependency"}
 ENDS = {ALL_DONE: "completed", SOMETHING_FAILED: "failed", PARKED: "limit"}
 UNFINISHED = (PlanState.RUNNING, PlanState.INTERRUPTED)  # whose end nobody was told of
@@ -45,6 +46,7 @@ def headline(kind: str, title: str, gate: str | None = None, name: str = "") -> 
         "error": _("Cannot continue: {title}"),
         "trouble": _("Trouble: {title}"),
         "limit": _("Parked at a limit: {title}"),
+        "refused": _("An agent tried to act as a person: {title}"),
         "remind": _("Reminder: {needed}"),
         "urgent": _("Urgent: {needed}"),
         "escalate": _("Waits for too long: {needed}"),
@@ -64,17 +66,23 @@ def row(
     }  # fmt: skip
 
 
-class WorkLetters(Letters):
-    """The rows of one plan, or of the panes."""
+OF_PLANS = f"work NOT IN ('{SERVER}', '{PANES}')"
 
-    def __init__(self, store: Store, work: str) -> None:
-        super().__init__(store, TABLE, work=work)
-        where = sha256(str(store.path).encode()).hexdigest()[:8]
-        self._name = f"{work}-{where}" if work == WATCH else work
+
+class WorkLetters(Letters):
+    """The rows of all plans of a project, or of the panes. Nobody sends both: the panes are told by
+    the user's own channels only."""
+
+    def __init__(self, store: Store, *, of_panes: bool = False) -> None:
+        super().__init__(
+            store, "work = ?" if of_panes else OF_PLANS, *([PANES] if of_panes else ())
+        )
+        self._where_kept = sha256(str(store.path).encode()).hexdigest()[:8]
 
     def notice(self, row: Row) -> Notice | None:
+        name = f"{PANES}-{self._where_kept}" if row["work"] == PANES else row["work"]
         return Notice(
-            id=f"{self._name}-{row['id']}",
+            id=f"{name}-{row['id']}",
             kind=row["kind"],
             task=row["task"],
             title=row["title"],
@@ -116,6 +124,17 @@ class Told:
                 self._add(run, f"paused:{facts['why']}", "question", facts["why"] or "")
             case _:
                 pass
+
+    def remind(self, run: PlanRun) -> datetime | None:
+        """Tell again what has waited for long; when the next reminder is due."""
+        now, steps = run.clock.now(), run.options.reminders
+        for gate in run.ledger.gates.values():
+            kind = reminders.due(gate.created_at or now, now, steps)
+            if kind is not None:
+                text = reminders.in_words(kind, gate.text)
+                self._add(run, f"{kind}:{gate.id}", kind, text, gate.task, gate.id)
+        waiting = [gate.created_at or now for gate in run.ledger.gates.values()]
+        return reminders.next_at(waiting, now, steps)
 
     def end(self, run: PlanRun, code: int, counts: Mapping[str, int]) -> None:
         """The work is over. A start that did nothing has nothing to tell."""

@@ -4,6 +4,9 @@ A notice is a row, written in the transaction of what it tells. The courier take
 due, sends them, and marks each way that worked before it does anything else: a death in between can
 only repeat the one that was under way, and its id is the same then. What fails is tried again
 after growing waits, a bounded number of times. Whoever works never waits for it.
+
+Every owner of a project sends what is due for all its plans, so that nothing waits for the next
+start of one plan whose owner has ended. They take turns: one process sends at a time.
 """
 
 from __future__ import annotations
@@ -24,52 +27,48 @@ from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Put, instant, stamp
+from segue.store.lock import Turn
 from segue.store.sqlite import Store
 
 T = TypeVar("T")
 Row = dict[str, Any]
 
+TABLE = "notices"
 TRIES_MAX = 8
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
 TOGETHER = 20  # notices that go out at the same time
 LOOK_EVERY_S = 30.0  # at the latest: a row may have come without a word
 TROUBLE_S = 5.0
+TURN_S = 0.2  # another process sends: how long until we ask again
 LAST_S = 5.0  # how long the end of a work waits for what is still to be told
 
 logger = logging.getLogger("segue.notices")
 
 
 class Letters(ABC):
-    """The rows of one kind of work; nobody else sends them."""
+    """The rows that one courier sends. `where`: those of which works."""
 
-    def __init__(self, store: Store, table: str, *, work: str | None = None) -> None:
-        self.store, self._table = store, table
-        self._where = "next_at IS NOT NULL" + ("" if work is None else " AND work = ?")
-        self._values = () if work is None else (work,)
+    def __init__(self, store: Store, where: str, *values: str) -> None:
+        self.store = store
+        self._waiting = f"FROM {TABLE} WHERE next_at IS NOT NULL AND {where}"
+        self._values = values
 
     @abstractmethod
     def notice(self, row: Row) -> Notice | None:
         """What is told; None: nobody needs to know any more."""
 
     def due(self, at: str) -> list[Row]:
-        sql = (
-            f"SELECT * FROM {self._table} WHERE {self._where} AND next_at <= ?"  # noqa: S608 - names are ours
-            f" ORDER BY next_at, id LIMIT {TOGETHER}"
-        )
+        sql = f"SELECT * {self._waiting} AND next_at <= ? ORDER BY next_at, id LIMIT {TOGETHER}"
         return [dict(row) for row in self.store.all(sql, *self._values, at)]
 
     def next_at(self) -> str | None:
-        sql = f"SELECT min(next_at) FROM {self._table} WHERE {self._where}"  # noqa: S608 - names are ours
-        row = self.store.one(sql, *self._values)
+        row = self.store.one(f"SELECT min(next_at) {self._waiting}", *self._values)
         return row[0] if row else None
 
     def failed(self) -> list[Row]:
         """Those that are to be tried again."""
-        sql = f"SELECT * FROM {self._table} WHERE {self._where} AND tries > 0"  # noqa: S608 - names are ours
+        sql = f"SELECT * {self._waiting} AND tries > 0"
         return [dict(row) for row in self.store.all(sql, *self._values)]
-
-    def put(self, row: Row) -> Put:
-        return Put(self._table, row)
 
 
 class Faults:
@@ -111,7 +110,8 @@ class SaidFaults(Faults):
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
-    """`unmarked`: what went out while the disk was full; it does not go out again for that."""
+    """`unmarked`: what went out while the disk was full; it does not go out again for that.
+    `turn`: where other processes send the same rows."""
 
     letters: Letters
     clock: Clock
@@ -121,17 +121,38 @@ class Outbox:
     first_wait: timedelta = FIRST_WAIT
     faults: Faults = field(default_factory=Faults)
     unmarked: set[tuple[int, str]] = field(default_factory=set)
+    turn: Turn | None = None
 
     async def send_due(self) -> bool:
-        """Some of what is due, side by side; whether there was any."""
-        rows = self.letters.due(stamp(self.clock.now()))
-        await _together(self._send(row) for row in rows)
-        return bool(rows)
+        """Some of what is due, side by side; whether there was any. While another process sends,
+        that may do it for us."""
+        if not self.letters.due(stamp(self.clock.now())):
+            return False
+        if self.turn is not None and not self.turn.take():
+            await asyncio.sleep(TURN_S)
+            return True
+        try:
+            rows = self.letters.due(stamp(self.clock.now()))  # the one before us may have sent some
+            await _together(self._send(row) for row in rows)
+        finally:
+            if not self.unmarked:  # else another process would send it again
+                self.end_turn()
+        return True
+
+    def end_turn(self) -> None:
+        if self.turn is not None:
+            self.turn.release()
 
     def try_again(self) -> None:
-        """A new start: what failed before is due now."""
-        for row in self.letters.failed():
-            self._keep(row, next_at=stamp(self.clock.now()))
+        """A new start: what failed before is due now. Read and written in one transaction: another
+        process may send it this moment."""
+        now = self.clock.now()
+
+        def all_due() -> Iterable[Put]:
+            return [Put(TABLE, row | {"next_at": stamp(now)}) for row in self.letters.failed()]
+
+        if self.letters.failed():
+            self.letters.store.move(at=now, then=all_due)
 
     def wait_s(self) -> float:
         at = self.letters.next_at()
@@ -177,9 +198,9 @@ class Outbox:
         return True
 
     def _keep(self, row: Row, **changes: str | int | None) -> None:
-        """Nobody else writes these rows: what is known here is what is there."""
+        """Only the one whose turn it is writes these rows: what is known here is what is there."""
         row.update(changes)
-        self.letters.store.move(self.letters.put(row), at=self.clock.now())
+        self.letters.store.move(Put(TABLE, row), at=self.clock.now())
 
 
 class Courier:
@@ -203,6 +224,7 @@ class Courier:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+        self._outbox.end_turn()
 
     async def _run(self) -> None:
         while True:

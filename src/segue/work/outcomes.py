@@ -6,27 +6,44 @@ A limit is neither a failure nor an end: it parks, and costs no retry.
 
 from __future__ import annotations
 
-import signal
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from segue.core.durations import format_duration
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
-from segue.dialects.events import Asked, LimitHit, Used
-from segue.engine.port import Ended
+from segue.dialects.events import Asked, DependencyAsked, LimitHit
+from segue.engine.attempt import Dropped, TooSilent
+from segue.engine.executors import Ended
+from segue.engine.outcome import (
+    Circumstances,
+    Claimed,
+    Completed,
+    ConversationBusy,
+    ConversationLost,
+    CutOff,
+    Failed,
+    Limited,
+    Need,
+    NeedsPerson,
+    Silenced,
+    TimedOut,
+    outcome,
+    was_cut_off,
+    why,
+)
+from segue.engine.said import summarise
 from segue.errors import AgentError
 from segue.i18n import _, language
-from segue.work import answers, beginning, conversations, parking, prompts
-from segue.work.attempts import Attempt, in_full, one_line, why
+from segue.plans.task_edit import TaskEdit
+from segue.work import answers, beginning, budget, conversations, parking, prompts
+from segue.work.attempts import Attempt, in_full, one_line
+from segue.work.ledger import DEPENDENCY
+from segue.work.question_texts import PERMISSION
 from segue.work.usage import Usage
 from segue.work.worktree import Conflict, Worktrees
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
-
-KEEPER_DEATHS_MAX = 3  # of one task, that use no try
-KILLS = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL})
 
 
 def ended(run: PlanRun, ended: Ended) -> None:
@@ -34,11 +51,11 @@ def ended(run: PlanRun, ended: Ended) -> None:
     if attempt is None:
         return
     if attempt.run.state is RunState.INTENDED:  # it ended before it was seen to start
-        run.ledger.run_started(attempt.run, 0, 0)
+        run.ledger.run_started(attempt.run, {})
     run.tell_started(attempt)
-    if attempt.is_dropped:
-        run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
-    elif ended.job == attempt.run.verify_job:
+    if ended.keeper_died:
+        run.keeper_deaths[attempt.task.id] += 1
+    if ended.job == attempt.run.verify_job:
         verified(run, attempt, ended)
     else:
         agent_ended(run, attempt, ended)
@@ -48,105 +65,53 @@ def ended(run: PlanRun, ended: Ended) -> None:
 def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     note_usage(run, attempt)
     conversations.ended(run, attempt)
-    if attempt.asked is not None:
-        ask(run, attempt, attempt.asked)
-    elif attempt.busy is not None:
-        conversations.wait_until_free(run, attempt, attempt.busy)
-    elif run.stopping and ended.is_ours and not has_finished_well(attempt):
-        cut_off(run, attempt)
-    elif _begins_again(run, attempt, ended):
-        cut_off(run, attempt)
-        beginning.again(run, attempt.task)
-    elif attempt.is_parked_by_hand and attempt.limit is not None:
-        park(run, attempt, attempt.limit)
-    elif ended.timed_out or attempt.was_too_silent:
-        attempt_failed(run, attempt, _reason(attempt, ended), ended)
-    elif attempt.run.purpose == parking.COMPACT and attempt.limit is None:
-        parking.compacted(run, attempt, is_well=is_well(attempt, ended))
-    elif is_well(attempt, ended):
-        agent_ended_well(run, attempt, ended)
-    elif attempt.limit is not None:
-        park(run, attempt, attempt.limit)
-    elif attempt.lost is not None and attempt.run.resumes is not None:
-        conversations.lost(run, attempt)
-    elif (told := _told_at_the_end(run, attempt, ended)) is not None:
-        park(run, attempt, told)
-    else:
-        attempt_failed(run, attempt, _reason(attempt, ended), ended)
-    run.seen_at_work(attempt.run.account)
-
-
-def _begins_again(run: PlanRun, attempt: Attempt, ended: Ended) -> bool:
-    """Whether it ended by no fault of its own, so that its task begins again and no try is used."""
-    if attempt.run.id in run.unheard and attempt.profile.settings.kind != "shell":
-        return True
-    if attempt.limit is not None or has_finished_well(attempt):
-        return False
-    return was_cut_off(attempt, ended) or _keeper_died(run, attempt, ended)
-
-
-def _keeper_died(run: PlanRun, attempt: Attempt, ended: Ended) -> bool:
-    """Something killed the keeper, not the agent. If that happens again and again, the task may be
-    the reason (it uses all the memory there is): then it counts as a failed try."""
-    if not ended.keeper_died or ended.timed_out:
-        return False
-    run.keeper_deaths[attempt.task.id] += 1
-    return run.keeper_deaths[attempt.task.id] <= KEEPER_DEATHS_MAX
-
-
-def _told_at_the_end(run: PlanRun, attempt: Attempt, ended: Ended) -> LimitHit | None:
-    """The limit in the last words of an agent that is not known to speak of limits by itself."""
-    if attempt.profile.settings.kind in ("shell", "script"):
-        return None
-    from segue.work import limit_words  # noqa: PLC0415 - many patterns, needed by few runs
-
-    return limit_words.told_at_the_end(run, attempt, ended)
+    around = Circumstances(
+        is_stopping=run.stopping is not None,
+        is_continued=attempt.run.resumes is not None,
+        is_unheard=attempt.run.id in run.unheard,
+        keeper_deaths=run.keeper_deaths[attempt.task.id],
+        timeout_s=attempt.task.timeout_s,
+    )
+    how = outcome(attempt, ended, around, run.words_of(attempt))
+    is_compaction = attempt.run.purpose == parking.COMPACT
+    match how:
+        case Dropped():
+            cut_off(run, attempt)
+            return
+        case NeedsPerson(needs):
+            ask(run, attempt, needs[0])
+        case ConversationBusy(holder):
+            conversations.wait_until_free(run, attempt, holder)
+        case CutOff():
+            cut_off(run, attempt)
+            if not run.stopping:  # else it begins again at the next start
+                beginning.again(run, attempt.task)
+        case Limited(limit):
+            park(run, attempt, limit)
+        case TimedOut(reason) | Silenced(reason):
+            attempt_failed(run, attempt, reason, ended)
+        case Completed() | Failed() | ConversationLost() if is_compaction:
+            parking.compacted(run, attempt, is_well=isinstance(how, Completed))
+        case Completed() | Claimed():
+            agent_ended_well(run, attempt, ended)
+        case ConversationLost():
+            conversations.lost(run, attempt)
+        case Failed(reason):
+            attempt_failed(run, attempt, reason, ended)
+    run.canaries.ended(attempt.run.account, run.ledger.task_id(attempt.task.id))
 
 
 def note_usage(run: PlanRun, attempt: Attempt) -> None:
     """What this run used; of a program that counts over its conversation, what it used more."""
-    used, brand = attempt.used, attempt.profile.brand
+    used = attempt.used = budget.used_by(run, attempt)
     if used is None:
         return
-    if brand is not None and brand.counts_conversation and attempt.run.resume_id is not None:
-        before = run.ledger.usage_before(attempt.run)
-        used = attempt.used = Used(
-            max(0, (used.input_tokens or 0) - before["input_tokens"]),
-            max(0, (used.output_tokens or 0) - before["output_tokens"]),
-            used.cost_usd,
-        )
     run.ledger.note_usage(attempt.run, used.input_tokens, used.output_tokens, used.cost_usd)
 
 
-def has_finished_well(attempt: Attempt) -> bool:
-    return attempt.finished is not None and not attempt.finished.is_error
-
-
-def is_well(attempt: Attempt, ended: Ended) -> bool:
-    """By its last word where it has one (an exit code of 0 can be a cut-off turn), else by its
-    exit code."""
-    if attempt.finished is not None and attempt.finished.is_error:
-        return False
-    if attempt.profile.brand is not None:
-        return has_finished_well(attempt)
-    return ended.code == 0
-
-
-def _reason(attempt: Attempt, ended: Ended) -> str:
-    """Why a try failed, in a few words."""
-    if attempt.was_too_silent:
-        bound_s = attempt.profile.settings.silence_max_s
-        said = _("it said nothing for too long")
-        return said if bound_s is None else f"{said} ({format_duration(bound_s)})"
-    if attempt.finished is not None and attempt.finished.is_error and not ended.timed_out:
-        return attempt.finished.text or attempt.finished.reason or _("it ended with an error")
-    if ended.code == 0:
-        return _("it ended without a last word")
-    return why(ended, attempt.task.timeout_s)
-
-
 def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
-    attempt.summary = prompts.summarise(attempt.lines)
+    run.works(attempt)
+    attempt.summary = summarise(attempt.lines)
     if has_changed_git(run, attempt):
         return
     if objection := run.file.object_to(attempt):
@@ -172,10 +137,12 @@ def _deadline(run: PlanRun, attempt: Attempt) -> datetime | None:
 
 
 def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
+    if attempt.is_dropped:
+        cut_off(run, attempt)
+        return
     if run.stopping and ended.is_ours:
         return  # the next start verifies it again
-    if was_cut_off(attempt, ended) or _keeper_died(run, attempt, ended):
-        attempt.ended_unseen = False
+    if was_cut_off(ended, run.keeper_deaths[attempt.task.id]):
         verify(run, attempt)
         return
     run.workshop.keep_evidence(attempt, ended, run.clock.now().isoformat())
@@ -250,7 +217,7 @@ def complete(run: PlanRun, attempt: Attempt) -> None:
     run.move_task(task.id, TaskState.COMPLETED, Trigger.COMPLETE, summary=attempt.summary)
     run.mark(task.id, TaskState.COMPLETED)
     if task.steps:
-        run.file.edit(lambda document: document.set_all_steps(task.id, True), task.id)
+        run.edit(task.id, TaskEdit(all_steps=True))
     run.tell(
         "task_completed",
         task=task.id,
@@ -280,7 +247,7 @@ def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) ->
     task = attempt.task
     if has_changed_git(run, attempt):
         return
-    is_told = attempt.finished is not None  # its own words: no need to say them twice
+    is_told = attempt.has_last_word  # its own words: no need to say them twice
     short = reason if is_told else one_line(reason, attempt.lines)
     full = in_full(reason, attempt.lines)
     used = run.ledger.tasks[task.id].retries_used
@@ -288,6 +255,8 @@ def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) ->
         fail(run, attempt, short, full, ended)
     elif run.stopping:
         cut_off(run, attempt)
+    elif budget.is_spent(run):
+        try_again_later(run, attempt, short, full, ended)
     else:
         try_again(run, attempt, short, full, ended)
 
@@ -300,10 +269,13 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
     )
     run.move_task(task.id, TaskState.IN_PROGRESS, Trigger.TRY_AGAIN, retries_used=used, error=full)
     comment(run, task, short, used)
+    run.show_marks()  # its next agent finds the error in the plan
     if task.steps and not _goes_on(attempt):
         run.clear_steps(task.id)
     if _goes_on(attempt):
-        again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run)
+        was_ended = isinstance(attempt.ended_for, TooSilent)
+        purpose = prompts.CONTINUE if was_ended else ""
+        again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run, purpose=purpose)
     else:
         again = beginning.first_attempt(run, task, used + 1)
     run.tell(
@@ -316,10 +288,28 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
     )
 
 
+def try_again_later(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended) -> None:
+    """The budget is used up: the next try begins like a new task, once a person allows more."""
+    task = attempt.task
+    used = run.ledger.tasks[task.id].retries_used + 1
+    run.ledger.move_run(
+        attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=ended.code, error=short
+    )
+    run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used, error=full)
+    run.mark(task.id, TaskState.PENDING)
+    comment(run, task, short, used)
+    if _goes_on(attempt):
+        run.cut_off[task.id] = attempt.run
+    elif task.steps:
+        run.clear_steps(task.id)
+    run.tell("task_restarted", task=task.id, why=_("the budget is used up"))
+
+
 def _goes_on(attempt: Attempt) -> bool:
     """Whether the next try goes on in the conversation: it was cut off in it, not wrong."""
-    is_cut_off = attempt.finished is None or attempt.was_too_silent
-    is_wanted = attempt.task.resume is Resume.CONVERSATION or attempt.was_too_silent
+    was_silent = isinstance(attempt.ended_for, TooSilent)
+    is_cut_off = was_silent or not attempt.has_last_word
+    is_wanted = was_silent or attempt.task.resume is Resume.CONVERSATION
     return is_cut_off and is_wanted and attempt.run.resume_id is not None
 
 
@@ -346,21 +336,13 @@ def fail(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended | N
 
 def comment(run: PlanRun, task: Task, error: str, used: int) -> None:
     """The error and the count, below the task, in the language in use."""
-    lang = language()
-    run.file.edit(lambda document: document.set_error(task.id, error, lang), task.id)
-    run.file.edit(lambda document: document.set_retries(task.id, used, task.retries, lang), task.id)
+    edit = TaskEdit(error=error, retries=(used, task.retries), language=language())
+    run.edit(task.id, edit)
 
 
 def cut_off(run: PlanRun, attempt: Attempt) -> None:
     """Segue stops: the mark stays, and the task begins again at the next start."""
     run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
-
-
-def was_cut_off(attempt: Attempt, ended: Ended) -> bool:
-    """While no Segue lived, or by one that could not go on: by a signal, as when a machine goes
-    down or a terminal is closed. That is no failed try."""
-    was_killed = ended.signal in KILLS or (ended.code or 0) - 128 in KILLS
-    return attempt.ended_unseen and (ended.is_ours or was_killed)
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:
@@ -371,8 +353,12 @@ def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> None:
             fail(run, attempt, reason, in_full(reason, attempt.lines))
 
 
-def ask(run: PlanRun, attempt: Attempt, asked: Asked) -> None:
+def ask(run: PlanRun, attempt: Attempt, need: Need) -> None:
     """The agent waits for a person; nothing sits in memory for it."""
+    asked = _as_question(need) if isinstance(need, DependencyAsked) else need
+    about = attempt.permission if asked.category == PERMISSION else {}
+    if isinstance(need, DependencyAsked):
+        about = {"name": need.name}
     run.ledger.move_run(attempt.run, RunState.ASKED, Trigger.ASK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.ASK)
     gate = run.ledger.add_question(
@@ -381,7 +367,18 @@ def ask(run: PlanRun, attempt: Attempt, asked: Asked) -> None:
         asked.category,
         asked.options,
         asked.preset,
-        attempt.about,
+        about,
         answers.deadline(asked, run.clock.now()),
     )
     run.open_gate(gate)
+
+
+def _as_question(asked: DependencyAsked) -> Asked:
+    """Only a person can provide it. The answers are given: nobody can type a secret in here."""
+    what = f"{asked.name} ({asked.type})"
+    if asked.description:
+        what = f"{what}: {asked.description}"
+    how = _("Provide it where the agent can find it (its `env` table, or `export`), then continue.")
+    options = (_("it is there now"), _("go on without it"))
+    preset = None if asked.required else options[1]
+    return Asked(f"{what}\n{how}", options, preset, category=DEPENDENCY)

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
-from segue.core.plan import Resume, Task, TaskState
+from segue.core.plan import MARKS, Resume, Task, TaskState
 from segue.core.standing import Signs, state_of
 from segue.drivers.living import LivingAgent, living_agents
+from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.tasklist import Document
 from segue.store import lock
-from segue.store.sqlite import Store
+from segue.store.rows import IS_OPEN, OPEN_RUNS
+from segue.store.sqlite import Store, has_lost_commits
 from segue.work import usage
 from segue.work.last_words import last_words
 from segue.work.locks import lock_path
-from segue.work.own_questions import in_words
 from segue.work.project import MEMORY, Project
-from segue.work.rows import OPEN_RUNS
+from segue.work.question_texts import in_words
 from segue.work.usage import Usage
 
 FOLDERS_MAX = 2_000
@@ -95,7 +96,7 @@ class Known:
     @classmethod
     def of(cls, project: Project) -> Known:
         store = Store.open_readonly(project.database)
-        rows = store.all("SELECT * FROM plans") if store else []
+        rows = store.all("SELECT * FROM works") if store else []
         return cls(project, store, {row["path"]: dict(row) for row in rows})
 
     def close(self) -> None:
@@ -131,9 +132,8 @@ class Known:
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return []
-        marks = ", ".join("?" * len(OPEN_RUNS))
-        sql = f"SELECT task FROM runs WHERE plan = ? AND state IN ({marks}) ORDER BY created_at"  # noqa: S608
-        found = self.store.all(sql, row["id"], *OPEN_RUNS)
+        sql = f"SELECT task FROM runs WHERE work = ? AND {IS_OPEN} ORDER BY created_at"  # noqa: S608
+        found = self.store.all(sql, row["id"])
         return list(dict.fromkeys(one["task"].removeprefix(f"{row['id']}/") for one in found))
 
     def runs(self, path: Path, tasks: Iterable[str]) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def _book(path: Path, known: Known) -> Standing:
 
 
 def _feature(path: Path, known: Known) -> Standing:
-    from segue.work.develop.standing import standing  # noqa: PLC0415 - most folders have none
+    from segue.work.feature.standing import standing  # noqa: PLC0415 - most folders have none
 
     return standing(path, known)
 
@@ -195,13 +195,14 @@ def _in_memory(known: Known) -> list[Standing]:
     """Tasks of the server, and panes that are watched: they have no file of their own."""
     if known.store is None:
         return []
-    sql = "SELECT EXISTS (SELECT 1 FROM server_tasks) OR EXISTS (SELECT 1 FROM workers)"
+    sql = "SELECT EXISTS (SELECT 1 FROM phase_tasks) OR EXISTS (SELECT 1 FROM panes)"
     row = known.store.one(sql)
     if row is None or not row[0]:
         return []
-    from segue.work.server import standing  # noqa: PLC0415 - few projects have any
+    from segue.work.panes.standing import panes  # noqa: PLC0415
+    from segue.work.phases import standing  # noqa: PLC0415 - few projects have any
 
-    return [one for one in (standing.tasks(known), standing.panes(known)) if one is not None]
+    return [one for one in (standing.tasks(known), panes(known)) if one is not None]
 
 
 # What makes a folder one of these, and who looks at it
@@ -256,14 +257,33 @@ def to_json(path: Path) -> dict[str, Any]:
     answer: dict[str, Any] = {"plans": [standing.to_json() for standing in look(path)]}
     if known := accounts(path):
         answer["accounts"] = known
+    if lost := damage(path):
+        answer["damage"] = lost
     return answer
+
+
+def damage(path: Path) -> dict[str, str] | None:
+    """What was lost of the memory of the project around this path: `file` and `message`."""
+    database = _database(path)
+    if not has_lost_commits(database):
+        return None
+    text = _(
+        "Segue's memory is damaged ({file}): its newest records are lost; the next run continues"
+        " from the plan's files"
+    )
+    log = f"{database}-wal"
+    return {"file": log, "message": text.format(file=log)}
+
+
+def _database(path: Path) -> Path:
+    path = path.resolve()
+    part = part_of(path)
+    return Project.around(part[0] if part else path).database
 
 
 def accounts(path: Path) -> list[dict[str, Any]]:
     """What the accounts of the project around this path have used, and which are parked."""
-    path = path.resolve()
-    part = part_of(path)
-    store = Store.open_readonly(Project.around(part[0] if part else path).database)
+    store = Store.open_readonly(_database(path))
     if store is None:
         return []
     try:
@@ -372,7 +392,7 @@ def _standing(path: Path, known: Known) -> Standing:
         path=path,
         kind="tasklist",
         state=state_of(signs),
-        counts={str(state): counts[state] for state in TaskState},
+        counts={str(state): counts[state] for state in MARKS},
         parks=parks,
         gates=gates,
         usage=known.usage(path),
@@ -406,7 +426,7 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
             "wakes_at": row["wakes_at"],
         }
         for row in store.all(
-            "SELECT * FROM parks WHERE plan = ? AND state = ? ORDER BY wakes_at",
+            "SELECT * FROM parks WHERE work = ? AND state = ? ORDER BY wakes_at",
             plan,
             ParkState.WAITING,
         )
@@ -418,12 +438,15 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
             "task": (row["task"] or "").removeprefix(prefix) or _about(row).get("checkpoint"),
             "text": in_words(row["category"], _about(row), row["text"]),
             "options": json.loads(row["options"]),
+            "default": row["preset"],
+            "category": row["category"],
             "deadline": row["deadline"],
+            "since": row["created_at"],
         }
         for row in store.all(
-            "SELECT * FROM gates WHERE plan = ? AND state = ? ORDER BY created_at",
+            "SELECT * FROM gates WHERE work = ? AND state = ? ORDER BY created_at",
             plan,
-            GateState.OPEN,
+            GateState.PENDING,
         )
     ]
     return parks, gates

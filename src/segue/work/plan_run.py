@@ -9,57 +9,72 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
+from segue.core.decide import (
+    CANARY_LOOK,
+    AccountView,
+    Candidate,
+    Decisions,
+    Leash,
+    ParkView,
+    Snapshot,
+    decide,
+)
 from segue.core.frontier import Frontier
 from segue.core.graph import Graph
-from segue.core.limits import Waits
+from segue.core.limits import Waits, holds_account
 from segue.core.machines import RunState, Trigger
+from segue.core.pace import Pace
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
-from segue.dialects.events import Asked, StepDone
+from segue.dialects.events import StepDone
+from segue.engine.accounts import Accounts
+from segue.engine.budget import BUDGET
+from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
-from segue.engine.port import (
+from segue.engine.executors import (
+    ActsAdded,
     Answered,
     Ended,
-    Engine,
+    Executor,
     Happening,
     Heard,
     Job,
     PlanTouched,
-    Posted,
     Started,
     StopWanted,
 )
+from segue.engine.limit_reader import WordReader
+from segue.engine.outcome import Need
+from segue.engine.silence import SilenceBounds
 from segue.errors import AgentError
+from segue.plans.task_edit import TaskEdit
 from segue.store.conversations import Conversations
-from segue.store.mailbox import Letter
+from segue.store.rows import GateRow, ParkRow, RunRow
 from segue.work import (
+    agent_events,
     answers,
     beginning,
     budget,
+    context_note,
+    deferred,
     edits,
-    following,
-    hearing,
-    held_back,
     outcomes,
     parking,
-    place,
+    plan_acts,
+    reminders,
     silence,
 )
-from segue.work.accounts import Accounts
 from segue.work.agents import Profile
-from segue.work.attempts import Attempt, Workshop
+from segue.work.attempts import Attempt, JobFactory
+from segue.work.deferred import HeldBack
 from segue.work.finish import OUTCOME
-from segue.work.following import Followers
-from segue.work.held_back import HeldBack
 from segue.work.ledger import LATER, Ledger
 from segue.work.notices import Told
-from segue.work.own_questions import BUDGET
 from segue.work.questions import Questions
-from segue.work.rows import GateRow, ParkRow, RunRow
 from segue.work.source import Source
 
 if TYPE_CHECKING:
@@ -72,11 +87,12 @@ class Options:
     on_failed: str = "ask"
     wait: bool = True
     waits: Waits = field(default_factory=Waits)
-    silence_after_s: float = 600.0
-    silence_max_s: float | None = None
+    silence: SilenceBounds = field(default_factory=SilenceBounds)
     budget_usd: float | None = None
     limit_patterns: tuple[Extra, ...] = ()  # the user's own
     place: str | None = None  # the file in which agents without hooks find their place
+    reminders: reminders.Steps = ()  # of what waits for a person for long
+    marks_every_s: float = 0.25  # how far they may lag behind while jobs run
 
 
 @dataclass(slots=True)
@@ -86,9 +102,9 @@ class PlanRun:
     file: Source
     ledger: Ledger
     accounts: Accounts
-    engine: Engine
+    engine: Executor
     clock: Clock
-    workshop: Workshop
+    workshop: JobFactory
     options: Options
     leash: Leash
     profile_for: Callable[[Task], Profile]
@@ -116,15 +132,20 @@ class PlanRun:
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
-    probing: set[str] = field(default_factory=set)  # accounts that a canary was sent to
-    followers: Followers = field(default_factory=Followers)
+    canaries: Canaries = field(init=False)
     held_back: dict[str, HeldBack] = field(default_factory=dict)  # they wait without a run
     held_told: dict[str, str | None] = field(default_factory=dict)
+    has_acts_left: bool = False  # a person wants something that waits for an agent's end
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
-    _letters: list[Letter] = field(default_factory=list)  # answers that are about to be committed
     _events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     _marked: dict[str, TaskState] = field(default_factory=dict)
+    _pace: Pace = field(init=False)  # of the marks
+    _shows_now: bool = False  # somebody looks at the file: it must show all
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(self.options.marks_every_s)
+        self.canaries = Canaries(self.accounts)
 
     # The loop
 
@@ -136,15 +157,22 @@ class PlanRun:
             if self._has_followed():
                 continue
             if self.is_over():
+                if plan_acts.take_in(self):
+                    continue  # it came at the last moment
                 break
             if self._has_followed():  # what was found at rest has changed something
                 continue
-            timeout_s = LATER.total_seconds() if self.ledger.has_later else None
-            happened = await self.engine.next(timeout_s)
+            happened = await self.engine.next(self._timeout_s())
             if told := self.keep_memory():
                 self.tell("notice", text=told)
             for happening in happened:
                 self.handle(happening)
+
+    def _timeout_s(self) -> float | None:
+        """How long to wait at most for something to happen: there may be something to write."""
+        later_s = LATER.total_seconds() if self.ledger.has_later else None
+        marks_s = self._marks_wait_s() if self.file.may_lag else None
+        return min((s for s in (later_s, marks_s) if s is not None), default=None)
 
     def _has_followed(self) -> bool:
         """Whether the plan has other tasks than before; then they are taken in."""
@@ -156,24 +184,41 @@ class PlanRun:
 
     def decide(self) -> None:
         answers.take_defaults(self)
-        accounts = following.look(self)
-        self.decisions = decide(self.snapshot(accounts), self.clock.now())
-        for account in self.decisions.probe:
-            self.accounts.probe(account)
-            self.probing.add(account)
-        for park in self.decisions.wake:
-            parking.wake(self, self.ledger.parks[park])
+        now = self.clock.now()
+        self.decisions = decide(self.snapshot(self._accounts()), now)
+        again_at: datetime | None = None  # where another owner was faster
+        for id in self.decisions.wake:
+            park = self.ledger.parks[id]
+            if self._claims(park.account, park.task):
+                parking.wake(self, park)
+            else:
+                again_at = now + CANARY_LOOK
         for task in self.decisions.start:
-            beginning.start(self, task)
-        following.started(self)
-        held_back.look(self)
+            if self._claims(self.agent_for(self.graph.task(task)).account, task):
+                beginning.start(self, task)
+            else:
+                again_at = now + CANARY_LOOK
+        self.decisions = replace(self.decisions, next_at=_nearest(self.decisions.next_at, again_at))
+        deferred.look(self)
         silence.look(self)
         wake = self.decisions.next_at if self.options.wait else None
-        instants = (
-            wake, silence.next_at(self), answers.next_deadline(self), following.next_at(self)
-        )  # fmt: skip
-        at = [at for at in instants if at is not None]
-        self.engine.wake_at(min(at, default=None))
+        remind = self.told.remind(self) if self.told is not None else None
+        silent_at, deadline = silence.next_at(self), answers.next_deadline(self)
+        self.engine.wake_at(_nearest(wake, silent_at, deadline, remind))
+
+    def _accounts(self) -> Mapping[str, AccountView]:
+        """For a decision. Who would end instead of waiting starts all at once."""
+        accounts = self.accounts.view()
+        if self.options.wait:
+            return accounts
+        return {name: replace(view, follows_at=None) for name, view in accounts.items()}
+
+    def _claims(self, account: str, task: str) -> bool:
+        """A task that is about to start gets its account, where it has to be the first or the next
+        one. False: another owner's was faster."""
+        if account in self.decisions.probe:
+            return self.canaries.send(account, self.ledger.task_id(task))
+        return account not in self.decisions.follow or self.accounts.follow(account)
 
     def snapshot(self, accounts: Mapping[str, AccountView]) -> Snapshot:
         # A check or a next try that is about to begin has its slot and its files as well.
@@ -188,15 +233,15 @@ class PlanRun:
             leash=self.leash,
             windows_used=self.ledger.windows,
             held=self.held(),
-            claims=self._claims(),
+            claims=self._files_claimed(),
         )
 
     def _parks(self) -> list[ParkRow]:
         now = self.clock.now()
-        parks = parking.that_matter(self.ledger.parks.values(), now)
+        parks = self.ledger.parks.that_matter(now)
         return [park for park in parks if self.options.wait or park.wakes_at <= now]
 
-    def _claims(self) -> dict[str, tuple[str, ...]]:
+    def _files_claimed(self) -> dict[str, tuple[str, ...]]:
         """The files of tasks that wait half done."""
         if not self._with_files:
             return {}
@@ -228,23 +273,26 @@ class PlanRun:
             return False
         # What is parked may be so for hours: whoever can be asked meanwhile is asked now.
         has_changed = self.questions.ask_about_failed_here(self) or self.file.at_rest(self)
+        budget.withdraw_if_nothing_is_left(self)
         if has_changed or self.questions.is_asking:
             return False
         return self.decisions.next_at is None or not self.options.wait
 
     def commit(self) -> None:
-        """Tables first, then marks, then processes, then the word about it."""
+        """Tables first, then marks that must be seen, then processes, then the word about it."""
         self.ledger.commit()
-        self.write_marks()
+        if not self.file.may_lag or self._must_show:
+            self.write_marks()
         begin, self._begin = self._begin, []
         for attempt, make_job in begin:
             if not self.stopping:  # else the next start finds that it never began
                 self._begin_one(attempt, make_job)
+        if self.file.may_lag and self._marks_wait_s() == 0.0:
+            self.write_marks()  # work that can begin does not wait for them
         self.engine.soon(self.file.sync)
         settled, self._settled = self._settled, []
         for job in settled:
             self.engine.forget(job)
-        answers.committed(self)
         events, self._events = self._events, []
         for name, facts in events:
             self.emit(name, **facts)
@@ -259,7 +307,7 @@ class PlanRun:
         self.jobs[job.id] = attempt
         self.has_begun = True
         if job.id == attempt.run.id:  # not a check
-            place.keep(self, attempt)
+            context_note.keep(self, attempt)
         self.engine.begin(job)
 
     def begin_after_commit(self, attempt: Attempt, make_job: Callable[[], Job]) -> None:
@@ -281,6 +329,7 @@ class PlanRun:
     def tell(self, event: str, **facts: object) -> None:
         """An event for whoever watches; it is told once what it says is committed."""
         self._events.append((event, facts))
+        self._shows_now |= event == "gate_opened"
         if self.told is not None:
             self.told.event(self, event, facts)
 
@@ -297,11 +346,47 @@ class PlanRun:
         self.file.mark(task, state)
         self._marked[task] = state
 
+    def edit(self, task: str, edit: TaskEdit) -> None:
+        """Sub-steps and comments: in the tables with what they are about, then in the file."""
+        if (unwritten := self.file.edit(task, edit)) is not None:
+            self.ledger.note_unwritten(task, unwritten.to_text())
+
+    def forget_edits(self, task: str) -> None:
+        """A person decided about the task: nothing of Segue's is written over it."""
+        self.file.forget(task)
+        self._marked.pop(task, None)
+        self.ledger.drop_unwritten(task)
+
+    def show_marks(self) -> None:
+        """The next write of marks does not wait: somebody is about to look."""
+        self._shows_now = True
+
+    def _marks_wait_s(self) -> float | None:
+        """How long marks may wait until they are written; None: none can be written now.
+
+        While jobs run they are written now and then, all together: the tables have them. Whoever
+        is asked or has just saved the file, the agent of a next try, and whoever looks when
+        nothing runs, sees all.
+        """
+        if self.file.is_broken or not (self._marked or self.ledger.has_unwritten):
+            return None
+        return 0.0 if self._must_show else self._pace.left_s(self.clock.now())
+
+    @property
+    def _must_show(self) -> bool:
+        is_at_work = bool(self.jobs or self._begin) and not self.stopping
+        return self._shows_now or not is_at_work or not self._pace.was_done
+
     def write_marks(self) -> None:
-        if self.file.write(self.taken_in):
-            for task, state in self._marked.items():
-                self.ledger.note_mark(task, state)
-            self._marked.clear()
+        began = self.clock.now()
+        if not self.file.write(self.taken_in):
+            return
+        self._pace.done(began, self.clock.now())
+        self._shows_now = False
+        for task, state in self._marked.items():
+            self.ledger.note_mark(task, state)
+        self._marked.clear()
+        self.ledger.note_written()
 
     def take_in_edits(self) -> None:
         if self.file.read():
@@ -310,6 +395,7 @@ class PlanRun:
 
     def taken_in(self) -> None:
         """A person changed the file: what does it say now?"""
+        self.show_marks()
         edits.take_in(self)
 
     def rebuild(self) -> None:
@@ -384,7 +470,7 @@ class PlanRun:
             answer=answer,
             conversation=conversation,
         )
-        new = Attempt(run, task, profile, answer=answer, before=before)
+        new = Attempt(run=run, task=task, profile=profile, answer=answer, before=before)
         self.begin_after_commit(new, lambda: beginning.first_job(self, new))
         return new
 
@@ -392,54 +478,68 @@ class PlanRun:
 
     def handle(self, happening: Happening) -> None:
         match happening:
-            case Started(job, pid, pid_started, is_adopted):
-                self._started(job, pid, pid_started, is_adopted)
+            case Started(job, handle, is_adopted):
+                self._started(job, handle, is_adopted)
             case Heard(job, event):
                 if job in self.jobs:
-                    hearing.heard(self, self.jobs[job], event)
+                    agent_events.heard(self, self.jobs[job], event)
                     if isinstance(event, StepDone):
-                        place.keep(self, self.jobs[job])
+                        context_note.keep(self, self.jobs[job])
             case Ended(job):
-                place.ended(self, job)
+                context_note.ended(self, job)
                 outcomes.ended(self, happening)
+                if self.has_acts_left:
+                    plan_acts.take_in(self)
             case StopWanted():
                 self.stop(happening)
             case Answered():
                 self.questions.answered(self, happening)
-            case Posted():
-                answers.take_in(self)
+            case ActsAdded():
+                plan_acts.take_in(self)
             case PlanTouched():
                 pass  # the loop looks at the file anyway
             case _:
                 pass  # Due: the loop decides again
 
-    def _started(self, job: str, pid: int, pid_started: int, is_adopted: bool) -> None:
+    def _started(self, job: str, handle: Mapping[str, int], is_adopted: bool) -> None:
         attempt = self.jobs.get(job)
         if attempt is None or job != attempt.run.id:
             return
         if attempt.run.state is RunState.INTENDED:
-            self.ledger.run_started(attempt.run, pid, pid_started)
+            self.ledger.run_started(attempt.run, handle)
         attempt.heard_at = self.clock.now()
         self.tell_started(attempt)
         if is_adopted:
-            place.keep(self, attempt)
+            context_note.keep(self, attempt)
 
-    def stop_to_ask(self, attempt: Attempt, asked: Asked) -> None:
+    def stop_to_ask(self, attempt: Attempt, need: Need) -> None:
         """The first question counts: the agent ends, and goes on with the answer."""
-        if attempt.asked is None:
-            attempt.asked = asked
+        if not attempt.has_asked:
+            attempt.report(need, self.clock.now())
             self.engine.end_soon(attempt.run.id)
 
-    def seen_at_work(self, account: str) -> None:
-        """The canary lives: the others of its account may follow."""
-        if account in self.probing:
-            self.probing.discard(account)
-            self.accounts.open(account)
-            if self.has_fallbacks:
-                self.queue()
+    def works(self, attempt: Attempt) -> None:
+        """An agent works for real: if it is its account's canary, the others may follow."""
+        task = self.ledger.task_id(attempt.task.id)
+        if self.canaries.works(attempt.run.account, task) and self.has_fallbacks:
+            self.queue()
+
+    def words_of(self, attempt: Attempt) -> WordReader:
+        """Reads what an attempt said about limits, in its zone and by the user's own patterns."""
+        return WordReader(
+            attempt.profile,
+            attempt.run.id,
+            self.workshop.files,
+            self.clock.now(),
+            attempt.profile.zone(self.workshop.environ) or self.leash.tz,
+            self.options.limit_patterns,
+        )
 
     def pause(self) -> None:
-        """Every agent stands still, with all that it has started."""
+        """Every agent stands still, with all that it has started; the file shows all."""
+        if self.file.may_lag:
+            self.ledger.commit()
+            self.write_marks()
         for job in self.jobs:
             self.engine.pause(job)
 
@@ -460,7 +560,7 @@ class PlanRun:
     # Consequences
 
     def clear_steps(self, task: str) -> None:
-        self.file.edit(lambda document: document.set_all_steps(task, False), task)
+        self.edit(task, TaskEdit(all_steps=False))
 
     def skip_dependants(self, roots: list[str]) -> None:
         for skip in cascade(self.graph, self.frontier.states, roots):
@@ -511,5 +611,10 @@ class PlanRun:
         self.tell("task_resumed", task=before.task, run=attempt.run.id, after="answer")
 
 
+def _nearest(*instants: datetime | None) -> datetime | None:
+    return min((at for at in instants if at is not None), default=None)
+
+
 def _park_view(park: ParkRow) -> ParkView:
-    return ParkView(park.id, park.task, park.account, park.wakes_at)
+    is_for_limit = holds_account(park.kind)
+    return ParkView(park.id, park.task, park.account, park.wakes_at, is_for_limit)

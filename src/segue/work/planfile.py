@@ -1,6 +1,6 @@
 """The plan's file while a plan runs: two hands write in it, Segue's and a person's.
 
-Segue's edits are kept as small functions until they are safely in the file. A write
+Segue's edits are kept, one for each task, until they are safely in the file. A write
 compares first: if a person has changed the file meanwhile, their text is taken and the
 edits are made again on top of it. So neither hand loses anything.
 """
@@ -15,16 +15,16 @@ from segue.core.plan import Task, TaskState
 from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.check import check
+from segue.plans.task_edit import TaskEdit
 from segue.plans.tasklist import Document
 from segue.store import files
-from segue.work import place
+from segue.work import context_note
 
 if TYPE_CHECKING:
+    from segue.store.rows import GateRow, RunRow
     from segue.work.attempts import Attempt
     from segue.work.plan_run import PlanRun
-    from segue.work.rows import GateRow, RunRow
 
-Edit = Callable[[Document], object]
 TRIES_MAX = 50
 
 
@@ -36,6 +36,7 @@ class PlanFile:
 
     kind = "tasklist"
     mends_conflicts = False
+    may_lag = True
 
     def __init__(
         self, path: Path, shown: str, check_more: Callable[[Document], list[Problem]]
@@ -48,7 +49,8 @@ class PlanFile:
         self._seen: tuple[int, int, int] | None = None
         self._was_gone = False
         self._is_unsynced = False
-        self._edits: list[Edit] = []
+        self._edits: dict[str, TaskEdit] = {}  # by task
+        self._is_fresh = False  # the document is a person's text, without them
         self.document = Document.parse(b"", file=shown)
         self.problems: list[Problem] = []
 
@@ -87,7 +89,7 @@ class PlanFile:
             return False
         self._was_gone = True
         message = _("the plan is gone")
-        hint = _("put it back: work goes on by itself")
+        hint = _("put it back: the work continues by itself")
         self.problems = [Problem("plan_not_found", message, self.shown, None, hint)]
         return True
 
@@ -100,6 +102,7 @@ class PlanFile:
 
     def _take_whole(self, data: bytes) -> None:
         self._bytes = data
+        self._is_fresh = bool(self._edits)
         self.document = Document.parse(data, file=self.shown)
         self.problems = check(self.document) or self._check_more(self.document)
 
@@ -107,12 +110,22 @@ class PlanFile:
     def is_broken(self) -> bool:
         return bool(self.problems)
 
-    def edit(self, edit: Edit, task: str) -> None:
+    def edit(self, task: str, edit: TaskEdit) -> TaskEdit:
         """Note a change of Segue's own. It is in the file after the next `write`."""
-        self._edits.append(lambda document: edit(document) if task in document else None)
+        if not self._is_fresh:
+            edit.apply(self.document, task)
+        return self._note(task, edit)
+
+    def _note(self, task: str, edit: TaskEdit) -> TaskEdit:
+        before = self._edits.get(task)
+        whole = self._edits[task] = edit if before is None else before.then(edit)
+        return whole
 
     def mark(self, task: str, state: TaskState) -> None:
-        self.edit(lambda document: document.set_mark(task, state), task)
+        self._note(task, TaskEdit(state))  # the document gets it when it is written
+
+    def forget(self, task: str) -> None:
+        self._edits.pop(task, None)
 
     def write(self, taken_in: Callable[[], None]) -> bool:
         """Put the noted changes into the file; `taken_in` is called when a person's text
@@ -123,8 +136,9 @@ class PlanFile:
                 return True
             if self.is_broken:
                 return False
-            for edit in self._edits:
-                edit(self.document)
+            for task, edit in self._edits.items():
+                edit.apply(self.document, task)
+            self._is_fresh = False
             new = self.document.render()
             try:
                 theirs = files.exchange_if(self.path, new, self._bytes, spare=self.spare)
@@ -175,6 +189,9 @@ class PlanFile:
     def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         return False  # it is the agent that has asked
 
+    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+        return False  # what is failed or skipped here is said by its mark
+
     def at_rest(self, run: PlanRun) -> bool:
         return False
 
@@ -185,8 +202,10 @@ class PlanFile:
         known = attempt.task.id in self.document
         task = self.document.task(attempt.task.id) if known else attempt.task
         where = _("{file}, line {line}").format(file=self.path.name, line=task.line)
-        done = place.steps_done(attempt, task)
-        return place.described(attempt, self.shown, reread=[where], steps=task.steps, done=done)
+        done = context_note.steps_done(attempt, task)
+        return context_note.described(
+            attempt, self.shown, reread=[where], steps=task.steps, done=done
+        )
 
     def progress(self, run: PlanRun) -> tuple[int, int]:
         return run.frontier.counts[TaskState.COMPLETED], len(run.graph)

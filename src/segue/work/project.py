@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +57,9 @@ class Project:
         return self.memory / "locks"
 
     @property
-    def mailbox(self) -> Path:
-        return self.memory / "mailbox"
+    def bell(self) -> Path:
+        """The folder whose owners hear when rows were added for them."""
+        return self.memory / "bell"
 
     @property
     def worktrees(self) -> Path:
@@ -70,7 +72,7 @@ class Project:
     @property
     def folders(self) -> tuple[Path, ...]:
         """What a run writes into."""
-        return (self.logs, self.runs, self.evidence, self.mailbox)
+        return (self.logs, self.runs, self.evidence, self.bell)
 
     def check_folder(self) -> None:
         if self.memory.exists() and not self.memory.is_dir():
@@ -79,7 +81,8 @@ class Project:
                 _("this is a file, and Segue keeps its memory in a folder of this name"),
                 file=str(self.memory),
                 hint=_(
-                    "move it away: the marks in the plan say what is done, Segue goes on from them"
+                    "move it away: Segue continues from the marks in the plan, which say what"
+                    " is done"
                 ),
             )
 
@@ -105,13 +108,22 @@ class Project:
             files.replace(self.memory / ".gitignore", GITIGNORE, mode=0o644)
 
 
+def project_of(environ: Mapping[str, str]) -> Project:
+    """The run's own, or that of the folder in which the person's agent was started."""
+    if environ.get("SEGUE_RUN") and environ.get("SEGUE_PROJECT"):
+        place = environ.get("SEGUE_PLACE")
+        memory = Path(place).parent.parent if place else None
+        return Project(Path(environ["SEGUE_PROJECT"]), memory)
+    return Project.around(Path(environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()).resolve())
+
+
 def find_plan(given: Path) -> Path:
     """The real path of a plan that can be read and written; else what is wrong with it."""
     shown = str(given)
     if not given.exists():
         raise UserError(
             "plan_not_found",
-            _("there is no such plan"),
+            _("no such plan"),
             file=shown,
             hint=_("give the path of a Markdown file with tasks like `- [ ] **T-001**: …`"),
         )

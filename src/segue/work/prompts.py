@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from segue.core.plan import Task
 from segue.i18n import _
 
-SUMMARY_CHARS_MAX = 4_000
 RESTART, CONTINUE = "restart", "continue"  # purposes of runs whose task was cut off
 
 
@@ -84,7 +83,7 @@ def _reporting(task: Task, nonce: str) -> str:
     if task.steps:
         lines.append(_("When step N is done, print this line alone (N is its number):"))
         lines.append(f"=== STEP N DONE {nonce} ===")
-    lines.append(_("If you cannot go on without an answer, print this and end:"))
+    lines.append(_("If you cannot continue without an answer, print this and end:"))
     lines.append(f"[USER_QUESTION {nonce}]")
     lines.append("category: choice")
     lines.append("question: …")
@@ -99,7 +98,9 @@ def _by_tool(task: Task) -> str:
     if task.steps:
         lines.append(_("When step N is done, call the tool `report_step` with its number."))
         lines.append(_("Without that tool, print this line alone:") + " === STEP N DONE ===")
-    lines.append(_("If you cannot go on without an answer, call the tool `ask_question` and end."))
+    lines.append(
+        _("If you cannot continue without an answer, call the tool `ask_question` and end.")
+    )
     return "\n".join(lines)
 
 
@@ -110,17 +111,3 @@ def permission(tool: str, what: str, *, is_given: bool) -> str:
     else:
         text = _("You may not use {tool} ({what}). Go on without it.")
     return text.format(tool=tool, what=what)
-
-
-def summarise(lines: Collection[str]) -> str:
-    """What a run produced, for those that depend on it: the end of what it said."""
-    kept: list[str] = []
-    size = 0
-    for line in reversed(list(lines)):
-        size += len(line) + 1
-        if size > SUMMARY_CHARS_MAX:
-            if not kept:
-                kept.append(line[-SUMMARY_CHARS_MAX:])
-            break
-        kept.append(line)
-    return "\n".join(reversed(kept)).strip()

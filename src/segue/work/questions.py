@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
-from segue.engine.port import Answered
+from segue.engine.executors import Answered
 from segue.i18n import _
-from segue.work.rows import GateRow
+from segue.plans.task_edit import TaskEdit
+from segue.store.rows import GateRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -165,7 +166,7 @@ def failed_question(task: Task, error: str | None) -> str:
             _("Choose:"),
             _("[1] retry - run it again (the count starts anew)"),
             _("[2] skip - pass it over (and what depends on it)"),
-            _("[3] mend and retry - repair it by hand, then go on"),
+            _("[3] fix and retry - fix it yourself, then continue"),
         ]
     )
 
@@ -175,8 +176,7 @@ def retry_failed(run: PlanRun, key: str, *, used: int = 0) -> None:
     run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=used)
     run.mark(key, TaskState.PENDING)
     retries = run.graph.task(key).retries
-    run.file.edit(lambda document: document.set_retries(key, None, retries, "en"), key)
-    run.clear_steps(key)
+    run.edit(key, TaskEdit(all_steps=False, retries=(None, retries)))
     run.tell("task_retried", task=key)
     run.reopen_skipped()
 

@@ -13,14 +13,23 @@ from typing import TYPE_CHECKING
 from segue.core.limits import holds_account, needs_person
 from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
-from segue.engine.port import Alive, Finished, NeverStarted
+from segue.engine.executors import Alive, Finished, NeverStarted
 from segue.i18n import _, language, ngettext
+from segue.plans.task_edit import TaskEdit
 from segue.store.changes import stamp
-from segue.work import answers, beginning, conversations, edits, memory, orphans, outcomes
+from segue.store.rows import ParkRow, RunRow
+from segue.work import (
+    answers,
+    beginning,
+    conversations,
+    edits,
+    memory,
+    orphans,
+    outcomes,
+    plan_acts,
+)
 from segue.work.attempts import Attempt
-from segue.work.planfile import Edit
 from segue.work.questions import retry_failed, skip_failed
-from segue.work.rows import ParkRow, RunRow
 
 if TYPE_CHECKING:
     from segue.work.plan_run import PlanRun
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
 PARKS_TOLD_MAX = 100
 
 
-def recover(run: PlanRun, *, restart: bool = False) -> None:
+async def recover(run: PlanRun, *, restart: bool = False) -> None:
     """Bring file, tables and processes together; then the loop can go on.
 
     `restart`: what is in progress begins again, whether it runs, is parked or has asked.
@@ -45,15 +54,13 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
     run.rebuild()
     orphans.take_over(run, is_memory_new=is_memory_new)
     run.ledger.commit()
+    await _end_unwanted(run, restart=restart)
     for row in list(run.ledger.runs.values()):
-        if restart:
-            _end_for_good(run, row)
-        else:
-            _recover_run(run, row)
+        _recover_run(run, row)
     if restart:
         run.ledger.end_waits()
     edits.drop_what_is_out_of_our_hands(run)
-    answers.take_in(run)
+    plan_acts.take_in(run)
     answers.take_defaults(run)
     for gate in list(run.ledger.gates.values()):
         if needs_person(gate.category):  # being started again is the answer: it was seen to
@@ -62,7 +69,7 @@ def recover(run: PlanRun, *, restart: bool = False) -> None:
             run.open_gate(gate)
     _keep_parks(run)
     _restart_cut_off(run, pending)
-    _forget_probes(run)
+    _adopt_canaries(run)
     _past_limit(run)
     _failed(run)
     run.reopen_skipped()
@@ -90,15 +97,10 @@ def _keep_parks(run: PlanRun) -> None:
 
 
 def _recover_run(run: PlanRun, row: RunRow) -> None:
-    task = run.graph.task(row.task) if row.task in run.graph else None
     profile = run.profile_named(row.agent)
-    if task is None or profile is None:
-        _end_for_good(run, row)
-        return
-    attempt = Attempt(row, task, profile)
+    assert profile is not None, "else it was ended"
+    attempt = Attempt(run=row, task=run.graph.task(row.task), profile=profile)
     match row.state:
-        case RunState.VERIFYING | RunState.MERGING if not _is_wanted(run, row):
-            _end_for_good(run, row)
         case RunState.VERIFYING:
             _recover_verify(run, attempt)
         case RunState.MERGING:
@@ -123,7 +125,6 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
             run.tell("run_adopted", task=row.task, run=row.id)
         case Finished():
             run.jobs[job.id] = attempt
-            attempt.ended_unseen = True
         case NeverStarted():
             conversations.ended(run, attempt)
             run.ledger.move_run(row, *_unstarted(row))
@@ -175,18 +176,30 @@ def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
             run.jobs[job.id] = attempt
         case Finished():
             run.jobs[job.id] = attempt
-            attempt.ended_unseen = True
         case _:
             outcomes.verify(run, attempt)
 
 
-def _end_for_good(run: PlanRun, row: RunRow) -> None:
-    """Its task or its agent is no longer in the plan, or a person changed the task's mark: nothing
-    of it may run on."""
-    run.engine.end_unknown(row.id)
-    if row.verify_job:
-        run.engine.end_unknown(row.verify_job)
-    run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+async def _end_unwanted(run: PlanRun, *, restart: bool) -> None:
+    """End what nobody wants any more, and wait until it is gone. Only then does its row say so: a
+    death in between leaves a row by which the next start finds what still ends."""
+    unwanted = [row for row in run.ledger.runs.values() if restart or not _can_go_on(run, row)]
+    for row in unwanted:
+        run.engine.end_unknown(row.id)
+        if row.verify_job:
+            run.engine.end_unknown(row.verify_job)
+    await run.engine.unknown_ended()
+    for row in unwanted:
+        run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+
+
+def _can_go_on(run: PlanRun, row: RunRow) -> bool:
+    """Whether its task and its agent are still in the plan, and no person changed the mark of what
+    is being checked."""
+    if row.task not in run.graph or run.profile_named(row.agent) is None:
+        return False
+    is_check = row.state in (RunState.VERIFYING, RunState.MERGING)
+    return not is_check or _is_wanted(run, row)
 
 
 def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
@@ -204,14 +217,14 @@ def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
             beginning.again(run, task)
 
 
-def _forget_probes(run: PlanRun) -> None:
-    for name, account in run.accounts.view().items():
-        if not account.probing:
-            continue
-        if any(a.run.account == name for a in run.jobs.values()):
-            run.probing.add(name)  # what becomes of that run says whether the limit is over
-        else:
-            run.accounts.open(name)
+def _adopt_canaries(run: PlanRun) -> None:
+    """What becomes of a canary that lives says whether the limit is over; of one that does not the
+    account's own row tells."""
+    at_work = {run.ledger.task_id(a.task.id): a.run.account for a in run.jobs.values()}
+    for name in [name for name, view in run.accounts.view().items() if view.probing]:
+        canary = run.accounts.canary(name)
+        if canary is not None and at_work.get(canary) == name:
+            run.canaries.adopt(name, canary)
 
 
 def _past_limit(run: PlanRun) -> None:
@@ -222,19 +235,15 @@ def _past_limit(run: PlanRun) -> None:
             run.move_task(task.id, TaskState.SKIPPED, Trigger.SKIP)
             run.mark(task.id, TaskState.SKIPPED)
             used, limit = task.retries_used, task.retries
-            run.file.edit(_count_comment(task.id, used, limit), task.id)
+            run.edit(task.id, TaskEdit(retries=(used, limit), language=language()))
             run.tell(
                 "task_skipped",
                 task=task.id,
                 because=None,
-                why=_("tried {used} times, {limit} allowed: please see to it by hand").format(
+                why=_("tried {used} times, {limit} allowed: please handle it by hand").format(
                     used=used, limit=limit
                 ),
             )
-
-
-def _count_comment(task: str, used: int, limit: int) -> Edit:
-    return lambda document: document.set_retries(task, used, limit, language())
 
 
 def _failed(run: PlanRun) -> None:

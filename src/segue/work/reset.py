@@ -35,6 +35,7 @@ def reset_plan(path: Path) -> Path:
     try:
         ledger = Ledger(store, SystemClock(), path, "tasklist")
         ledger.end_waits()
+        ledger.give_up_marks()  # else a mark that a death kept from the file would come back
         ledger.commit()
         return _reset(path, project, now)
     finally:

@@ -53,7 +53,7 @@ def find(path: Path) -> list[Found]:
 
 def nothing_here() -> str:
     """The sentence of the original, and below it what a task list takes."""
-    begin = _("There is no interrupted work here. Begin: segue write-all")
+    begin = _("Found no interrupted work here. Start with: segue write-all")
     return f"{begin}\n" + _("A task list begins with: segue run PLAN.md")
 
 
@@ -127,7 +127,7 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
     parked = [park["task"] for park in standing.parks if park["task"] in standing.in_progress]
     if going_on := [*standing.goes_on, *parked]:
         tasks = ", ".join(going_on)
-        parts.append(_("go on with {tasks} in the same conversation").format(tasks=tasks))
+        parts.append(_("continue {tasks} in the same conversation").format(tasks=tasks))
     if standing.gates:
         parts.append(_("ask again what was asked"))
     if standing.failed:
@@ -155,19 +155,19 @@ def _cost(standing: Standing) -> str:
 
 
 def _feature(standing: Standing) -> Found:
-    from segue.work.develop.standing import facts  # noqa: PLC0415 - most folders have none
+    from segue.work.feature.standing import facts  # noqa: PLC0415 - most folders have none
 
     return _of(standing, facts(standing))
 
 
 def _server(standing: Standing) -> Found:
-    from segue.work.server.standing import facts  # noqa: PLC0415 - few projects have any
+    from segue.work.phases.standing import facts  # noqa: PLC0415 - few projects have any
 
     return _of(standing, facts(standing))
 
 
 def _panes(standing: Standing) -> Found:
-    from segue.work.server.standing import pane_facts  # noqa: PLC0415 - few projects have any
+    from segue.work.panes.standing import pane_facts  # noqa: PLC0415 - few projects have any
 
     return _of(standing, pane_facts(standing))
 
@@ -185,5 +185,5 @@ KINDS: dict[str, Callable[[Standing], Found]] = {
     "book": _book,
     "develop": _feature,
     "server": _server,
-    "watch": _panes,
+    "panes": _panes,
 }

@@ -13,15 +13,16 @@ from functools import partial
 from pathlib import Path
 
 from segue.core.leash import Leash, next_instant, parse_quiet
-from segue.core.limits import Waits
 from segue.core.plan import Task, TaskState
 from segue.drivers.launcher import Launcher
 from segue.drivers.notify import Way
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
 from segue.engine import signals
+from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
-from segue.engine.local import LocalEngine
+from segue.engine.executors.process import ProcessExecutor
+from segue.engine.silence import SilenceBounds
 from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.tasklist import Document
@@ -29,15 +30,14 @@ from segue.store import files
 from segue.store.changes import stamp
 from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
-from segue.store.lock import Lock
+from segue.store.lock import Lock, Turn
 from segue.store.sqlite import Store
-from segue.work import agents, channels, config, recovery, run_log
-from segue.work.accounts import Accounts
+from segue.work import agents, channels, config, recovery, reminders, run_log
 from segue.work.agents import Profile
-from segue.work.attempts import Workshop
+from segue.work.attempts import JobFactory
 from segue.work.finish import INTERRUPTED, Result, finish
 from segue.work.ledger import Ledger
-from segue.work.locks import check_held, lock_path
+from segue.work.locks import check_held, lock_path, notices_lock
 from segue.work.memory import Memory, in_words
 from segue.work.notices import Told, WorkLetters
 from segue.work.outbox import LAST_S, Courier, Outbox, SaidFaults
@@ -55,7 +55,7 @@ FIRST_WAIT_OF_PLANS = timedelta(seconds=1)  # a run may be over soon
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CommandOptions:
     """What the command line says; None: as the settings say."""
 
     plan: Path
@@ -67,7 +67,7 @@ class Wishes:
     restart: bool = False
 
 
-class Cast:
+class AgentRoster:
     """The agents of a plan: who does which task."""
 
     def __init__(
@@ -139,13 +139,13 @@ def _no_command(task: Task, file: str) -> Problem:
 
 
 def open_plan(
-    wishes: Wishes, environ: Mapping[str, str]
-) -> tuple[Project, PlanFile, Cast, config.Config]:
+    wishes: CommandOptions, environ: Mapping[str, str]
+) -> tuple[Project, PlanFile, AgentRoster, config.Config]:
     """Read and check everything there is to check, touching nothing."""
     path = find_plan(wishes.plan)
     project = Project.around(path)
     settings = config.load(project.root, config.user_file(environ))
-    cast = Cast(settings, project.root, environ, wishes.agent)
+    cast = AgentRoster(settings, project.root, environ, wishes.agent)
     if wishes.agent is not None:
         cast.profile(wishes.agent)
     file = PlanFile(path, str(wishes.plan), cast.check)
@@ -156,7 +156,7 @@ def open_plan(
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Environment:
     """What a run of any plan gets from whoever starts it."""
 
     environ: Mapping[str, str]
@@ -171,7 +171,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class RunPolicy:
     """How one plan is run. `place`: where its agents work, if not in the project's folder."""
 
     options: Options
@@ -182,46 +182,22 @@ class Conduct:
     finish: Callable[[PlanRun], Result] = finish
 
 
-def within_bounds(
-    given: config.RecoverySettings,
-) -> tuple[config.RecoverySettings, tuple[str, ...]]:
-    """How to recover, with every number within its bounds; what had to be changed, in words."""
-    given = replace(given, resume_text=given.resume_words)
-    if given == config.RecoverySettings(given.resume_text):
-        return given, ()
-    from segue.dialects.limits.recovery import RecoveryConfig  # noqa: PLC0415 - many patterns
-
-    kept = RecoveryConfig(given.resume_text, given.default_wait_time, given.max_retries)
-    settings = replace(
-        given,
-        resume_text=kept.resume_text,
-        default_wait_time=kept.default_wait_time,
-        max_retries=kept.max_retries,
-    )
-    return settings, kept.clamped
-
-
 def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
-    recovery, _clamped = within_bounds(settings.recovery)
+    recovery = settings.recovery
     return Options(
         jobs=jobs,
         on_failed=on_failed,
         wait=wait,
-        waits=Waits(
-            weekly_s=recovery.weekly_limit_default,
-            rate_s=recovery.default_wait_time,
-            context_s=recovery.context_limit_wait,
-            margin_s=recovery.wake_margin_s,
-        ),
-        silence_after_s=recovery.silence_after_s,
-        silence_max_s=recovery.silence_max_s,
+        waits=recovery.waits,
+        silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
         budget_usd=settings.leash.budget_usd,
         limit_patterns=settings.limit_patterns,
         place=settings.place,
+        reminders=reminders.steps(settings.reviews),
     )
 
 
-async def run_plan(wishes: Wishes, around: Surroundings) -> Result:
+async def run_plan(wishes: CommandOptions, around: Environment) -> Result:
     """Run a task list, or go on with it."""
     going_on = replace(wishes, restart=False)
     return await outlast(
@@ -229,7 +205,7 @@ async def run_plan(wishes: Wishes, around: Surroundings) -> Result:
     )
 
 
-async def _run_plan(wishes: Wishes, around: Surroundings) -> Result:
+async def _run_plan(wishes: CommandOptions, around: Environment) -> Result:
     project, file, cast, settings = open_plan(wishes, around.environ)
     worktrees = Worktrees(project.root, project.worktrees, file.path)
     if wishes.isolate:
@@ -246,7 +222,7 @@ async def _run_plan(wishes: Wishes, around: Surroundings) -> Result:
             begun.update(key for key in under_way if worktrees.is_there(key))
 
     jobs = wishes.jobs or settings.jobs
-    how = Conduct(
+    how = RunPolicy(
         options(settings, jobs=jobs, on_failed=wishes.on_failed, wait=wishes.wait),
         restart=wishes.restart,
         worktrees=worktrees,
@@ -262,16 +238,15 @@ async def _run_plan(wishes: Wishes, around: Surroundings) -> Result:
 async def conduct(
     source: Source,
     project: Project,
-    cast: Cast,
+    cast: AgentRoster,
     settings: config.Config,
-    around: Surroundings,
-    how: Conduct,
+    around: Environment,
+    how: RunPolicy,
     begin: Callable[[PlanRun], None],
 ) -> Result:
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
     clock, environ = around.clock, around.environ
     tz = zone_here(environ, around.tz, clock.now())
-    kept, clamped = within_bounds(settings.recovery)
     ways, missing = channels.read_ways(settings.notify, environ, clock, project.server)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
@@ -284,19 +259,19 @@ async def conduct(
         check_held(lock.take(since=stamp(clock.now()), command=command), source.shown)
         store = Store.open(project.database)
         become_subreaper()
-        engine = LocalEngine(project.runs, clock, launcher)
+        engine = ProcessExecutor(project.runs, clock, launcher)
         run = PlanRun(
             file=source,
             ledger=Ledger(store, clock, source.path, source.kind),
             accounts=Accounts(store, clock),
             engine=engine,
             clock=clock,
-            workshop=Workshop(
+            workshop=JobFactory(
                 project,
                 environ,
                 agents.passed_on(environ),
                 how.worktrees,
-                kept.resume_text,
+                settings.recovery.resume_words,
                 how.place,
                 how.isolates,
                 source.path,
@@ -313,7 +288,7 @@ async def conduct(
             emit=run_log.logged(project.logs, clock, around.emit),
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
-        for text in (*clamped, *map(channels.left_out, missing)):
+        for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
             run.tell("notice", text=text, is_log=True)
         begin(run)
         return await _run(run, engine, around, how, post(run, store, ways, settings, tz))
@@ -327,21 +302,18 @@ async def conduct(
 
 async def _run(
     run: PlanRun,
-    engine: LocalEngine,
-    around: Surroundings,
-    how: Conduct,
-    outbox: Outbox | None,
+    engine: ProcessExecutor,
+    around: Environment,
+    how: RunPolicy,
+    courier: Courier | None,
 ) -> Result:
-    courier = Courier(outbox) if outbox is not None else None
-    if courier is not None and run.told is not None:
-        run.told.wake = courier.wake
     with signals.handled(_actions(run, engine, around)):
         try:
             engine.watch_plan(run.file.path)
-            engine.watch_mailbox(run.workshop.project.mailbox)
+            engine.watch_bell(run.workshop.project.bell)
             run.emit("started", path=str(run.file.path))
             run.budgets_granted = run.ledger.budgets_granted()
-            recovery.recover(run, restart=how.restart)
+            await recovery.recover(run, restart=how.restart)
             around.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again
             await run.loop()
@@ -365,7 +337,7 @@ async def _run(
 
 
 def _actions(
-    run: PlanRun, engine: LocalEngine, around: Surroundings
+    run: PlanRun, engine: ProcessExecutor, around: Environment
 ) -> dict[signal.Signals, Callable[[], object]]:
     is_gone = False
 
@@ -394,23 +366,21 @@ def _actions(
 
 def post(
     run: PlanRun, store: Store, ways: Sequence[Way], settings: config.Config, tz: tzinfo
-) -> Outbox | None:
-    """Where what people outside are told goes; None where no way is set."""
+) -> Courier | None:
+    """Who brings people outside what they are told; None where no way is set."""
     if not ways:
         return None
-    run.told = Told(store)
-    return Outbox(
-        WorkLetters(store, run.ledger.plan),
-        run.clock,
-        ways,
-        channels.quiet(settings.notify),
-        tz,
-        FIRST_WAIT_OF_PLANS,
-        SaidFaults(lambda text: run.emit("notice", text=text, is_log=True)),
+    faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
+    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.workshop.project))
+    letters = WorkLetters(store)
+    courier = Courier(
+        Outbox(letters, run.clock, ways, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)
     )
+    run.told = Told(store, courier.wake)
+    return courier
 
 
-def _stand_still(run: PlanRun, around: Surroundings) -> None:
+def _stand_still(run: PlanRun, around: Environment) -> None:
     """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
     run.pause()
     around.pause()

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
-from segue.work import place
+from segue.plans.task_edit import TaskEdit
+from segue.work import context_note
 
 if TYPE_CHECKING:
+    from segue.store.rows import GateRow, RunRow
     from segue.work.attempts import Attempt
     from segue.work.plan_run import PlanRun
-    from segue.work.rows import GateRow, RunRow
 
 
 class Source(Protocol):
@@ -29,6 +30,7 @@ class Source(Protocol):
     kind: str
     problems: list[Problem]
     mends_conflicts: bool  # whether another try is told of a conflict in the merge of the last
+    may_lag: bool  # whether its marks may follow the tables by a moment
 
     @property
     def is_broken(self) -> bool: ...
@@ -41,8 +43,13 @@ class Source(Protocol):
         """Look at the file; True if a person has changed it."""
         ...
 
-    def edit(self, edit: Callable[[Any], object], task: str) -> None:
-        """Note a change of a task list's own text."""
+    def edit(self, task: str, edit: TaskEdit) -> TaskEdit | None:
+        """Note a change of a task's entry; it is in the file after the next `write`. All that is
+        not in the file yet of this task; None: it has no entry."""
+        ...
+
+    def forget(self, task: str) -> None:
+        """A person decided about a task: no change of its entry that is not in the file yet."""
         ...
 
     def mark(self, task: str, state: TaskState) -> None:
@@ -73,6 +80,11 @@ class Source(Protocol):
         """A person has answered; True: the question was the plan's own, and is settled."""
         ...
 
+    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+        """A person wants a task retried or skipped (`verb`). True: that is the plan's own to
+        settle, and is settled; it called `take` first. CannotError: not now."""
+        ...
+
     def progress(self, run: PlanRun) -> tuple[int, int]:
         """How much is done, of how much, as people count it."""
         ...
@@ -98,6 +110,7 @@ class Steps:
 
     kind = ""
     mends_conflicts = False
+    may_lag = False
 
     def __init__(self, path: Path, shown: str) -> None:
         self.path = path
@@ -117,8 +130,11 @@ class Steps:
     def read(self) -> bool:
         return False
 
-    def edit(self, edit: Callable[[Any], object], task: str) -> None:
-        """A step has no text in a file."""
+    def edit(self, task: str, edit: TaskEdit) -> TaskEdit | None:
+        return None  # a step has no text in a file
+
+    def forget(self, task: str) -> None:
+        """Nobody decides about a step in a file."""
 
     def sync(self) -> None:
         """Every write was synced."""
@@ -132,6 +148,9 @@ class Steps:
     def object_to(self, attempt: Attempt) -> str | None:
         return None
 
+    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+        return False
+
     def at_rest(self, run: PlanRun) -> bool:
         return False
 
@@ -140,4 +159,4 @@ class Steps:
 
     def place(self, attempt: Attempt) -> str:
         target = dict(attempt.task.env).get("SEGUE_TARGET")
-        return place.described(attempt, self.shown, reread=[target] if target else [])
+        return context_note.described(attempt, self.shown, reread=[target] if target else [])

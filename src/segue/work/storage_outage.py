@@ -18,21 +18,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segue.core.plan import TaskState
+from segue.core.plan import MARKS, TaskState
 from segue.drivers.launcher import Launcher
 from segue.drivers.runs import Live, recover
 from segue.engine import signals
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Drop, Put
+from segue.store.rows import IS_OPEN
 from segue.store.sqlite import Store
 from segue.work import usage
 from segue.work.finish import INTERRUPTED, Result
 from segue.work.project import Project
-from segue.work.rows import OPEN_RUNS
 
 if TYPE_CHECKING:
-    from segue.work.runner import Surroundings
+    from segue.work.runner import Environment
 
 CODES = frozenset({"disk_full", "read_only", "database_busy"})
 ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
@@ -61,7 +61,7 @@ def can_write(store: Store, folder: Path, now: datetime) -> bool:
     """Whether both the database and the folder take something; none of it stays."""
     row: dict[str, str | int | float | bytes | None] = {"key": PROBE, "value": "0" * 4096}
     try:
-        store.move(Put("server_settings", row), Drop("server_settings", {"key": PROBE}), at=now)
+        store.move(Put("settings", row), Drop("settings", {"key": PROBE}), at=now)
         return _has_room(folder / f".{PROBE}-{os.getpid()}")
     except (UserError, OSError) as error:
         if not is_trouble(error):
@@ -97,7 +97,7 @@ def is_passing(error: BaseException) -> bool:
     return is_trouble(error) and getattr(error, "errno", None) not in LASTING
 
 
-async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Surroundings) -> Result:
+async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Environment) -> Result:
     """Run a plan; when nothing can be kept, wait, and go on with it (`begin(True)`)."""
     outage: Outage | None = None
     while True:
@@ -115,7 +115,7 @@ async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Surroundin
         around.emit("notice", text=_("Segue can write again and continues"))
 
 
-async def _until_writable(outage: Outage, around: Surroundings) -> bool:
+async def _until_writable(outage: Outage, around: Environment) -> bool:
     """False: a person wants it to stop."""
     stop = asyncio.Event()
     actions = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop.set)
@@ -145,24 +145,23 @@ def _is_writable(project: Project, now: datetime) -> bool:
         store.close()
 
 
-async def _stop(outage: Outage, around: Surroundings) -> Result:
+async def _stop(outage: Outage, around: Environment) -> Result:
     """The agents end; the marks stay as they are, and the next start goes on from them."""
     project, launcher = outage.project, Launcher()
     store = Store.open_readonly(project.database)
     if store is None:
         return Result([], [], [], [], [], INTERRUPTED)
     try:
-        plan = store.one("SELECT id FROM plans WHERE path = ?", str(outage.plan))
+        plan = store.one("SELECT id FROM works WHERE path = ?", str(outage.plan))
         id = plan["id"] if plan else ""
-        marks = ", ".join("?" * len(OPEN_RUNS))
-        sql = f"SELECT id, verify_job FROM runs WHERE plan = ? AND state IN ({marks})"  # noqa: S608 - ours
-        for row in store.all(sql, id, *OPEN_RUNS):
+        sql = f"SELECT id, verify_job FROM runs WHERE work = ? AND {IS_OPEN}"  # noqa: S608 - ours
+        for row in store.all(sql, id):
             for job in filter(None, (row["id"], row["verify_job"])):
                 claim, end = project.runs / f"{job}.claim", project.runs / f"{job}.end"
                 if isinstance(found := recover(claim, end, job), Live):
                     await launcher.end(found)
-        tasks = store.all("SELECT key, state FROM tasks WHERE plan = ?", id)
-        by = {state: [t["key"] for t in tasks if t["state"] == state] for state in TaskState}
+        tasks = store.all("SELECT key, state FROM tasks WHERE work = ?", id)
+        by = {state: [t["key"] for t in tasks if t["state"] == state] for state in MARKS}
         done, failed = by[TaskState.COMPLETED], by[TaskState.FAILED]
         result = Result(done, failed, by[TaskState.SKIPPED], [], [], INTERRUPTED)
         around.emit(

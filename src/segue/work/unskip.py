@@ -31,7 +31,7 @@ from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work import overview
 from segue.work.book.folder import BookFolder
-from segue.work.develop.folder import FeatureFolder
+from segue.work.feature.folder import FeatureFolder
 from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.overview import Standing

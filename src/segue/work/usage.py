@@ -18,7 +18,7 @@ _SUMS = (
 
 
 def of_plan(store: Store, plan: str) -> Usage:
-    return _read(store.one(f"SELECT {_SUMS} WHERE plan = ?", plan))
+    return _read(store.one(f"SELECT {_SUMS} WHERE work = ?", plan))
 
 
 def of_task(store: Store, task: str) -> Usage:
@@ -33,7 +33,7 @@ def of_conversation(store: Store, resume_id: str, *, but: str) -> Usage:
 
 def by_task(store: Store, plan: str) -> dict[str, Usage]:
     """Of every task of a plan that has used anything, by its id in the plan."""
-    sql = f"SELECT task, {_SUMS} WHERE plan = ? AND input_tokens IS NOT NULL GROUP BY task"
+    sql = f"SELECT task, {_SUMS} WHERE work = ? AND input_tokens IS NOT NULL GROUP BY task"
     return {row["task"].removeprefix(f"{plan}/"): _read(row) for row in store.all(sql, plan)}
 
 

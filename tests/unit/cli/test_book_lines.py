@@ -87,7 +87,7 @@ def test_a_box_fits_a_narrow_terminal(name: str) -> None:
         ("limit: something else", "stopped by a limit: something else, until"),
         ("question: Which hero?", "it waits for an answer: Which hero?"),
         ("max_iterations", "paused after 100 writes (max_iterations)"),
-        ("judge_failed: no score", "the judge failed; the text is kept"),
+        ("judge_failed: no score", "the judge failed; Segue keeps the text"),
     ],
 )
 def test_the_box_says_why_it_stands_still(reason: str, told: str) -> None:

@@ -169,7 +169,12 @@ def test_a_question_shows_no_escape_of_its_default(
 ) -> None:
     """An agent proposes the default: Enter takes it as it is, the terminal sees only its words."""
     shown: list[str] = []
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda text: shown.append(text) or "")
+
+    def ask(text: str) -> str:
+        shown.append(text)
+        return ""
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", ask)
     assert console.prompt("Answer\x1b[2J", default=HOSTILE) == HOSTILE
     assert "".join([*shown, capsys.readouterr().out]).strip() == "Answer [abc2Jdefg]:"
 

@@ -9,7 +9,7 @@ import pytest
 
 from segue.cli.reporters import JsonReporter, LineReporter
 
-WARNING = "[WARN] the time of the reset cannot be read, 3600 s are waited instead"
+WARNING = "[WARN] could not read the reset time; waiting 3600 s"
 
 
 def test_a_warning_is_a_line_of_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,7 @@ def test_a_state_without_a_total_counts_the_chapters_of_the_book(
     book(json.dumps(BEGUN))
     _code, out, _err = resume(capsys, "--json")
     [found] = json.loads(out)["found"]
-    assert found["next"] == "go on with chapter 2; 2 chapters are left"
+    assert found["next"] == "continue with chapter 2; 2 chapters are left"
     assert found["resumable"] is True
     _code, out, _err = resume(capsys, "--status", "--json")
     state = json.loads(out)["found"][0]["state"]
@@ -219,7 +219,7 @@ def test_an_empty_place_is_told_in_the_words_of_the_original(
 ) -> None:
     """On a line of its own; what else can be begun is on the next."""
     first, second = resume(capsys)[1].splitlines()
-    assert first.endswith("Begin: segue write-all")
+    assert first.endswith("Start with: segue write-all")
     assert second.endswith("segue run PLAN.md")
 
 
@@ -266,7 +266,7 @@ def test_status_names_a_command_that_works_from_here(
         monkeypatch.chdir(folder)
         with pytest.raises(SystemExit):
             main(["status"])
-        assert capsys.readouterr().out.rstrip().endswith(f"go on: {command}")
+        assert capsys.readouterr().out.rstrip().endswith(f"to continue: {command}")
 
 
 @pytest.mark.parametrize("name", ["book.toml", "meta", "meta/ralph-state.json"])
@@ -375,7 +375,7 @@ def test_words_that_would_reset_or_rewrite_show_the_choices_and_do_nothing(
     code, out, _err = resume(capsys, *words.split())
     assert code == 3
     for number, name in enumerate(
-        ("go on writing", "begin the current", "show the state", "reset")
+        ("continue writing", "begin the current", "show the state", "reset")
     ):
         assert f"{number + 1}. {name}" in out
     code, out, _err = resume(capsys, words, "--json")

@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # importlib mode adds no folder by itself
-
-from client_kit import leave_place, running
-
+from kit.client import leave_place, running
 from segue import i18n
 from segue.cli import main as cli
 from segue.cli.service import Service, command

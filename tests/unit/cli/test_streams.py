@@ -56,7 +56,7 @@ def test_a_plan_runs_without_standard_streams(tmp_path: Path, words: str) -> Non
         ("segue detect --jsonl <&-", ""),
         ("segue status >&-", ""),
         ("segue --version >&-", ""),
-        ("segue resume <&-", "There is no interrupted work here"),
+        ("segue resume <&-", "Found no interrupted work here"),
         ("segue nonsense 2>&-", ""),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from segue.cli.summary import BAR_CELLS, ERROR_CHARS_MAX, bar, summary
 from segue.core.plan import Task
-from segue.work.held_back import HeldBack
+from segue.work.deferred import HeldBack
 from segue.work.project import Project
 
 TOOK_S = 300.0
@@ -93,7 +93,7 @@ def test_a_long_error_is_cut() -> None:
         (1, "Not everything"),
         (3, "Waits for you."),
         (4, "Parked."),
-        (130, "the place is kept"),
+        (130, "Progress saved"),
     ],
 )
 def test_each_exit_code_has_its_headline_and_its_next_step(code: int, headline: str) -> None:
@@ -110,7 +110,7 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
     gate = SimpleNamespace(task="T-3", text="Which database?")
     text = summary(a_run(parks={"p": park}, gates={"g": gate}), facts(3), TOOK_S)
     assert text.endswith("Answer on a terminal: segue run docs/PLAN.md")
-    assert f"T-2 goes on at {at.astimezone():%H:%M:%S}" in text
+    assert f"T-2 resumes at {at.astimezone():%H:%M:%S}" in text
     assert "T-3: Which database?" in text
 
 
@@ -122,7 +122,7 @@ def test_what_waits_without_a_run_is_shown_with_why() -> None:
         "T-2": HeldBack("T-2", "work", "until", None),
     }
     text = summary(run, facts(4, parked=["T-1", "T-2"]), TOOK_S)
-    assert "T-1 goes on at" in text
+    assert "T-1 resumes at" in text
     assert "(5-hour limit)" in text
     assert "T-2: past the hour" in text
 

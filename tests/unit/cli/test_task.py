@@ -17,16 +17,14 @@ from typing import Any
 import click
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # importlib mode adds no folder by itself
-
-from client_kit import Running, leave_place, running
-from front_kit import TOKEN
-
+from kit.client import Running, leave_place, running
+from kit.front import TOKEN
 from segue import i18n
 from segue.cli import main as cli
 from segue.cli import task_looks, task_words
 from segue.cli.task import command as group
-from segue.core.serving import AgentState, Stage
+from segue.core.plan import TaskState
+from segue.core.serving import STAGES, AgentState
 
 ON_A_TERMINAL = """
 import fcntl, os, sys, termios
@@ -108,7 +106,7 @@ def test_a_task_is_handed_in_and_moved_along(segue: Shell, server: Running, tmp_
     assert segue.json("submit", short)["status"] == "pending"
     code, out, _err = segue("cancel", id)
     assert (code, out) == (0, f"✎ {id}  draft  Shop\n")
-    server.do(lambda: server.desk.put(id, Stage.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.desk.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
     code, out, _err = segue("pause", id)
     assert (code, out) == (0, f"▶ {id}  in progress, paused  Shop\n")
     assert segue.json("resume", id)["agentStatus"] == "running"
@@ -167,7 +165,7 @@ def test_tasks_are_listed(segue: Shell, server: Running) -> None:
     assert segue("list", "--status", "pending")[1].count("\n") == 1
     assert segue("list", "--query", "Tw")[1].startswith("○")
     assert segue("list", "--limit", "1")[1].count("\n") == 1
-    assert segue("list", "--type", "create_app")[1] == "There are no such tasks.\n"
+    assert segue("list", "--type", "create_app")[1] == "No task matches.\n"
     assert segue("list", "--waiting")[1] == "Nothing waits for you.\n"
     assert segue("list", "--status", "bad")[0] == 2
 
@@ -377,15 +375,15 @@ def test_a_log_is_followed_to_the_end_of_its_task(
 ) -> None:
     """What comes while it looks is printed, then it ends."""
     task = segue.json("add", "Shop", "-d", "d")["id"]
-    server.do(lambda: server.desk.put(task, Stage.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING))
     texts = [b"one\n", b"one\ntw", b"one\ntwo\nthree\n"]
 
     def sleep(_seconds: float) -> None:
         server.do(lambda: setattr(server.desk, "text", texts.pop(0)))
         if not texts:
-            server.do(lambda: server.desk.put(task, Stage.COMPLETED))
+            server.do(lambda: server.desk.put(task, TaskState.COMPLETED))
 
-    monkeypatch.setattr(task_looks.time, "sleep", sleep)
+    monkeypatch.setattr("segue.cli.task_looks.time.sleep", sleep)
     code, out, _err = segue("log", task, "--follow")
     assert (code, out) == (0, "one\ntwo\nthree\n")
 
@@ -407,7 +405,7 @@ def test_events_of_a_task_end_with_it(segue: Shell, server: Running) -> None:
     code, out, _err = segue("events", task, "--after", "4", "--json")
     assert code == 1
     assert json.loads(out)["seq"] == 5
-    server.do(lambda: server.desk.put(task, Stage.FAILED))
+    server.do(lambda: server.desk.put(task, TaskState.FAILED))
     code, out, _err = segue("events", task)
     assert (code, out) == (1, f"✘ {task}  failed  Shop\n")
 
@@ -454,7 +452,7 @@ def test_the_server_can_be_named(
         assert segue("list", "--url", "nonsense")[0] == 2
     code, _out, err = segue("list")
     assert code == 2
-    assert "nobody answers" in err
+    assert "no server answers" in err
 
 
 @pytest.mark.parametrize("verb", group.commands)
@@ -492,7 +490,7 @@ def test_the_page_names_every_verb_and_option() -> None:
 
 def test_every_state_has_a_name() -> None:
     """Of tasks, agents and gates; unknown ones are shown as they are."""
-    for state in (*Stage, *AgentState):
+    for state in (*STAGES, *AgentState):
         assert task_words.status_name(state)
     assert task_words.status_name("waiting_review") == "waits for a review"
     assert task_words.status_name("brand_new") == "brand_new"

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from segue.cli.watch_table import table_of
-from segue.core.machines import WorkerState
+from segue.core.machines import PaneState
 
 
 def shown(width: int, *workers: Any) -> str:
@@ -24,7 +24,7 @@ def stopped(pane: str) -> Any:
         pane=SimpleNamespace(id=pane),
         agent="claude",
         account="work",
-        state=WorkerState.BLOCKED,
+        state=PaneState.BLOCKED,
         kind="billing",
         evidence="Credit balance is too low: buy more, then go on",
         wakes_at=None,

@@ -80,19 +80,34 @@ def _english_again() -> Iterator[None]:
     i18n.use("en")
 
 
+def constants(tree: ast.Module) -> dict[str, ast.Constant]:
+    """The constants of a module, by their names."""
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
 def told_by_work() -> list[tuple[str, frozenset[str], str]]:
     """Each place in work/ that tells an event: its name, the names of its facts, where."""
     found = []
     work = Path(segue.work.__path__[0])
-    of_plans = (work, work / "book", work / "develop")  # those that a reporter shows
+    of_plans = (work, work / "book", work / "feature")  # those that a reporter shows
     for path in (path for folder in of_plans for path in sorted(folder.glob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = constants(tree)
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(
                 node.func, ast.Attribute | ast.Name
             ):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
             first = node.args[0] if node.args else None
+            if isinstance(first, ast.Name):
+                first = named.get(first.id)
             if name not in {"emit", "tell"} or not isinstance(first, ast.Constant):
                 continue
             facts = {keyword.arg for keyword in node.keywords if keyword.arg}
@@ -198,7 +213,7 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
             {"task": "T-1", "attempt": 0, "attempts_max": None, "status": None, "text": ""},
             "↻ T-1: its agent tries again by itself (0/…): an error of its model",
         ),
-        ("task_resumed", {"task": "T-1"}, "▶ T-1 goes on where it was"),
+        ("task_resumed", {"task": "T-1"}, "▶ T-1 resumed"),
         (
             "task_resumed",
             {"task": "T-1", "purpose": "compact"},
@@ -207,19 +222,19 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
         (
             "task_resumed",
             {"task": "T-1", "purpose": "afresh"},
-            "▶ T-1 goes on in a new conversation with a summary",
+            "▶ T-1 resumed in a new conversation with a summary",
         ),
         (
             "task_parked",
             {"task": "T-1", "kind": "until", "wakes_at": None},
-            "⏳ T-1 is not begun: past the hour until which it may work",
+            "⏳ T-1 not started: past the hour until which it may work",
         ),
         ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 was answered by web"),
         ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
         (
             "gate_answered",
             {"task": "T-1", "by": "deadline", "answer": "{yes}"},
-            "⏰ T-1: nobody answered in time; its default is taken: {yes}",
+            "⏰ T-1: no answer in time, Segue takes the default: {yes}",
         ),
     ],
 )

@@ -61,6 +61,31 @@ def test_full_slots_say_so() -> None:
     assert decision.held == {"P": Reason.SLOTS, "A": Reason.SLOTS}
 
 
+def test_what_else_begins_of_a_running_task_needs_no_other_slot() -> None:
+    """A check of the work of a task that has a slot begins, and others get what is left."""
+    decision = decided(
+        ready=[task("A"), task("B")], parks=[park("R", -1)], running={"R": task("R")}, slots=2
+    )
+    assert decision.wake == ("park-R",)
+    assert decision.start == ("A",)
+    full = decided(parks=[park("R", -1)], running={"R": task("R")}, slots=1)
+    assert full.wake == ("park-R",)
+
+
+def test_no_more_of_the_queue_is_looked_at_than_slots_are_free() -> None:
+    """The queue may be made while it is looked at."""
+    made: list[str] = []
+
+    class Queue:
+        def __iter__(self) -> Iterator[Candidate]:
+            for name in "ABCD":
+                made.append(name)
+                yield task(name)
+
+    assert decided(ready=Queue(), slots=2).start == ("A", "B")
+    assert made == ["A", "B"]
+
+
 def test_a_running_task_does_not_start_again() -> None:
     """A queue that is behind the times does no harm."""
     assert decided(ready=[task("A")], running={"A": task("A")}).start == ()

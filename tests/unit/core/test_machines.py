@@ -5,16 +5,22 @@ from __future__ import annotations
 import pytest
 
 from segue.core.machine import IllegalMove
-from segue.core.machines import ACCOUNT, GATE, MACHINES, PARK, PLAN, RUN, TASK, Trigger
-from segue.core.plan import TaskState
+from segue.core.machines import ACCOUNT, GATE, MACHINES, PARK, RUN, TASK, WORK, Trigger
+from segue.core.plan import MARKS, TaskState
 
 TABLES = {
     "task": """
+        draft: submit pending
         pending: start in_progress, skip skipped, complete completed
+        pending: assign in_progress, cancel draft, go_without pending, fail failed
         in_progress: complete completed, fail failed, try_again in_progress, park in_progress
         in_progress: wake in_progress, ask in_progress, answer in_progress
         in_progress: restart pending, skip skipped
-        failed: retry pending, skip skipped
+        in_progress: phase_complete completed, phase_complete review, rework in_progress
+        in_progress: cancel failed, rewind in_progress
+        review: approve in_progress, approve completed, request_changes in_progress
+        review: cancel failed, rewind in_progress
+        failed: retry pending, skip skipped, rewind in_progress
         completed: reopen pending, fail failed
         skipped: reopen pending
     """,
@@ -27,15 +33,16 @@ TABLES = {
     """,
     "park": "waiting: wake woken, cancel cancelled",
     "gate": """
-        open: answer answered, withdraw withdrawn
-        answered: deliver delivered
+        pending: approve approved, request_changes changes_requested, answer answered
+        pending: provide provided, reject rejected, close withdrawn
     """,
+    "act": "waiting: take taken, refuse refused",
     "account": """
-        open: park parked
+        open: park parked, follow open
         parked: park parked, probe probing, open open
-        probing: open open, park parked
+        probing: probe probing, open open, park parked
     """,
-    "plan": """
+    "work": """
         pending: start running
         parked: start running
         waiting: start running
@@ -45,7 +52,7 @@ TABLES = {
         running: finish finished, fail failed, park parked, wait waiting
         running: interrupt interrupted, recover running
     """,
-    "worker": """
+    "pane": """
         idle: see busy, see blocked, see done, park paused
         idle: ask blocked, lose dead
         busy: see idle, see blocked, see done, park paused
@@ -90,21 +97,23 @@ def test_where_machines_begin_and_end() -> None:
         "task": "pending",
         "run": "intended",
         "park": "waiting",
-        "gate": "open",
+        "gate": "pending",
+        "act": "waiting",
         "account": "open",
-        "plan": "pending",
-        "worker": "idle",
+        "work": "pending",
+        "pane": "idle",
     }
+    assert TASK.begins == ("pending", "draft")
     assert TASK.finals == {"completed", "failed", "skipped"}
     assert RUN.finals == {"completed", "failed", "parked", "asked", "cut_off", "revoked"}
     assert PARK.finals == {"woken", "cancelled"}
-    assert GATE.finals == {"delivered", "withdrawn"}
+    assert GATE.finals == set(GATE.states) - {"pending"}
     assert ACCOUNT.finals == set()
-    assert PLAN.finals == {"finished", "failed"}
+    assert WORK.finals == {"finished", "failed"}
 
 
-@pytest.mark.parametrize("state", TaskState)
-@pytest.mark.parametrize("mark", TaskState)
+@pytest.mark.parametrize("state", MARKS)
+@pytest.mark.parametrize("mark", MARKS)
 def test_a_person_may_change_any_mark_to_any_other(state: TaskState, mark: TaskState) -> None:
     """An edit in the file leads to the state that its mark says; no change is no edit."""
     if state is mark:

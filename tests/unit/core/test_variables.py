@@ -7,7 +7,7 @@ import pytest
 from segue.core.variables import decides_what_runs
 from segue.dialects.blocks import dependency
 from segue.dialects.events import DependencyAsked
-from segue.work.server.variables import variable
+from segue.work.phases.variables import variable
 
 LOADERS = (
     "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP",

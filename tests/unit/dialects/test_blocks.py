@@ -227,7 +227,7 @@ def test_other_json_is_garbled(body: str) -> None:
     told = read(ERROR, [body], is_json=True)
     assert told == Garbled(len(body) + 1)
     assert isinstance(told, Garbled)
-    assert told.why == "ERROR: it is no JSON object"
+    assert told.why == "ERROR: it is not a JSON object"
 
 
 def test_why_a_block_is_refused_is_told() -> None:

@@ -74,8 +74,8 @@ def test_events_of_one_read_are_ordered_by_importance() -> None:
     said, step, end = Said("x"), StepDone(1), Finished(False)
     error, again = ErrorTold("fatal", "1", ""), ErrorTold("fatal", "2", "")
     key, question = DependencyAsked("api_key", "KEY"), Asked("?")
-    heard = [question, said, TaskDone(), end, key, error, step, PhaseDone(1), again]
-    ordered = [said, step, error, again, TaskDone(), PhaseDone(1), key, question, end]
+    heard: list[Event] = [question, said, TaskDone(), end, key, error, step, PhaseDone(1), again]
+    ordered: list[Event] = [said, step, error, again, TaskDone(), PhaseDone(1), key, question, end]
     assert by_importance(iter(heard)) == ordered
     assert by_importance(reversed(ordered[2:4])) == [again, error]
     assert by_importance([]) == []

@@ -61,7 +61,7 @@ def test_a_failure_has_the_kind_of_its_status_and_words(
     message: str, status: int | None, kind: str
 ) -> None:
     """One limit, one end, though the same error often comes twice."""
-    error = failed(message=message, **({"statusCode": status} if status else {}))
+    error = failed("APIError", message=message, **({"statusCode": status} if status else {}))
     assert told(error, error) == [
         OPENED,
         LimitHit(kind, text=message),

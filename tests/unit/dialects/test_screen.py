@@ -19,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.dialects import screen as screen_module
-from segue.dialects.screen import Emulator, Ghostty, Pyte, make, plain, screen_of
+from segue.dialects.screen import Emulator, make, plain, screen_of
+from segue.dialects.screen_ghostty import Ghostty
+from segue.dialects.screen_pyte import Pyte
 
 FOLDER = Path(__file__).parents[2] / "golden" / "emulator"
 CASES = sorted(case.name for case in FOLDER.iterdir() if case.is_dir())

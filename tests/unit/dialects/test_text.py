@@ -482,3 +482,52 @@ def test_a_marker_without_the_nonce_is_told_with_the_line_that_counts(
 def test_what_is_told_of_a_marker_is_bounded() -> None:
     """However long its nonce is."""
     assert unsigned(f"=== PHASE 1 COMPLETE {'x' * 9_000} ===\n") == []
+
+
+MANY = b"".join(b"line %d of very many\n" % n for n in range(10_000))
+
+
+def test_much_output_is_passed_over_but_for_its_ends() -> None:
+    """The first line, which may have begun before, the last ones, and what has begun behind."""
+    dialect = Text(NONCE)
+    assert list(dialect.feed(b"a line that ")) == []
+    assert dialect.skim(b"begins before\n" + MANY + b"and one that ") == [
+        Said("a line that begins before"),
+        *(Said(f"line {n} of very many") for n in range(9_995, 10_000)),
+    ]
+    assert list(dialect.feed(b"ends behind\n")) == [Said("and one that ends behind")]
+
+
+@pytest.mark.parametrize("before", ["", "\x1b[31m", "  \x1b[1m\x1b[31m"])
+@pytest.mark.parametrize(
+    "line",
+    ["=== STEP 1 DONE ===", "==\x1b[0m= STEP 1 DONE =\x1b[0m==", "=\x00== STEP 1 DONE =\x00=="],
+)
+def test_output_in_which_something_is_told_is_not_passed_over(before: str, line: str) -> None:
+    """Also where colours stand in a marker: nothing is taken in, and reading finds it."""
+    dialect = Text(NONCE)
+    assert dialect.skim(MANY + f"{before}{line}\n".encode() + MANY) is None
+    assert StepDone(1) in dialect.feed(MANY + f"{before}{line}\n".encode())
+
+
+def test_coloured_output_is_passed_over_too() -> None:
+    """As builds and test runs print it."""
+    coloured = b"\x1b[32m    ok\x1b[0m [12/40] a=b\n" * 1_000
+    assert Text(NONCE).skim(coloured) == [Said("    ok [12/40] a=b")] * 6
+
+
+@pytest.mark.parametrize(
+    ("begun", "goes_on"),
+    [
+        (f"[USER_QUESTION {NONCE}]\nquestion: x\n", ""),
+        ("[USER_QU", f"ESTION {NONCE}]\n"),
+        ("=\x1b[1", "m== STEP 1 DONE =\x1b[1m==\n"),
+        ("``", "`\n"),
+    ],
+)
+def test_what_has_begun_is_not_passed_over(begun: str, goes_on: str) -> None:
+    """A block that waits for its end, or the beginning of a marker."""
+    dialect = Text(NONCE)
+    list(dialect.feed(begun.encode()))
+    assert dialect.skim(goes_on.encode() + MANY) is None
+    assert dialect.skim(b"too short") is None

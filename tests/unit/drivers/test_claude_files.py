@@ -8,13 +8,14 @@ import pty
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kit.waiting import until
 from segue.drivers import claude_files, processes
 from segue.drivers.claude_files import stop_of, tail_of
 
@@ -26,13 +27,6 @@ import pathlib, signal, sys
 pathlib.Path(sys.argv[0] + f".{sys.argv[-1]}.up").touch()
 signal.pause()
 """
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
 
 
 def line(text: str, at: str = "2026-11-16T04:00:00Z") -> str:

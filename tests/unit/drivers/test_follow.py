@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from segue.drivers.follow import CHUNK_BYTES, Follower, Turns
+from kit.waiting import until_async
+from segue.drivers.follow import CHUNK_BYTES, END_BYTES, FAR_BEHIND_BYTES, Follower, Turns
 from segue.drivers.inotify import FolderWatch
 
 both_ways = pytest.mark.parametrize("poll", [False, True], ids=["inotify", "poll"])
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 def play(scene: Callable[[FolderWatch], Awaitable[None]], *, poll: bool = False) -> None:
@@ -43,7 +38,7 @@ def test_bytes_come_as_they_are_written(tmp_path: Path, poll: bool) -> None:
         with path.open("ab", buffering=0) as file:
             for word in (b"one", b"two"):
                 file.write(word)
-                await until(lambda word=word: got.endswith(word))
+                await until_async(lambda word=word: got.endswith(word))
         assert (bytes(got), follower.offset) == (b"onetwo", 6)
         follower.stop()
 
@@ -58,7 +53,7 @@ def test_from_an_offset(tmp_path: Path) -> None:
         got = bytearray()
         follower = Follower(watch, path, got.extend, 6)
         follower.start()
-        await until(lambda: got)
+        await until_async(lambda: got)
         assert (bytes(got), follower.offset) == (b"after", 11)
         follower.stop()
 
@@ -130,10 +125,11 @@ def test_what_is_left_at_the_end_leaves_the_loop_its_turns(tmp_path: Path) -> No
     async def scene(watch: FolderWatch) -> None:
         chunks: list[str] = []
         turns, shared = [0], Turns()
-        followers = [
-            Follower(watch, path, lambda _, name=path.name: chunks.append(name), turns=shared)
-            for path in paths
-        ]
+
+        def following(path: Path) -> Follower:
+            return Follower(watch, path, lambda _: chunks.append(path.name), turns=shared)
+
+        followers = [following(path) for path in paths]
         followers[0].start()
         drains = asyncio.gather(*(follower.drain() for follower in followers))
         while not drains.done():
@@ -185,13 +181,13 @@ def test_nothing_comes_after_stop(tmp_path: Path) -> None:
 
         follower = Follower(watch, path, take)
         follower.start()
-        await until(lambda: got)
+        await until_async(lambda: got)
         with path.open("ab") as file:
             file.write(b"more")
         other: list[str] = []
         watch.watch(tmp_path, other.append)
         (tmp_path / "other").touch()
-        await until(lambda: "other" in other)
+        await until_async(lambda: "other" in other)
         assert got == [CHUNK_BYTES]
 
     path = tmp_path / "log"
@@ -208,16 +204,45 @@ def test_a_file_that_was_removed_is_read_on(tmp_path: Path) -> None:
         follower.start()
         with path.open("ab", buffering=0) as file:
             file.write(b"one")
-            await until(lambda: got == b"one")
+            await until_async(lambda: got == b"one")
             path.unlink()
             path.parent.rmdir()
             path.parent.mkdir()
             file.write(b"two")
-            await until(lambda: got == b"onetwo")
+            await until_async(lambda: got == b"onetwo")
             file.write(b"three")
-            await until(lambda: got == b"onetwothree")
+            await until_async(lambda: got == b"onetwothree")
         follower.stop()
 
     path = tmp_path / "logs" / "log"
     path.parent.mkdir()
+    play(scene)
+
+
+@pytest.mark.parametrize("is_dull", [True, False])
+def test_very_much_is_offered_in_big_pieces(tmp_path: Path, is_dull: bool) -> None:
+    """Taken or refused, each byte is handed over once, and the end is read in small chunks."""
+
+    async def scene(watch: FolderWatch) -> None:
+        passed, read, offered = bytearray(), bytearray(), 0
+
+        def skim(data: bytes) -> bool:
+            nonlocal offered
+            offered += len(data)
+            if is_dull:
+                passed.extend(data)
+            return is_dull
+
+        follower = Follower(watch, path, read.extend, skim=skim)
+        follower.start()
+        await follower.drain()
+        assert bytes(passed + read) == content
+        assert len(read) >= END_BYTES
+        assert len(read) < FAR_BEHIND_BYTES or not is_dull
+        assert offered <= len(content), "what was refused is not offered again"
+        follower.stop()
+
+    path = tmp_path / "log"
+    content = bytes(range(256)) * 20_000
+    path.write_bytes(content)
     play(scene)

@@ -10,16 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from kit.waiting import until_async
 from segue.drivers import inotify
 from segue.drivers.inotify import ANYTHING, FolderWatch, Inotify, is_remote, look
 
 both_ways = pytest.mark.parametrize("poll", [False, True], ids=["inotify", "poll"])
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 def play(scene: Callable[[FolderWatch], Awaitable[None]], *, poll: bool = False) -> None:
@@ -45,14 +40,14 @@ def test_every_kind_of_change_is_told(tmp_path: Path, poll: bool) -> None:
 
         async def told(change: Callable[[], object]) -> None:
             (tmp_path / "mark").write_text(f"{len(names)}")  # all that went before is told first
-            await until(lambda: "mark" in names)
+            await until_async(lambda: "mark" in names)
             names.clear()
             change()
-            await until(lambda: "plan.md" in names)
+            await until_async(lambda: "plan.md" in names)
 
         await told(lambda: file.write_text("a"))
-        with file.open("a") as handle:
-            await told(lambda: (handle.write("b"), handle.flush()))
+        with file.open("ab", buffering=0) as handle:
+            await told(lambda: handle.write(b"b"))
         other.write_text("cc")
         await told(lambda: other.rename(file))
         await told(file.unlink)
@@ -78,11 +73,11 @@ def test_callbacks_of_one_folder_are_apart(tmp_path: Path, poll: bool) -> None:
         for callback in (fail, first.append, second.append):
             watch.watch(tmp_path, callback)
         (tmp_path / "a").touch()
-        await until(lambda: "a" in first and "a" in second)
+        await until_async(lambda: "a" in first and "a" in second)
         assert failures
         watch.unwatch(tmp_path, first.append)
         (tmp_path / "b").touch()
-        await until(lambda: "b" in second)
+        await until_async(lambda: "b" in second)
         assert "b" not in first
 
     play(scene, poll=poll)
@@ -104,7 +99,7 @@ def test_a_callback_that_was_taken_away_is_not_told(tmp_path: Path) -> None:
         watch.watch(tmp_path, second.append)
         watch.watch(tmp_path, third.append)
         (tmp_path / "a").touch()
-        await until(lambda: len(third) > 1)
+        await until_async(lambda: len(third) > 1)
         assert second == []
 
     play(scene)
@@ -123,12 +118,12 @@ def test_a_folder_may_come_late_and_come_back(tmp_path: Path, poll: bool) -> Non
             folder.mkdir()
             file = folder / "a"
             file.touch()
-            await until(lambda: "a" in names)
-            await until(lambda: watch.is_polled(folder) == poll)
+            await until_async(lambda: "a" in names)
+            await until_async(lambda: watch.is_polled(folder) == poll)
             names.clear()
             file.unlink()
             folder.rmdir()
-            await until(lambda: names)
+            await until_async(lambda: names)
         assert watch.is_polled(folder)
 
     play(scene, poll=poll)
@@ -143,10 +138,10 @@ def test_one_folder_by_two_names(tmp_path: Path) -> None:
         watch.watch(folder, real.append)
         watch.watch(link, linked.append)
         (folder / "a").touch()
-        await until(lambda: "a" in real and "a" in linked)
+        await until_async(lambda: "a" in real and "a" in linked)
         watch.unwatch(folder, real.append)
         (folder / "b").touch()
-        await until(lambda: "b" in linked)
+        await until_async(lambda: "b" in linked)
         assert "b" not in real
 
     folder, link = tmp_path / "folder", tmp_path / "link"
@@ -165,7 +160,7 @@ def test_an_overflow_means_look_at_everything(
         watch.watch(tmp_path, names.append)
         monkeypatch.setattr(Inotify, "read", lambda _: [(-1, inotify.IN_Q_OVERFLOW, "")])
         (tmp_path / "a").touch()
-        await until(lambda: ANYTHING in names)
+        await until_async(lambda: ANYTHING in names)
 
     play(scene)
 
@@ -184,9 +179,9 @@ def test_polling_where_inotify_cannot_be_had(
         watch.watch(tmp_path, names.append)
         assert watch.is_polled(tmp_path)
         (tmp_path / "a").touch()
-        await until(lambda: "a" in names)
+        await until_async(lambda: "a" in names)
         monkeypatch.undo()
-        await until(lambda: watch.is_polled(tmp_path) == (what == "__init__"))
+        await until_async(lambda: watch.is_polled(tmp_path) == (what == "__init__"))
 
     monkeypatch.setattr(Inotify, what, refuse)
     play(scene)

@@ -7,17 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from kit.waiting import until
 from segue.drivers import look, processes
 from segue.drivers.look import look_below
 
-WAIT_S = 60.0
 CLIENT = """
 import os, socket, sys, time
 held = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
@@ -28,13 +27,6 @@ if os.fork() == 0:
     os.setsid()
 time.sleep(1000)
 """
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
 
 
 class Family:

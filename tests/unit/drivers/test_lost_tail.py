@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from segue.drivers.records import TAIL_BYTES_MAX
 from segue.drivers.streams import TAIL_BYTES, Output
 
 ROOM = 1 << 20
@@ -58,6 +59,17 @@ def test_of_much_only_whole_lines_are_kept(output: Output) -> None:
         output.keep(b"x" * 9_000 + b"\n[ERROR]\n[/ERROR]\n")
     assert output.lost_tail() == b"\n[ERROR]\n[/ERROR]\n"
     assert len(output.lost_tail()) <= TAIL_BYTES
+
+
+def test_a_long_line_is_kept_where_there_is_room_for_it(output: Output) -> None:
+    """More than the record itself takes, and never more than is reserved behind it."""
+    with full(0):
+        output.keep(b"x" * 9_000 + b"\n" + b"y" * 9_000 + b"\n")
+        assert output.lost_tail() == b"\n"
+        assert output.lost_tail(TAIL_BYTES_MAX).splitlines()[-1] == b"y" * 9_000
+        for _chunk in range(10):
+            output.keep(b"z" * 60_000)
+    assert len(output.lost_tail(TAIL_BYTES_MAX)) <= TAIL_BYTES_MAX
 
 
 def test_what_was_kept_in_between_does_not_join_lines(output: Output) -> None:

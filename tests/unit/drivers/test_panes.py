@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from kit.waiting import until_async
 from segue.drivers.pane_agents import (
     Program,
     agent_among,
@@ -71,13 +72,14 @@ def test_a_pane_that_went_has_not_changed() -> None:
 def test_a_pane_that_nobody_saw_never_was() -> None:
     """It appeared and went before anybody looked."""
     assert taken(PaneAppeared(pane(1)), PaneChanged("%1"), PaneGone("%1")) == []
-    assert taken(*[PaneAppeared(pane(1)), PaneGone("%1")] * 1000) == []
+    come_and_gone: list[PaneEvent] = [PaneAppeared(pane(1)), PaneGone("%1")]
+    assert taken(*come_and_gone * 1000) == []
 
 
 def test_a_host_that_goes_takes_everything_along() -> None:
     """After it there is only what came since."""
-    events = [PaneAppeared(pane(1)), PaneChanged("%1"), HostGone("gone")]
-    back = [HostBack(), PaneAppeared(pane(2))]
+    events: list[PaneEvent] = [PaneAppeared(pane(1)), PaneChanged("%1"), HostGone("gone")]
+    back: list[PaneEvent] = [HostBack(), PaneAppeared(pane(2))]
     assert taken(*events) == [HostGone("gone")]
     assert taken(*events, *back) == [HostGone("gone"), *back]
     assert taken(*events, *back, HostGone("again")) == [HostGone("again")]
@@ -97,9 +99,7 @@ def test_events_wake_their_reader() -> None:
         reading = asyncio.create_task(read())
         for n in range(3):
             queue.put(PaneChanged(f"%{n}"))
-            async with asyncio.timeout(5):
-                while len(got) <= n:
-                    await asyncio.sleep(0)
+            await until_async(lambda n=n: len(got) > n)
         queue.close()
         async with asyncio.timeout(5):
             await reading

@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kit.waiting import until
 from segue.drivers import processes
 
 CODE_OF_A_TREE = """
@@ -20,13 +21,6 @@ CODE_OF_A_TREE = """
     echo $$ >> pids
     wait
 """
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
 
 
 def state_of(pid: int) -> str:

@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -45,7 +46,7 @@ def write_claim(path: Path, pid: int, *, later: int = 0, boot: str | None = None
     return started
 
 
-def leave(claim: Path, end: Path, record: dict[str, object]) -> None:
+def leave(claim: Path, end: Path, record: dict[str, Any]) -> None:
     records.leave(os.open(claim, os.O_WRONLY), str(claim), str(end), record)
 
 
@@ -57,7 +58,7 @@ def test_a_claim_is_taken_once(tmp_path: Path) -> None:
         records.claim(str(claim), {"pid": 2})
     with pytest.raises(FileExistsError):
         records.revoke(str(claim))
-    assert json.loads(claim.read_bytes()) == {"pid": 1}
+    assert json.loads(claim.read_bytes()[: records.RECORD_BYTES]) == {"pid": 1}
     assert list(tmp_path.iterdir()) == [claim]
 
 
@@ -141,7 +142,7 @@ def test_a_spare_record_is_used_again(tmp_path: Path) -> None:
     inode = spare.stat().st_ino
     os.close(records.claim(str(claim), {"pid": 1}, str(spare)))
     assert claim.stat().st_ino == inode
-    assert json.loads(claim.read_bytes()) == {"pid": 1}
+    assert json.loads(claim.read_bytes()[: records.RECORD_BYTES]) == {"pid": 1}
     assert not spare.exists()
     os.close(records.claim(str(tmp_path / "next"), {"pid": 2}, str(spare)))
     revoked = tmp_path / "revoked"
@@ -201,7 +202,7 @@ def test_a_run_whose_folder_was_removed_is_lost(tmp_path: Path) -> None:
 
 def test_orders_that_make_no_sense(tmp_path: Path) -> None:
     """An order without a command, or interactive without a place for its input, is a bug."""
-    paths = {"cwd": tmp_path, "log": tmp_path, "claim": tmp_path, "end": tmp_path}
+    paths: dict[str, Any] = {"cwd": tmp_path, "log": tmp_path, "claim": tmp_path, "end": tmp_path}
     with pytest.raises(Bug):
         Order(run="r", argv=(), env={}, **paths)
     with pytest.raises(Bug):
@@ -267,7 +268,7 @@ def test_send_is_all_or_nothing(steps: list[tuple[bool, int]]) -> None:
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
-        patch.setattr(runs.os, "open", lambda *_: os.dup(writer))
+        patch.setattr("segue.drivers.runs.os.open", lambda *_: os.dup(writer))
         sent, got = bytearray(), bytearray()
         for number, (is_send, size) in enumerate(steps):
             if is_send:

@@ -6,12 +6,12 @@ import asyncio
 import os
 import socket
 import struct
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kit.waiting import until
 from segue.drivers.panes import PaneError
 from segue.drivers.tmux_entry import IntroducedEntry, ProgramEntry, entry_to
 
@@ -140,10 +140,7 @@ def test_a_server_that_dies(tmp_path: Path) -> None:
     def play(server: Server, _pieces: list[Piece], ended: list[str]) -> None:
         assert server.line
         server.line.close()
-        deadline = time.monotonic() + 60
-        while not ended:
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        until(lambda: ended, "the end")
 
     assert introduce(tmp_path, "3.3a", play) == ["end"]
 

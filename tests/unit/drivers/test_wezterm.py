@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from kit.waiting import until_async
 from segue.drivers import wezterm
 from segue.drivers.panes import (
     HostBack,
@@ -156,10 +157,7 @@ class Seen:
         async for event in self.panes.events():
             self.events.append(event)
 
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(WAIT_S):
-            while not condition():
-                await asyncio.sleep(0.005)
+    until = staticmethod(until_async)
 
 
 @pytest.fixture

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
+from kit.clock import START, HandClock
+from kit.waiting import until_async
 from segue.drivers.clock_jumps import ClockJumps, open_timer, set_timer
 from segue.engine.alarm import Alarm
 
-AT = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-class Still:
-    def now(self) -> datetime:
-        return AT
+AT = START
 
 
 class Kernel:
@@ -37,24 +34,18 @@ class Kernel:
         os.eventfd_write(self.fd, 1)
 
 
-async def until(is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not is_so():
-            await asyncio.sleep(0)
-
-
 def test_a_jump_of_the_clock_rings_at_once() -> None:
     """Not after a minute; each time, and only while an instant is waited for."""
 
     async def scene() -> None:
         kernel, rung = Kernel(), []
-        alarm = Alarm(Still(), lambda: rung.append(1), kernel.jumps)
+        alarm = Alarm(HandClock(), lambda: rung.append(1), kernel.jumps)
         for n in (1, 2):
             alarm.set(AT + timedelta(hours=9))
             kernel.jump()
-            await until(lambda n=n: len(rung) == n)
+            await until_async(lambda n=n: len(rung) == n)
         kernel.jump()
-        await until(lambda: kernel.armed == 4)
+        await until_async(lambda: kernel.armed == 4)
         assert len(rung) == 2, "nothing is waited for"
         alarm.close()
         kernel.jump()
@@ -76,9 +67,9 @@ def test_without_such_a_timer_the_clock_is_looked_at_from_time_to_time(
 
     async def scene() -> None:
         rung: list[int] = []
-        alarm = Alarm(Still(), lambda: rung.append(1), lambda jump: ClockJumps(jump, none))
+        alarm = Alarm(HandClock(), lambda: rung.append(1), lambda jump: ClockJumps(jump, none))
         alarm.set(AT + timedelta(hours=9))
-        await until(lambda: rung)
+        await until_async(lambda: rung)
         alarm.close()
 
     asyncio.run(scene())

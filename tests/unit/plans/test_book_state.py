@@ -132,7 +132,7 @@ def states(draw: st.DrawFn) -> BookState:
                 Breaker, count, st.lists(texts, max_size=3).map(tuple), st.booleans(), unknown
             )
         ),
-        schema_version=draw(st.sampled_from([1, "1", "1.2", 0])),
+        schema_version=draw(st.integers(0, 1) | st.sampled_from(["1", "1.2"])),
         step=draw(count),
         tries=draw(st.dictionaries(st.integers(1, total), count)),
         scores=tuple(draw(st.lists(scores, max_size=3))),

@@ -136,7 +136,7 @@ def test_other_blocks_are_others(info: str) -> None:
         ("", "must be a list"),
         ("[]\n", "must be a list"),
         ("id: cp-1\n", "must be a list"),
-        ("- cp-1\n", "entry 1 is no mapping"),
+        ("- cp-1\n", "entry 1 is not a mapping"),
         ("- {validate: x}\n", "entry 1 has no `id`"),
         (GOOD + "- {id: 7, validate: x}\n", "entry 2 has no `id`"),
         ("- {id: '../x', validate: x}\n", "entry 1 has no `id`"),

@@ -81,7 +81,7 @@ def test_a_new_file_has_no_strategy_and_no_checkpoints() -> None:
     [
         ("", "empty", (1, 1)),
         ("# only a comment\n", "empty", (1, 1)),
-        ("- a\n", "no mapping", (1, 1)),
+        ("- a\n", "not a mapping", (1, 1)),
         ("phase: [DESIGN\n", "expected", (2, 1)),
         ("\0" * 200, "#x0000", (1, 1)),
         ("phase: DESIGN\nfeature: 한\0\0\n", "#x0000", (2, 11)),

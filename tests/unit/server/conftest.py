@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
-
-from front_kit import FakeDesk, Front
+from kit.front import FakeDesk, Front
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from front_kit import FakeDesk, Front
 
+from kit.front import FakeDesk, Front
 from segue.server.downloads import PIECE_BYTES
 
 TEXT = bytes(range(256)) * 4  # as an agent printed it

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from front_kit import FakeDesk, Front, running, until
 
+from kit.front import FakeDesk, Front, running
+from kit.waiting import until_async
 from segue.server import hub as hub_module
 from segue.server import stream
 
@@ -111,7 +112,7 @@ def test_a_task_has_a_stream_of_its_own(desk: FakeDesk) -> None:
     """Only its events, in the gap and after it."""
 
     async def test() -> None:
-        from segue.work.server.desk import NewTask
+        from segue.work.phases.commands import NewTask
 
         id = desk.create_task(NewTask("t"))["id"]
         for n in range(hub_module.BATCH * 2):
@@ -221,10 +222,12 @@ def test_a_client_that_stays_stuck_is_let_go(
     async def test() -> None:
         async with running(desk) as server:
             wire = await server.follow()
-            wire.writer.transport.pause_reading()
+            transport = wire.writer.transport
+            assert isinstance(transport, asyncio.Transport)
+            transport.pause_reading()
             for _n in range(400):
                 desk.happen("task_1", metadata={"text": "x" * 50_000})
-            await until(lambda: server.hub.clients == 0)
+            await until_async(lambda: server.hub.clients == 0)
 
     go(test())
 
@@ -239,8 +242,8 @@ def test_a_client_that_goes_leaves_nothing_behind(desk: FakeDesk) -> None:
             assert len(open_streams()) == 20
             for wire in wires:
                 await wire.close()
-            await until(lambda: server.hub.clients == 0)
-            await until(lambda: not open_streams())
+            await until_async(lambda: server.hub.clients == 0)
+            await until_async(lambda: not open_streams())
 
     go(test())
 
@@ -251,7 +254,7 @@ def test_nobody_listens_nothing_is_read(desk: FakeDesk) -> None:
     async def test() -> None:
         async with running(desk) as server:
             await (await server.follow()).close()
-            await until(lambda: server.hub.clients == 0)
+            await until_async(lambda: server.hub.clients == 0)
             reads = desk.reads
             for _n in range(50):
                 desk.happen("task_1")

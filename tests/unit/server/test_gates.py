@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from front_kit import FakeDesk, Front
 
-from segue.work.server.desk import NewTask
+from kit.front import FakeDesk, Front
+from segue.work.phases.commands import NewTask
 
 SETTLING = [
     ("review", "approve", None, "approved"),
@@ -53,7 +53,10 @@ def test_a_close_answer_is_refused_with_a_suggestion(front: Front, desk: FakeDes
 def test_comments_on_lines_reach_the_desk(front: Front, desk: FakeDesk) -> None:
     """A change request carries file, line and text; the line may be missing."""
     id = desk.open("review", front.task()["id"])
-    comments = [{"file": "a.md", "line": 3, "text": "typo"}, {"file": "b.md", "text": "short"}]
+    comments: list[dict[str, object]] = [
+        {"file": "a.md", "line": 3, "text": "typo"},
+        {"file": "b.md", "text": "short"},
+    ]
     body = {"feedback": "see there", "comments": comments}
     given = front.api.post(f"/api/reviews/{id}/request-changes", json=body).json()
     assert given["comments"] == [comments[0], comments[1] | {"line": None}]

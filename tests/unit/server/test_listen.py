@@ -9,8 +9,8 @@ import signal
 import socket
 
 import pytest
-from front_kit import FakeDesk, Wire, running
 
+from kit.front import FakeDesk, Wire, running
 from segue.errors import UserError
 from segue.server import listen, protocol
 from segue.server.listen import Tls, bind, hosts, url

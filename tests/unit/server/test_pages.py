@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
-from front_kit import HOST, TOKEN, FakeDesk, Front
 
+from kit.front import HOST, TOKEN, Client, FakeDesk, Front
 from segue import i18n
-from segue.core.serving import AgentState, Cause, Stage
+from segue.core.machines import GATE, TASK, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AGENT, AgentState
 from segue.server.pages import pages, speech, texts, words
 from segue.server.pages.forms import FIELDS_MAX
-from segue.work.server.desk import NewTask
+from segue.work import refusals
+from segue.work.phases.commands import NewTask
 
 EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def visitor(desk: FakeDesk) -> Iterator[TestClient]:
+def visitor(desk: FakeDesk) -> Iterator[Client]:
     """A browser that is logged in."""
     front = Front(desk, pages=pages(desk))
     client = front.client(Origin=HOST, Accept="text/html")
@@ -57,7 +59,7 @@ def everywhere(desk: FakeDesk, task: str) -> list[str]:
 
 @pytest.mark.parametrize("language", i18n.LANGUAGES)
 def test_every_page_is_shown_in_every_language(
-    visitor: TestClient, desk: FakeDesk, task: str, language: str
+    visitor: Client, desk: FakeDesk, task: str, language: str
 ) -> None:
     """All pages come, with what others wrote as text; the server's own language stays."""
     for place in everywhere(desk, task):
@@ -81,9 +83,7 @@ def test_strangers_see_nothing_but_the_login(desk: FakeDesk, task: str) -> None:
     front.close()
 
 
-def test_a_form_of_another_site_does_nothing(
-    visitor: TestClient, desk: FakeDesk, task: str
-) -> None:
+def test_a_form_of_another_site_does_nothing(visitor: Client, desk: FakeDesk, task: str) -> None:
     """A form must come from our own page."""
     for origin in ("http://evil.example", "null"):
         answer = visitor.post(f"/tasks/{task}/delete", headers={"Origin": origin})
@@ -110,7 +110,7 @@ def test_the_language_is_chosen(cookies: dict[str, str], header: str, wanted: st
     assert speech.wanted(cookies, header) == wanted
 
 
-def test_a_switch_keeps_the_language_and_leads_nowhere_else(visitor: TestClient) -> None:
+def test_a_switch_keeps_the_language_and_leads_nowhere_else(visitor: Client) -> None:
     """The cookie is set for known languages alone, and the way back is one of our own."""
     answer = visitor.post("/language", data={"language": "ko", "next": "/inbox"})
     assert answer.headers["location"] == "/inbox"
@@ -122,7 +122,7 @@ def test_a_switch_keeps_the_language_and_leads_nowhere_else(visitor: TestClient)
 
 
 def test_agents_are_told_in_the_language_of_the_server(
-    visitor: TestClient, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a Korean reader's approval makes the agent hear is not Korean by that."""
     spoken: list[str] = []
@@ -133,7 +133,7 @@ def test_agents_are_told_in_the_language_of_the_server(
     assert spoken == ["en"]
 
 
-def test_a_refused_secret_is_not_sent_back(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+def test_a_refused_secret_is_not_sent_back(visitor: Client, desk: FakeDesk, task: str) -> None:
     """A value that cannot be taken is told of, and appears nowhere in the answer."""
     needed = desk.open("dependency", task)
     secret = "s3cret" * 20_000
@@ -144,7 +144,7 @@ def test_a_refused_secret_is_not_sent_back(visitor: TestClient, desk: FakeDesk, 
     assert desk.values == {}
 
 
-def test_an_answer_is_taken_by_its_number(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+def test_an_answer_is_taken_by_its_number(visitor: Client, desk: FakeDesk, task: str) -> None:
     """Numbers that name no option are no answer."""
     asked = desk.open("question", task, options=["A", "B"])
     for number in ("0", "3", "-1", "x", "²", "9" * 5000):
@@ -155,7 +155,7 @@ def test_an_answer_is_taken_by_its_number(visitor: TestClient, desk: FakeDesk, t
     assert desk.gates[asked]["answer"] == "B"
 
 
-def test_remarks_are_read_in_rows(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+def test_remarks_are_read_in_rows(visitor: Client, desk: FakeDesk, task: str) -> None:
     """Each row is a remark; empty ones are left out, and a line must be a number."""
     review = desk.open("review", task)
     form = {
@@ -187,7 +187,7 @@ def test_remarks_are_read_in_rows(visitor: TestClient, desk: FakeDesk, task: str
     ],
 )
 def test_a_bad_form_is_told_and_makes_nothing(
-    visitor: TestClient, desk: FakeDesk, form: dict[str, object], told: str
+    visitor: Client, desk: FakeDesk, form: dict[str, object], told: str
 ) -> None:
     """What does not fit is refused in words, and nothing is made."""
     answer = visitor.post("/new", data=form)
@@ -196,7 +196,7 @@ def test_a_bad_form_is_told_and_makes_nothing(
     assert desk.tasks == {}
 
 
-def test_what_is_gone_is_said(visitor: TestClient) -> None:
+def test_what_is_gone_is_said(visitor: Client) -> None:
     """A task that is not there has a page that says so."""
     for place in ("/tasks/task_nothing", "/reviews/rev_nothing", "/tasks/task_nothing/edit"):
         answer = visitor.get(place)
@@ -207,24 +207,24 @@ def test_what_is_gone_is_said(visitor: TestClient) -> None:
 
 
 def test_a_forbidden_act_is_refused_with_what_is_allowed(
-    visitor: TestClient, desk: FakeDesk, task: str
+    visitor: Client, desk: FakeDesk, task: str
 ) -> None:
     """The buttons of an old page lead to words, not to a crash."""
-    desk.put(task, Stage.COMPLETED, AgentState.COMPLETED)
+    desk.put(task, TaskState.COMPLETED, AgentState.COMPLETED)
     answer = visitor.post(f"/tasks/{task}/pause")
     assert answer.status_code == 409
     assert "Possible: Archive, Delete" in answer.text
 
 
-def test_only_known_words_are_said(visitor: TestClient) -> None:
+def test_only_known_words_are_said(visitor: Client) -> None:
     """The address cannot put words into our mouth."""
     assert "Saved." in visitor.get("/?said=saved").text
     assert "you won" not in visitor.get("/?said=you+won").text
 
 
-def test_output_is_sent_when_there_is_more(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+def test_output_is_sent_when_there_is_more(visitor: Client, desk: FakeDesk, task: str) -> None:
     """Whoever has seen it all gets nothing while the agent runs."""
-    desk.put(task, Stage.IN_PROGRESS, AgentState.RUNNING)
+    desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
     desk.text = b"one\n"
     assert "one" in visitor.get(f"/tasks/{task}/output?seen=0").text
     assert visitor.get(f"/tasks/{task}/output?seen=4").status_code == 204
@@ -233,7 +233,7 @@ def test_output_is_sent_when_there_is_more(visitor: TestClient, desk: FakeDesk, 
 
 
 def test_what_waits_is_counted_once_for_each_change(
-    visitor: TestClient, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looking again does not count again while nothing has happened."""
     counted: list[int] = []
@@ -252,7 +252,7 @@ def test_what_waits_is_counted_once_for_each_change(
     assert len(counted) == 2
 
 
-def test_assets_are_kept_by_browsers(visitor: TestClient, desk: FakeDesk) -> None:
+def test_assets_are_kept_by_browsers(visitor: Client, desk: FakeDesk) -> None:
     """With its mark a file may be kept for ever; without it is asked for again, for nothing."""
     page = visitor.get("/").text
     address = page.split('rel="stylesheet" href="')[1].split('"')[0]
@@ -322,7 +322,7 @@ def test_a_difference_says_what_each_line_is() -> None:
     ],
 )
 def test_a_stuck_task_offers_its_ways_out(
-    visitor: TestClient, desk: FakeDesk, language: str, texts: tuple[str, ...]
+    visitor: Client, desk: FakeDesk, language: str, texts: tuple[str, ...]
 ) -> None:
     """In the inbox, each as a form of its own."""
     task = desk.create_task(NewTask("Second"))["id"]
@@ -333,7 +333,7 @@ def test_a_stuck_task_offers_its_ways_out(
         assert f'action="/tasks/{task}/{act}"' in page
 
 
-def test_an_answer_may_be_in_own_words(visitor: TestClient, desk: FakeDesk, task: str) -> None:
+def test_an_answer_may_be_in_own_words(visitor: Client, desk: FakeDesk, task: str) -> None:
     """What is close to an option is asked back first, with a button for either."""
     asked = desk.open("question", task, options=["A", "B"])
     place = f"/questions/{asked}/answer"
@@ -349,28 +349,35 @@ def test_an_answer_may_be_in_own_words(visitor: TestClient, desk: FakeDesk, task
 
 
 def test_a_korean_page_has_the_words_of_the_original(
-    visitor: TestClient, desk: FakeDesk, task: str
+    visitor: Client, desk: FakeDesk, task: str
 ) -> None:
     """Buttons, the journal's triggers and what was cancelled."""
     korean = {"Accept-Language": "ko"}
     assert "작업 제출" in visitor.get("/new", headers=korean).text
     desk.open("review", task)
-    desk.put(task, Stage.IN_PROGRESS, AgentState.RUNNING)
+    desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
     desk.happen(task, "request_changes", **{"from": "review", "to": "in_progress"})
     page = visitor.get(f"/tasks/{task}", headers=korean).text
     for text in ("일시중지", "변경 요청", "리뷰 대기 → 진행 중"):
         assert text in page
     assert "request_changes" not in page
-    desk.put(task, Stage.FAILED, AgentState.FAILED)
+    desk.put(task, TaskState.FAILED, AgentState.FAILED)
     desk.tasks[task] |= {"error": "cancelled: too late", "outcome": "cancelled"}
     page = visitor.get(f"/tasks/{task}", headers=korean).text
     assert "취소됨: too late" in page
     assert "too late" not in visitor.get("/inbox", headers=korean).text
 
 
+OF_PLANS = {
+    "start", "skip", "complete", "try_again", "park", "ask", "restart", "retry", "reopen", "edit",
+}  # fmt: skip
+
+
 def test_every_trigger_of_the_journal_has_a_name() -> None:
-    """Whatever moves a task or its agent."""
-    assert words.TRIGGERS.keys() == {str(cause) for cause in Cause}
+    """Whatever moves a task with phases, its agent or what waits for a person; and what an agent was refused."""
+    moved = {str(by) for one in (TASK, AGENT, GATE) for _state, by, _to in one.moves()}
+    moved |= {str(Trigger.OPEN), str(Trigger.DELETE), refusals.CAUSE}
+    assert words.TRIGGERS.keys() == moved - OF_PLANS
     assert "태스크" not in "".join(_korean_of_the_page())
 
 

@@ -6,10 +6,10 @@ import json
 import logging
 
 import pytest
-from front_kit import FakeDesk, Front
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kit.front import FakeDesk, Front
 from segue.errors import UserError
 
 JSON = {"Content-Type": "application/json"}

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 import pytest
-from front_kit import HOST, TOKEN, FakeDesk, Front
 
+from kit.front import HOST, TOKEN, FakeDesk, Front
 from segue.server import log
+from segue.server.auth import COOKIE, LOGIN_S
 from segue.server.bounds import Rate
-from segue.server.entrance import COOKIE, LOGIN_S
 
 ORIGIN = {"Origin": HOST}
 
@@ -52,7 +52,7 @@ def test_health_is_for_anyone(front: Front, path: str) -> None:
 def test_an_empty_token_is_never_right(desk: FakeDesk) -> None:
     """A server whose token is empty would be open to everyone: there is no such server."""
     with pytest.raises(ValueError, match="empty"):
-        from segue.server.entrance import Entrance
+        from segue.server.auth import Entrance
 
         Entrance("", ["localhost"], lambda: 0.0)
 

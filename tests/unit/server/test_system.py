@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from front_kit import FakeDesk, Front
 
-from segue.core.serving import Stage
+from kit.front import FakeDesk, Front
+from segue.core.plan import TaskState
 from segue.server import log
 
 SPEC = {
@@ -87,7 +87,7 @@ def test_posts_take_a_key(document: dict[str, Any]) -> None:
 def test_figures_for_prometheus(front: Front, desk: FakeDesk, path: str) -> None:
     """Tasks by state, requests by route, in its text format."""
     id = front.task()["id"]
-    desk.put(id, Stage.REVIEW)
+    desk.put(id, TaskState.REVIEW)
     desk.open("question", id)
     desk.open("question", id, status="answered")
     front.api.get(f"/api/tasks/{id}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from front_kit import FakeDesk, Front
 
-from segue.core.serving import AgentState, Stage
+from kit.front import FakeDesk, Front
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
 
 UNKNOWN = "task_ffffffffffff"
 
@@ -82,12 +83,18 @@ def test_a_draft_can_be_deleted(front: Front) -> None:
 
 
 ACTIONS = [
-    ("submit", {}, Stage.DRAFT, AgentState.IDLE, Stage.PENDING),
-    ("cancel", {"reason": "no"}, Stage.IN_PROGRESS, AgentState.RUNNING, Stage.FAILED),
-    ("pause", {}, Stage.IN_PROGRESS, AgentState.RUNNING, Stage.IN_PROGRESS),
-    ("resume", {}, Stage.IN_PROGRESS, AgentState.PAUSED, Stage.IN_PROGRESS),
-    ("archive", {}, Stage.COMPLETED, AgentState.COMPLETED, Stage.COMPLETED),
-    ("rewind", {"checkpointId": "cp_1"}, Stage.REVIEW, AgentState.PAUSED, Stage.IN_PROGRESS),
+    ("submit", {}, TaskState.DRAFT, AgentState.IDLE, TaskState.PENDING),
+    ("cancel", {"reason": "no"}, TaskState.IN_PROGRESS, AgentState.RUNNING, TaskState.FAILED),
+    ("pause", {}, TaskState.IN_PROGRESS, AgentState.RUNNING, TaskState.IN_PROGRESS),
+    ("resume", {}, TaskState.IN_PROGRESS, AgentState.PAUSED, TaskState.IN_PROGRESS),
+    ("archive", {}, TaskState.COMPLETED, AgentState.COMPLETED, TaskState.COMPLETED),
+    (
+        "rewind",
+        {"checkpointId": "cp_1"},
+        TaskState.REVIEW,
+        AgentState.PAUSED,
+        TaskState.IN_PROGRESS,
+    ),
 ]
 
 
@@ -97,9 +104,9 @@ def test_an_action_moves_the_task(
     desk: FakeDesk,
     action: str,
     body: dict[str, str],
-    status: Stage,
+    status: TaskState,
     agent: AgentState,
-    to: Stage,
+    to: TaskState,
 ) -> None:
     """Each answers 200 with the task as it is then."""
     id = front.task()["id"]
@@ -115,7 +122,7 @@ def test_an_action_in_the_wrong_state_names_what_is_allowed(
 ) -> None:
     """409 with the state and the allowed actions; `status` stays that of HTTP."""
     id = front.task()["id"]
-    wrong = Stage.DRAFT if action != "submit" else Stage.COMPLETED
+    wrong = TaskState.DRAFT if action != "submit" else TaskState.COMPLETED
     desk.put(id, wrong)
     answer = front.api.post(f"/api/tasks/{id}/{action}")
     problem = answer.json()
@@ -128,7 +135,7 @@ def test_an_action_in_the_wrong_state_names_what_is_allowed(
 def test_retry_and_fork_make_new_tasks(front: Front, desk: FakeDesk) -> None:
     """201 with a task that names the old one."""
     id = front.task()["id"]
-    desk.put(id, Stage.FAILED)
+    desk.put(id, TaskState.FAILED)
     retried = front.api.post(f"/api/tasks/{id}/retry", json={"submit": True})
     assert (retried.status_code, retried.json()["retryOf"]) == (201, id)
     assert retried.json()["status"] == "pending"

@@ -9,8 +9,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from front_kit import FakeDesk, Front
 
+from kit.front import FakeDesk, Front
 from segue.errors import UserError
 from segue.server import hub as hubs
 from segue.server import log
@@ -74,7 +74,7 @@ def test_what_goes_wrong_inside_is_a_line_of_the_log(tmp_path: Path) -> None:
         try:
             raise RuntimeError("the inside")
         except RuntimeError as error:
-            logging.getLogger("segue.work.server").error(
+            logging.getLogger("segue.work.phases").error(
                 "task %s: unexpected", "task_1", exc_info=error, extra={"task": "task_1"}
             )
         logging.getLogger("segue.notices").info("this is nobody's trouble")

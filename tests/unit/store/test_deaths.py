@@ -58,9 +58,9 @@ print(sum(won), flush=True)
 
 def fill(path: Path, tasks: int) -> None:
     with closing(Store.open(path)) as store:
-        changes = [Add("plan", "p", "pending", {"path": "/p.md", "kind": "tasklist"})]
+        changes = [Add("work", "p", "pending", {"path": "/p.md", "kind": "tasklist"})]
         for n in range(tasks):
-            row = {"plan": "p", "key": f"T-{n}", "title": "x"}
+            row = {"work": "p", "key": f"T-{n}", "title": "x"}
             changes.append(Add("task", f"p/T-{n}", "pending", row))
         assert store.move(*changes, at=NOW)
 

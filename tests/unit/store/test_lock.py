@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from segue.store import migrate
 from segue.store.lock import Holder, Lock, holder
 
 HOLD = """
@@ -76,11 +77,16 @@ def ask_elsewhere(path: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+def holding(other: Other) -> Holder:
+    since, command = "2025-03-01T00:00:00Z", "segue run PLAN.md"
+    return Holder(other.process.pid, since, command, migrate.newest())
+
+
 def test_who_comes_second_is_told_who_holds_it(tmp_path: Path) -> None:
     """The holder's process, since when and by which command; after its release it is free."""
     path = tmp_path / "plan.lock"
     with Other(path) as other:
-        expected = Holder(other.process.pid, "2025-03-01T00:00:00Z", "segue run PLAN.md")
+        expected = holding(other)
         assert take(path) == expected
         assert holder(path) == expected
         other.go_on()
@@ -119,7 +125,7 @@ def test_what_an_earlier_holder_wrote_is_not_told_of_a_later_one(tmp_path: Path)
     assert lock.take(since="then", command="x" * 1000) is None
     lock.release()
     with Other(path) as other:
-        assert take(path) == Holder(other.process.pid, "2025-03-01T00:00:00Z", "segue run PLAN.md")
+        assert take(path) == holding(other)
 
 
 def test_a_long_command_is_told(tmp_path: Path) -> None:

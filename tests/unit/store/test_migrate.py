@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.store import migrate
 from segue.store.sqlite import Store
-from segue.work.accounts import Accounts
 from segue.work.ledger import Ledger
 
 TWO_STEPS = [
@@ -103,16 +106,32 @@ def test_every_row_of_the_first_schema_is_kept(
 ) -> None:
     """What was known is known; what could not be known then is empty."""
     of_schema_1(db, monkeypatch)
-    before = {table: columns(db, table) for table in ROWS}
+    before = {table: dict(zip(columns(db, table), row, strict=True)) for table, row in ROWS.items()}
     migrate.migrate(db, "some.db")
     db.row_factory = sqlite3.Row
-    for table, row in ROWS.items():
-        (found,) = db.execute(f"SELECT * FROM {table}").fetchall()
-        assert tuple(found[name] for name in before[table]) == row, table
-        new = {name: found[name] for name in found.keys() if name not in before[table]}  # noqa: SIM118
-        assert not any(new.values()), new
+    for table, was in before.items():
+        (found,) = db.execute(f"SELECT * FROM {CALLED.get(table, table)}").fetchall()
+        known = {CALLED.get(name, name): value for name, value in was.items()} | IS_NOW.get(
+            table, {}
+        )
+        assert {name: found[name] for name in known} == known, table
+        new = {name: found[name] for name in found.keys() if name not in known}  # noqa: SIM118
+        assert new == NEW.get(table, {}) | {
+            name: None for name in new if name not in NEW.get(table, {})
+        }
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
     assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+CALLED = {"plans": "works", "plan": "work"}
+IS_NOW = {"gates": {"state": "pending"}}
+NEW: dict[str, dict[str, object]] = {
+    "tasks": {"is_archived": 0},
+    "runs": {"role": "work", "purpose": "", "phase": 0, "heard": 0},
+    "gates": {"round": 1, "name": "", "is_required": 1, "priority": 0},
+    "parks": {"refusals": 0},
+    "journal": {"work": "p1"},
+}
 
 
 def columns(db: sqlite3.Connection, table: str) -> list[str]:
@@ -153,16 +172,16 @@ def test_migrating_twice_changes_nothing(db: sqlite3.Connection) -> None:
     assert (schema(db), db.total_changes) == (before, changes)
 
 
-def test_a_step_that_fails_leaves_the_schema_before_it(
+def test_a_step_that_fails_leaves_the_database_as_it_was(
     db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A step and its number are one transaction: half of it never stays."""
+    """All steps and the number of the last are one transaction: half of them never stays."""
     broken = "CREATE TABLE b (x TEXT);\nCREATE TABLE a (x TEXT);\n"  # the second one is there
     monkeypatch.setattr(migrate, "steps", lambda: [TWO_STEPS[0], broken])
     with pytest.raises(sqlite3.OperationalError):
         migrate.migrate(db, "some.db")
-    assert migrate.version(db) == 1
-    assert [name for name, _sql in schema(db)] == ["a", "a_x"]
+    assert migrate.version(db) == 0
+    assert schema(db) == []
     assert not db.in_transaction
 
 
@@ -199,3 +218,46 @@ def test_two_that_open_a_new_database_at_once_both_succeed(tmp_path: Path) -> No
     assert failed == []
     with closing(Store.open(path)) as store:
         assert store.all("PRAGMA user_version")[0][0] == len(migrate.steps())
+
+
+def test_no_upgrade_under_an_older_segue_that_still_works(
+    tmp_path: Path,
+) -> None:
+    """It could not read its tables any more. A Segue of this version does not hold it up."""
+    locks = tmp_path / "locks"
+    locks.mkdir()
+    path = tmp_path / "segue.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(migrate.steps()[0])
+        db.execute("PRAGMA user_version = 1")
+    told = {"pid": 1, "since": "", "command": "segue run PLAN.md"}
+    held = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(locks / "plan.lock"), json.dumps(told)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert held.stdin is not None
+    assert held.stdout is not None
+    try:
+        held.stdout.readline()
+        with pytest.raises(UserError, match=r"segue run PLAN\.md") as refused:
+            Store.open(path)
+        assert refused.value.problem.code == "older_version_running"
+        with closing(sqlite3.connect(path)) as db:
+            assert migrate.version(db) == 1, "nothing was changed"
+        (locks / "plan.lock").write_text(json.dumps(told | {"schema": migrate.newest()}))
+        Store.open(path).close()
+    finally:
+        held.stdin.close()
+        held.wait()
+        held.stdout.close()
+
+
+HOLDS = """
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+os.pwrite(fd, sys.argv[2].encode(), 0)
+print("held", flush=True)
+sys.stdin.read()
+"""

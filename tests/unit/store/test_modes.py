@@ -12,8 +12,8 @@ import pytest
 
 from segue.store import files
 from segue.store.sqlite import Store
+from segue.work.phases.snapshots import Snapshots
 from segue.work.project import Project
-from segue.work.server.snapshots import Snapshots
 
 
 @pytest.fixture(autouse=True)

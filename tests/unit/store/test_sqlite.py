@@ -34,11 +34,11 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def a_plan(name: str = "p") -> Add:
-    return Add("plan", name, "pending", {"path": f"/plans/{name}.md", "kind": "tasklist"})
+    return Add("work", name, "pending", {"path": f"/plans/{name}.md", "kind": "tasklist"})
 
 
 def a_task(key: str, plan: str = "p") -> Add:
-    row = {"plan": plan, "key": key, "title": f"Do {key}"}
+    row = {"work": plan, "key": key, "title": f"Do {key}"}
     return Add("task", f"{plan}/{key}", "pending", row)
 
 
@@ -75,6 +75,7 @@ def test_a_move_swaps_the_state_counts_the_version_and_is_journalled(store: Stor
         "to_state": "in_progress",
         "cause": "start",
         "data": '{"why": "자리"}',
+        "work": "p",
     }
 
 
@@ -118,10 +119,10 @@ def test_the_version_is_compared_where_it_is_given(store: Store) -> None:
 @pytest.mark.parametrize(
     ("entity", "before", "to", "cause"),
     [
-        ("task", "pending", "failed", "fail"),
+        ("task", "skipped", "failed", "fail"),
         ("task", "pending", "in_progress", "complete"),
         ("task", "pending", "nowhere", "start"),
-        ("plan", "finished", "running", "finish"),
+        ("work", "finished", "running", "finish"),
     ],
 )
 def test_an_illegal_transition_is_loud_and_writes_nothing(
@@ -130,7 +131,7 @@ def test_an_illegal_transition_is_loud_and_writes_nothing(
     """A move that the machine's table does not have raises Bug; what came with it is undone."""
     store.move(a_plan(), a_task("T-1"), at=NOW)
     found = dump(store)
-    name = "p" if entity == "plan" else "p/T-1"
+    name = "p" if entity == "work" else "p/T-1"
     with pytest.raises(Bug, match="illegal"):
         store.move(a_task("T-2"), Move(entity, name, before, to, cause), at=LATER)
     assert dump(store) == found
@@ -160,7 +161,7 @@ def test_foreign_keys_hold(store: Store) -> None:
     """A task of a plan that is not there is a bug, and nothing of its move is written."""
     with pytest.raises(Bug):
         store.move(a_plan("q"), a_task("T-1", plan="p"), at=NOW)
-    assert store.all("SELECT * FROM plans") == []
+    assert store.all("SELECT * FROM works") == []
     assert store.all("SELECT * FROM journal") == []
 
 
@@ -234,12 +235,12 @@ def test_a_file_that_is_no_database_is_told_and_not_touched(path: Path, look: ob
     assert path.read_bytes() == garbage
 
 
-@pytest.mark.parametrize("sql", ["SELECT * FROM plans", "SELECT path, kind FROM plans"])
+@pytest.mark.parametrize("sql", ["SELECT * FROM works", "SELECT path, kind FROM works"])
 def test_letters_that_nobody_wrote_are_told_as_damage(path: Path, sql: str) -> None:
     """A bit that flipped in a text makes it no text any more."""
     row = {"path": "/x/PLAN.md", "kind": "tasklist"}
     with closing(Store.open(path)) as store:
-        assert store.move(Add("plan", "p", "pending", row), at=NOW)
+        assert store.move(Add("work", "p", "pending", row), at=NOW)
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     path.write_bytes(path.read_bytes().replace(b"tasklist", b"taskli\xf3t"))
@@ -252,7 +253,7 @@ def test_a_row_that_nobody_wrote_is_told_as_damage(path: Path) -> None:
     """A state that there is not."""
     row = {"path": "/x/PLAN.md", "kind": "tasklist"}
     with closing(Store.open(path)) as store:
-        assert store.move(Add("plan", "p", "finishee", row), at=NOW)
+        assert store.move(Add("work", "p", "finishee", row), at=NOW)
         with pytest.raises(UserError) as caught:
             Ledger(store, SystemClock(), Path("/x/PLAN.md"), "tasklist")
     assert caught.value.problem.code == "database_damaged"

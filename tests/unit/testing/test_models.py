@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from kit.waiting import until
 from segue.errors import UserError
 from segue.testing.models import Asked, FakeModels, read_log
 from segue.testing.models.modes import ERRORS, NAMES
@@ -198,13 +199,6 @@ def send(url: str, body: Any = None, method: str = "POST") -> Got:
 
 def ask(url: str, program: Program, *said: tuple[str, str], side: bool = False) -> Got:
     return send(url + program.path, program.body(*said, side=side))
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 HELLO = ("user", "hello")

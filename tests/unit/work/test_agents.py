@@ -12,17 +12,10 @@ import pytest
 from segue.core.plan import Task
 from segue.dialects.script import Script
 from segue.dialects.text import Text
+from segue.engine.agent import Facts, Wanted
 from segue.errors import UserError
 from segue.work import agents, brands
-from segue.work.agents import (
-    Facts,
-    Profile,
-    Wanted,
-    check_environment,
-    environment,
-    passed_on,
-    profile,
-)
+from segue.work.agents import Profile, check_environment, passed_on, profile
 from segue.work.config import AgentSettings
 
 FACTS = Facts("T-1", "run-1", 2, "talk-1", "/project", "n0nce")
@@ -61,7 +54,7 @@ def of_shell(**env: str) -> Profile:
 
 def found_in(agent: Profile) -> dict[str, str]:
     """All that the agent finds in its environment."""
-    return environment(agent, FACTS, SEGUES_OWN, passed_on(SEGUES_OWN))
+    return agent.environment(FACTS, SEGUES_OWN, passed_on(SEGUES_OWN))
 
 
 def argv(settings: AgentSettings, root: Path, environ: dict[str, str]) -> tuple[str, ...]:
@@ -92,13 +85,6 @@ def test_an_agent_gets_only_what_it_needs_of_segues_environment() -> None:
         "SEGUE_PROJECT": "/project",
         "SEGUE_NONCE": "n0nce",
     }
-
-
-def test_a_resumed_run_is_told_so() -> None:
-    """SEGUE_RESUME says that a conversation goes on, and only then."""
-    resumed = Facts("T-1", "run-2", 2, "talk-1", "/project", "n0nce", is_resumed=True)
-    assert resumed.environment()["SEGUE_RESUME"] == "1"
-    assert "SEGUE_RESUME" not in FACTS.environment()
 
 
 def test_an_agents_own_table_wins() -> None:
@@ -291,7 +277,7 @@ def test_a_brand_gets_its_own_secrets_and_no_others(tmp_path: Path, kind: str) -
     program(tmp_path, kind)
     environ = {**ALL, "PATH": str(tmp_path)}
     agent = profile(AgentSettings(kind, kind), tmp_path, environ)
-    found = environment(agent, FACTS, environ, passed_on(environ))
+    found = agent.environment(FACTS, environ, passed_on(environ))
     own = set(SECRETS[kind]) | SHARED_BY_DESIGN.get(kind, set())
     assert {name for name in found if name in ALL} == own
 
@@ -302,7 +288,7 @@ def test_an_agent_without_a_brand_gets_no_ones_secrets(tmp_path: Path, kind: str
     program(tmp_path, "mine")
     settings = AgentSettings("mine", kind, command=("./mine",))
     agent = profile(settings, tmp_path, ALL)
-    assert not set(environment(agent, FACTS, ALL, passed_on(ALL))) & set(ALL)
+    assert not set(agent.environment(FACTS, ALL, passed_on(ALL))) & set(ALL)
 
 
 def test_an_agents_own_table_wins_over_what_its_brand_takes(tmp_path: Path) -> None:
@@ -311,7 +297,7 @@ def test_an_agents_own_table_wins_over_what_its_brand_takes(tmp_path: Path) -> N
     environ = {"PATH": str(tmp_path), "ANTHROPIC_API_KEY": "segue's"}
     settings = AgentSettings("claude", "claude", env={"ANTHROPIC_API_KEY": "its own"})
     agent = profile(settings, tmp_path, environ)
-    assert environment(agent, FACTS, environ, {})["ANTHROPIC_API_KEY"] == "its own"
+    assert agent.environment(FACTS, environ, {})["ANTHROPIC_API_KEY"] == "its own"
 
 
 # --- Segue's own tools ------------------------------------------------------------------------

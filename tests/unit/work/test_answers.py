@@ -1,4 +1,4 @@
-"""Leave to use a tool, and answers by letter: who is asked, what is granted, what is told."""
+"""Permission to use a tool, and answers by act: who is asked, what is granted, what is told."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
+from segue.core.machines import ActState
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, Finished, Opened, PermissionAsked
-from segue.engine.port import NeverStarted, Posted
-from segue.store import mailbox
+from segue.engine.acts import Verb
+from segue.engine.executors import ActsAdded, NeverStarted
+from segue.store.changes import Add
 from segue.work.answers import ALLOW, ALLOW_TOOL, DENY
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -198,43 +200,53 @@ def test_leave_is_told_in_the_same_words_after_a_death(bench: Bench) -> None:
     assert bench.prompt() == meant
 
 
-# --- by letter --------------------------------------------------------------------------------
+# --- by act -----------------------------------------------------------------------------------
 
 
-def test_a_letter_is_an_answer_like_any_other(bench: Bench) -> None:
-    """It is taken up while the plan runs, and done with once it is in the tables."""
+def asked(bench: Bench) -> str:
     begun(bench).says(Asked("Which database?"))
     bench.ends(143, is_ours=True)
-    (gate,) = bench.run.ledger.gates.values()
-    folder = bench.run.workshop.project.mailbox
-    letter = mailbox.post(folder, gate.id, "SQLite", "web", bench.clock.now())
-    bench.happens(Posted())
+    (gate,) = bench.run.ledger.gates
+    return gate
+
+
+def test_an_act_is_an_answer_like_any_other(bench: Bench) -> None:
+    """It is taken in while the plan runs, once, and the agent resumes with it."""
+    act = bench.adds(Verb.ANSWER, gate=asked(bench), answer="SQLite")
+    bench.happens(ActsAdded())
     assert '"content": "SQLite\\n"' in bench.prompt()
-    assert bench.told("gate_answered")[0]["by"] == "web"
-    assert not letter.path.exists()
-    bench.happens(Posted())
+    assert bench.told("gate_answered")[0]["by"] == "kim"
+    assert bench.outcome(act).state is ActState.TAKEN
+    bench.happens(ActsAdded())
     assert len(bench.engine.begun) == 2
 
 
-def test_a_letter_that_came_while_nobody_ran_is_taken_at_the_start(bench: Bench) -> None:
+def test_an_act_that_came_while_nobody_ran_is_taken_in_at_the_start(bench: Bench) -> None:
     """The question is not asked again."""
-    begun(bench).says(Asked("Which database?"))
-    bench.ends(143, is_ours=True)
-    (gate,) = bench.run.ledger.gates.values()
-    mailbox.post(bench.run.workshop.project.mailbox, gate.id, "SQLite", "web", bench.clock.now())
+    bench.adds(Verb.ANSWER, gate=asked(bench), answer="SQLite")
     bench.start()
     bench.recover()
     assert '"content": "SQLite\\n"' in bench.prompt()
     assert bench.told("gate_opened") == []
 
 
-def test_a_letter_for_somebody_else_stays(bench: Bench) -> None:
-    """Another plan of this project asked it."""
+def test_an_act_of_another_work_stays(bench: Bench) -> None:
+    """Its owner takes it in."""
     begun(bench)
-    folder = bench.run.workshop.project.mailbox
-    letter = mailbox.post(folder, "0123456789ab", "yes", "web", bench.clock.now())
-    bench.happens(Posted())
-    assert letter.path.exists()
+    bench.run.ledger.stage(Add("work", "other", "pending", {"kind": "tasklist", "path": "/else"}))
+    bench.run.ledger.commit()
+    act = bench.adds(Verb.WAKE, work="other")
+    bench.happens(ActsAdded())
+    assert bench.outcome(act).state is ActState.WAITING
+
+
+def test_an_answer_to_what_was_settled_meanwhile_is_refused(bench: Bench) -> None:
+    """With the reason, for whoever gave it."""
+    act = bench.adds(Verb.ANSWER, gate=asked(bench), answer="SQLite")
+    answer(bench, "PostgreSQL")
+    bench.happens(ActsAdded())
+    found = bench.outcome(act)
+    assert (found.state, "does not wait" in (found.reason or "")) == (ActState.REFUSED, True)
 
 
 # --- in time ----------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
 from segue.dialects.events import Finished, Opened, Retrying, Said, StepDone, ToolUsed, Used
-from segue.engine.port import Ended, Heard
+from segue.engine.executors import Ended, Heard
+from segue.engine.outcome import why
 from segue.work import agents
-from segue.work.attempts import in_full, one_line, why
+from segue.work.attempts import in_full, one_line
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 SHELL = "- [ ] T-1: Build\n  - run: make\n  - agent: shell\n"

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from segue.dialects.events import PermissionAsked
+from segue.engine.agent import Start
 from segue.work import brands, config
-from segue.work.brands import Call, Login, Start
+from segue.work.brands import Call, Login
 from segue.work.config import AgentSettings
 
 HOSTILE = "x\"y'z\\w $HOME `id` ; é\n"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from work_kit import CLAUDE, Bench
-
+from kit.bench import CLAUDE, Bench
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, Finished, LimitHit, Opened, Said
-from segue.engine.port import Alive, NeverStarted, Started
+from segue.engine.executors import Alive, NeverStarted, Started
 from segue.store.conversations import ConversationHolder
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -75,8 +74,7 @@ def test_a_run_that_is_given_a_conversation_in_use_waits(bench: Bench) -> None:
     assert bench.state() is TaskState.IN_PROGRESS
     assert bench.run.ledger.tasks["T-1"].retries_used == 0
     assert bench.run.ledger.windows == 1, "only that of the limit"
-    account = bench.run.accounts.view().get("claude")
-    assert account is None or account.parked_until is None
+    assert not bench.run.accounts.is_parked("claude")
 
 
 def test_it_goes_on_when_the_other_has_ended(bench: Bench) -> None:
@@ -276,7 +274,7 @@ def test_a_run_found_alive_keeps_its_conversation(bench: Bench) -> None:
     bench.start()
     bench.engine.became[job] = Alive()
     bench.recover()
-    bench.happens(Started(job, 100, 1, is_adopted=True))
+    bench.happens(Started(job, is_adopted=True))
     bench.says(Opened("talk-1"), job=job)
     assert bench.engine.to_end == []
     bench.says(Finished(False), job=job)

@@ -21,7 +21,7 @@ from segue.dialects.events import (
 )
 from segue.dialects.text import Text
 from segue.mcp import agent
-from segue.work.server.protocol import how_to_report
+from segue.work.phases.protocol import how_to_report
 
 NONCE = "a1b2c3"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from work_kit import Bench
 
+from kit.bench import Bench
 from segue.dialects.events import Asked, Finished, LimitHit, Opened
 from segue.store.sqlite import Store
 from segue.work.ledger import Ledger

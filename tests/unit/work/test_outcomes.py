@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
 from segue.dialects.events import (
@@ -20,7 +20,7 @@ from segue.dialects.events import (
     StepDone,
     Used,
 )
-from segue.engine import port
+from segue.engine import executors
 
 ONE = "- [ ] T-1: Build\n"
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -471,7 +471,7 @@ def test_an_agent_that_a_dying_segue_ended_has_used_no_try(
     begun(bench, SHELL)
     job = bench.job
     bench.start()
-    bench.engine.became[job] = port.Finished()
+    bench.engine.became[job] = executors.Finished()
     bench.recover()
     bench.ends(job=job, **end)
     assert bench.mark() == "~"
@@ -487,7 +487,7 @@ def test_a_check_that_a_dying_segue_ended_is_made_again(bench: Bench, end: dict[
     bench.ends(0)
     check = bench.job
     bench.start()
-    bench.engine.became[check] = port.Finished()
+    bench.engine.became[check] = executors.Finished()
     bench.recover()
     bench.ends(job=check, **end)
     assert bench.told("task_failed") == []

@@ -7,11 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
+from segue.core.machines import ActState
 from segue.core.plan import TaskState
-from segue.dialects.events import Finished, LimitHit, Opened, Said
-from segue.engine.port import NeverStarted, Posted
+from segue.dialects.events import Finished, LimitHit, Opened, Said, ToolUsed
+from segue.engine.accounts import Accounts
+from segue.engine.acts import Verb
+from segue.engine.executors import ActsAdded, Alive, NeverStarted
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 MATE = '[agents.mate]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'
@@ -128,7 +131,10 @@ def test_when_a_limit_is_over_one_goes_first_and_the_others_follow(bench: Bench)
     bench.starts()
     bench.pass_s(60)
     assert len(tasks(bench)) == 4, "it has not said a word yet"
-    bench.says(Said("hello"))
+    bench.says(Said("hello"), Said("and a second line"))
+    bench.pass_s(10)
+    assert len(tasks(bench)) == 4, "a greeting is no work"
+    bench.says(Said("reading the code"))
     assert len(tasks(bench)) == 4
     bench.pass_s(2)
     assert len(tasks(bench)) == 5
@@ -151,7 +157,7 @@ def test_what_was_held_back_follows_the_canary_one_by_one_too(bench: Bench) -> N
     assert len(tasks(bench)) == 3, "those that T-1 held have no account to start on"
     bench.pass_s(3605)
     bench.starts()
-    bench.says(Said("hello"))
+    bench.says(ToolUsed("Bash", "ls"))
     counts = [len(tasks(bench))]
     for _moment in range(5):
         bench.pass_s(2)
@@ -170,16 +176,86 @@ def test_what_another_plans_canary_opens_is_spaced_out_too(bench: Bench) -> None
     for job in list(bench.engine.begun):
         hits(bench, "session_limit", job=job, wait_s=3600)
     bench.pass_s(3600)
-    bench.run.accounts.probe("claude")
+    assert bench.run.accounts.probe("claude", "another/T-1")
     bench.pass_s(5)
     assert len(tasks(bench)) == 2
-    bench.run.accounts.open("claude")
-    bench.pass_s(2)
+    bench.run.accounts.opened("claude")
+    bench.turn()
     assert len(tasks(bench)) == 2
     bench.pass_s(2)
     assert len(tasks(bench)) == 3
     bench.pass_s(2)
     assert len(tasks(bench)) == 4
+
+
+def test_a_plan_that_came_second_at_its_account_waits_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another owner's canary starts between the decision and the claim: the plan is not over."""
+    begun(bench)
+    hits(bench, "session_limit", wait_s=3600)
+    probe = Accounts.probe
+
+    def comes_second(accounts: Accounts, name: str, task: str) -> bool:
+        assert probe(accounts, name, "another/T-1")
+        return probe(accounts, name, task)
+
+    monkeypatch.setattr(Accounts, "probe", comes_second)
+    bench.pass_s(3605)
+    assert len(tasks(bench)) == 1
+    assert not bench.run.is_over()
+    assert bench.engine.wakes_at is not None
+    monkeypatch.undo()
+    bench.run.accounts.opened("claude")
+    bench.pass_s(2)
+    assert len(tasks(bench)) == 2
+
+
+def test_a_canary_that_fails_with_another_error_opens_nothing(bench: Bench) -> None:
+    """It showed neither that the limit is over nor that it is not: another one tries."""
+    bench.settings("jobs = 2\n" + CLAUDE)
+    bench.begin("- [ ] T-1: a\n  - retries: 0\n- [ ] T-2: b\n  - retries: 0\n")
+    first = list(bench.engine.begun)
+    for job in first:
+        bench.starts(job)
+    for job in first:
+        hits(bench, "session_limit", job=job, wait_s=3600)
+    bench.pass_s(3605)
+    assert len(tasks(bench)) == 3, "the canary"
+    bench.starts()
+    bench.ends(1)
+    assert len(tasks(bench)) == 4
+    canary = bench.run.ledger.task_id(tasks(bench)[3])
+    assert bench.run.accounts.canary("claude") == canary
+
+
+def test_an_agent_that_worked_before_the_limit_is_not_refused_again(bench: Bench) -> None:
+    """Only refusals with no work between make the wait longer."""
+    begun(bench)
+    hits(bench, "rate_limit")
+    bench.pass_s(in_s(bench) + 1)
+    bench.starts()
+    bench.says(ToolUsed("Bash", "make"))
+    hits(bench, "rate_limit")
+    assert in_s(bench) <= 66
+
+
+def test_a_parked_run_and_its_account_are_one_transaction(bench: Bench) -> None:
+    """Whoever reads the tables never sees the one without the other."""
+    begun(bench)
+    moves: list[tuple[set[str], set[str]]] = []
+    move = bench.run.ledger._store.move
+
+    def seen(*changes: Any, then: Any = tuple, **more: Any) -> bool:
+        made = list(then())
+        moves.append(({c.entity for c in changes}, {c.entity for c in made}))
+        return move(*changes, then=lambda: made, **more)
+
+    bench.run.ledger._store.move = seen  # type: ignore[method-assign]
+    hits(bench, "session_limit", wait_s=3600)
+    (own,) = [(ours, made) for ours, made in moves if "park" in ours]
+    assert {"run", "task", "park"} <= own[0]
+    assert own[1] == {"account"}
 
 
 def test_a_canary_that_is_refused_parks_the_account_again(bench: Bench) -> None:
@@ -369,10 +445,10 @@ def test_a_full_context_costs_no_window(bench: Bench) -> None:
 # --- by hand ----------------------------------------------------------------------------------
 
 
-def order(bench: Bench, verb: str, task: str = "T-1", until: str | None = None) -> None:
-    told = {"verb": verb, "plan": str(bench.root / "PLAN.md"), "task": task, "until": until}
-    (bench.root / ".segue" / "mailbox" / f"{verb}.order").write_text(json.dumps(told))
-    bench.happens(Posted())
+def order(bench: Bench, verb: str, task: str = "T-1", until: str | None = None) -> str:
+    act = bench.adds(Verb(verb), task, **({"until": until} if until else {}))
+    bench.happens(ActsAdded())
+    return act
 
 
 def test_a_task_parked_by_hand_goes_on_at_its_instant(bench: Bench) -> None:
@@ -409,29 +485,26 @@ def test_a_park_is_woken_by_hand(bench: Bench) -> None:
     assert resumed_by(bench) == "talk-1"
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"verb": "drop"}', "\ud800", '{"verb": 1'])
-def test_an_order_that_says_nothing_is_thrown_away(bench: Bench, content: str) -> None:
-    """It is not read again and again, and nothing falls."""
+def test_a_park_that_a_death_cut_short_is_made_after_it(bench: Bench) -> None:
+    """The act waits until the park is written: the next start ends the agent and parks it."""
     begun(bench)
-    path = bench.root / ".segue" / "mailbox" / "x.order"
-    path.write_bytes(content.encode("utf-8", "surrogatepass"))
-    bench.happens(Posted())
-    assert not path.exists()
-    assert bench.engine.to_end == []
-
-
-def test_an_order_for_another_plan_stays(bench: Bench) -> None:
-    """Whoever runs that one takes it."""
-    begun(bench)
-    path = bench.root / ".segue" / "mailbox" / "x.order"
-    path.write_text(json.dumps({"verb": "park", "plan": "/else/PLAN.md", "task": "T-1"}))
-    bench.happens(Posted())
-    assert path.exists()
+    until = bench.clock.now() + timedelta(hours=2)
+    act, job = order(bench, "park", until=until.isoformat()), bench.job
+    assert bench.outcome(act).state is ActState.WAITING
+    bench.start()
+    bench.engine.became[job] = Alive()
+    bench.recover()
+    assert bench.engine.to_end == [job]
+    bench.ends(143, job=job, is_ours=True)
+    (park,) = bench.run.ledger.parks.values()
+    assert park.wakes_at >= until
+    assert bench.outcome(act).state is ActState.TAKEN
 
 
 def test_an_order_for_a_task_that_does_not_run_is_told(bench: Bench) -> None:
     """Nothing happens to it, and it is said why."""
     begun(bench)
-    order(bench, "wake", "T-1")
+    act = order(bench, "wake", "T-1")
     assert bench.told("notice")
+    assert "not parked" in (bench.outcome(act).reason or "")
     assert bench.engine.to_end == []

@@ -11,6 +11,7 @@ import pytest
 
 from segue.core.plan import TaskState
 from segue.errors import Problem, UserError
+from segue.plans.task_edit import TaskEdit
 from segue.plans.tasklist import Document
 from segue.store import files
 from segue.work.planfile import PlanFile
@@ -137,7 +138,7 @@ def test_changes_that_a_person_made_needless_are_dropped(path: Path) -> None:
     """A task that is no longer in the plan gets no mark, and that is no error."""
     file = open_plan(path)
     file.mark("T-1", TaskState.COMPLETED)
-    file.edit(lambda document: document.set_error("T-1", "x"), "T-1")
+    file.edit("T-1", TaskEdit(error="x"))
     file.mark("T-2", TaskState.COMPLETED)
     path.write_bytes(b"- [ ] **T-2**: two\n")
     assert file.write(lambda: None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from segue.core.plan import Step, Task, TaskState
-from segue.dialects import told
+from segue.dialects import tool_channel
 from segue.dialects.events import Asked, StepDone
 from segue.dialects.text import Text
-from segue.work.prompts import SUMMARY_CHARS_MAX, first, permission, resumed, summarise
+from segue.engine.said import SUMMARY_CHARS_MAX, summarise
+from segue.work.prompts import first, permission, resumed
 
 STEPS = (
     Step("define the endpoints", TaskState.PENDING, 3),
@@ -77,7 +78,7 @@ def test_the_tools_it_is_told_of_are_those_that_there_are() -> None:
     """A prompt that names a tool that nobody serves would be worse than none."""
     text = first(TASK, produced=[], error=None, nonce="n", has_tools=True)
     named = set(re.findall(r"tool `(\w+)`", text))
-    assert named == {told.STEP, told.ASK}
+    assert named == {tool_channel.STEP, tool_channel.ASK}
 
 
 def test_a_task_that_begins_afresh_is_told_where_it_was() -> None:

@@ -10,15 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from work_kit import Bench
 
+from kit.bench import Bench
 from segue import i18n
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.dialects.events import LimitHit
-from segue.engine.port import Answered
+from segue.engine.executors import Answered
+from segue.plans.task_edit import TaskEdit
+from segue.store.rows import GateRow
 from segue.work.questions import MEND, RETRY, SKIP, Questions, failed_question
-from segue.work.rows import GateRow
 
 FAILED = Task("T-3", "Build", TaskState.FAILED, previous_error="npm test failed", retries_used=2)
 GATE = GateRow("g1", "T-3", "run-1", "question", "Which?", ("a", "b"), "a")
@@ -73,10 +74,7 @@ class Run:
             gates={"g1": GATE},
         )
         self.unanswered: list[str] = []
-        self.file = SimpleNamespace(
-            edit=lambda edit, task: self.done.append(("edit", task)),
-            task=self.graph.task,
-        )
+        self.file = SimpleNamespace(task=self.graph.task)
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: object) -> None:
         self.done.append(("move", task, to, cause, sets))
@@ -87,8 +85,8 @@ class Run:
     def tell(self, event: str, **_facts: object) -> None:
         self.done.append(("tell", event))
 
-    def clear_steps(self, task: str) -> None:
-        self.done.append(("clear_steps", task))
+    def edit(self, task: str, edit: TaskEdit) -> None:
+        self.done.append(("edit", task, edit))
 
     def reopen_skipped(self) -> None:
         self.done.append(("reopen",))
@@ -196,7 +194,7 @@ def test_retrying_resets_the_count_and_reopens_what_it_held(answer: str) -> None
     done = ask_and_answer(answer).done
     assert ("move", "T-3", TaskState.PENDING, Trigger.RETRY, {"retries_used": 0}) in done
     assert ("mark", "T-3", TaskState.PENDING) in done
-    assert ("clear_steps", "T-3") in done
+    assert ("edit", "T-3", TaskEdit(all_steps=False, retries=(None, FAILED.retries))) in done
     assert ("tell", "task_retried") in done
     assert done[-1] == ("reopen",)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
 from segue.dialects.events import (
@@ -20,8 +21,8 @@ from segue.dialects.events import (
     Said,
     StepDone,
 )
-from segue.engine import port
-from segue.engine.port import Alive, Ended, Heard, NeverStarted, Started
+from segue.engine import executors
+from segue.engine.executors import Alive, Ended, Heard, NeverStarted, Started
 from segue.work import recovery
 from segue.work.recovery import PARKS_TOLD_MAX
 
@@ -56,7 +57,7 @@ def resumed_by(bench: Bench) -> str | None:
     return argv[argv.index("--resume") + 1] if "--resume" in argv else None
 
 
-def died(bench: Bench, plan: str, became: port.Recovered | None = None, log: str = "") -> str:
+def died(bench: Bench, plan: str, became: executors.Recovered | None = None, log: str = "") -> str:
     """Segue dies while a run is under way; the next one has started. The run that it was."""
     bench.begin(plan)
     bench.starts()
@@ -77,7 +78,7 @@ def test_a_run_that_still_lives_is_followed_on(bench: Bench) -> None:
     job = died(bench, ONE, Alive())
     assert bench.told("run_adopted")[0]["run"] == job
     assert bench.engine.begun == []
-    bench.happens(Started(job, 100, 1, is_adopted=True))
+    bench.happens(Started(job, is_adopted=True))
     bench.says(Said("on"), Finished(False), job=job)
     bench.ends(0, job=job)
     assert bench.state() is TaskState.COMPLETED
@@ -85,7 +86,7 @@ def test_a_run_that_still_lives_is_followed_on(bench: Bench) -> None:
 
 def test_a_run_that_ended_meanwhile_is_judged_by_what_it_left(bench: Bench) -> None:
     """Its events and its end come as if they came now."""
-    job = died(bench, ONE, port.Finished())
+    job = died(bench, ONE, executors.Finished())
     assert bench.engine.begun == []
     bench.says(Finished(False), job=job)
     bench.ends(0, job=job)
@@ -95,7 +96,7 @@ def test_a_run_that_ended_meanwhile_is_judged_by_what_it_left(bench: Bench) -> N
 @pytest.mark.parametrize("end", [{"code": None, "signal": 9}, {"code": 143}])
 def test_a_run_that_was_killed_meanwhile_was_cut_off(bench: Bench, end: dict[str, Any]) -> None:
     """As when a machine goes down: nobody failed, it begins again and no try is used up."""
-    job = died(bench, ONE + "  - retries: 0\n", port.Finished())
+    job = died(bench, ONE + "  - retries: 0\n", executors.Finished())
     bench.ends(job=job, **end)
     assert bench.row(job).state is RunState.CUT_OFF
     assert bench.engine.jobs[bench.job].env["SEGUE_ATTEMPT"] == "1"
@@ -104,7 +105,7 @@ def test_a_run_that_was_killed_meanwhile_was_cut_off(bench: Bench, end: dict[str
 
 def test_a_run_that_failed_meanwhile_has_failed(bench: Bench) -> None:
     """Its own exit code is its own."""
-    job = died(bench, ONE + "  - retries: 0\n", port.Finished())
+    job = died(bench, ONE + "  - retries: 0\n", executors.Finished())
     bench.ends(1, job=job)
     assert bench.state() is TaskState.FAILED
 
@@ -255,7 +256,7 @@ def test_of_very_many_parks_only_the_next_are_told_by_name(bench: Bench) -> None
     assert len(jobs) == 130
     at = bench.clock.now()
     for n, job in enumerate(jobs):
-        bench.run.handle(Started(job, 100, 1))
+        bench.run.handle(Started(job))
         bench.run.handle(Heard(job, LimitHit("session_limit", at + timedelta(hours=2, minutes=-n))))
         bench.run.handle(Ended(job, 1))
     bench.turn()
@@ -369,7 +370,7 @@ def test_dead_between_the_decision_and_the_restart(bench: Bench) -> None:
     bench.starts()
     bench.says(Opened("talk-1"))
     bench.start()
-    recovery.recover(bench.run)
+    asyncio.run(recovery.recover(bench.run))
     bench.run.commit()
     bench.start()
     bench.recover()

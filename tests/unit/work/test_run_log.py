@@ -11,7 +11,7 @@ import pytest
 from segue.engine.clock import SystemClock
 from segue.work import run_log
 
-WARNING = "[WARN] the time of the reset cannot be read, 3600 s are waited instead"
+WARNING = "[WARN] could not read the reset time; waiting 3600 s"
 
 
 def kept(folder: Path, *events: tuple[str, dict[str, Any]]) -> list[str]:

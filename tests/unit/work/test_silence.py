@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from work_kit import CLAUDE, Bench
 
+from kit.bench import CLAUDE, Bench
 from segue.core.plan import TaskState
 from segue.dialects.events import Finished, Garbled, LimitHit, Opened, Retrying, Said
-from segue.engine.port import Alive, Look, Started
+from segue.engine.executors import Alive, Look, Started
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 BOUND = '[recovery]\nsilence_after = "10m"\nsilence_max = "1h"\n'
@@ -107,6 +107,7 @@ def test_past_its_bound_an_agent_is_ended_and_goes_on_in_its_conversation(bench:
     assert "it said nothing for too long" in again["error"]
     argv = bench.engine.jobs[bench.job].argv
     assert argv[argv.index("--resume") + 1] == "talk-1"
+    assert "You were interrupted before you had finished" in bench.prompt()
 
 
 def test_a_word_at_the_last_moment_saves_it(bench: Bench) -> None:
@@ -190,7 +191,7 @@ def test_a_check_has_no_silence(bench: Bench) -> None:
     begun(bench, BOUND, "- [ ] T-1: Build\n  - verify: make\n  - retries: 0\n")
     bench.says(Finished(False))
     bench.ends(0)
-    bench.happens(Started(bench.job, 101, 2))
+    bench.happens(Started(bench.job))
     assert in_s(bench) is None
     bench.pass_s(10_000)
     assert bench.told("task_silent") == []
@@ -224,5 +225,5 @@ def test_an_adopted_run_is_listened_to_from_its_adoption_on(bench: Bench) -> Non
     bench.engine.became[job] = Alive()
     bench.clock.pass_s(5000)
     bench.recover()
-    bench.happens(Started(job, 100, 1, is_adopted=True))
+    bench.happens(Started(job, is_adopted=True))
     assert bench.engine.wakes_at == bench.clock.now() + timedelta(seconds=600)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.git import git
 from segue.errors import AgentError, UserError
 from segue.work import worktree
 from segue.work.worktree import Conflict, Worktrees
@@ -28,14 +29,6 @@ def _no_settings_of_the_machine(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     yield
-
-
-def git(folder: Path, *args: str) -> str:
-    identity = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-    done = subprocess.run(
-        ["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture

@@ -9,22 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from kit.git import git
 from segue.errors import AgentError
-from segue.work.develop import git as around_a_feature
+from segue.work.feature import git as around_a_feature
 from segue.work.worktree import Worktrees
 
 HOOKS = (
     "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
     "post-merge", "post-checkout", "reference-transaction", "post-index-change", "pre-auto-gc",
 )  # fmt: skip
-
-
-def git(folder: Path, *args: str) -> str:
-    identity = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-    done = subprocess.run(
-        ["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 class Scene:

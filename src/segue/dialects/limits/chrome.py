@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 # The first character of a row says whose row it is.
 SPEECH = frozenset("⏺●•✦◆⬤◉")  # the agent speaks or uses a tool

@@ -6,7 +6,7 @@ import re
 from datetime import time
 from typing import NamedTuple
 
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 # Three letters are enough to tell a month in the languages that agents print.
 _MONTHS = (

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
-from segue.dialects.limits import chrome, doing, kinds, labels, layout, words
+from segue.dialects.limits import activity, chrome, kinds, labels, layout, words
 from segue.dialects.limits.brands import brand_of
-from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.layout import Block, Layout
+from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.menus import Menu, menu_of
 from segue.dialects.limits.moments import Here, Moment
 from segue.dialects.limits.paragraphs import body_of, is_cut, lines
@@ -172,7 +172,7 @@ def _screen(parts: Layout, look: _Look) -> Detection:
 def _status(rows: Sequence[str], look: _Look) -> Detection | None:
     """Below the input line: busy, or a limit that is shown there as long as it holds."""
     shown = [row for row in rows if row.strip()]
-    if any(map(doing.is_busy, shown)):
+    if any(map(activity.is_busy, shown)):
         return Detection("busy")
     for at, row in enumerate(shown):
         if not look.extra and not words.may_tell(row):
@@ -183,9 +183,9 @@ def _status(rows: Sequence[str], look: _Look) -> Detection | None:
             continue
         rest = shown[at : at + 3]
         reading = look.read(rest, SPEECH)
-        if reading is not None and not doing.is_lifted(reading.text):
+        if reading is not None and not activity.is_lifted(reading.text):
             return _stopped(reading, look)
-        if doing.is_retrying(row):
+        if activity.is_retrying(row):
             return _retrying(Block(layout.NOTICE, tuple(rest)), look)
         look.pass_by(row.strip(), "status")
     return None
@@ -194,7 +194,7 @@ def _status(rows: Sequence[str], look: _Look) -> Detection | None:
 def _busy(parts: Layout, look: _Look) -> Detection:
     """It works; perhaps it only tries again and again."""
     for block in layout.blocks(parts.body):
-        if doing.is_retrying(block.text, block.lower):
+        if activity.is_retrying(block.text, block.lower):
             return _retrying(block, look)
         if block.place != layout.NOTHING:
             break
@@ -207,7 +207,7 @@ def _body(rows: list[str], look: _Look) -> Detection:
     followers: list[Block] = []
     is_cancelled = False
     for block in layout.blocks(rows):
-        is_cancelled = is_cancelled or doing.is_cancelled(block.text, block.lower)
+        is_cancelled = is_cancelled or activity.is_cancelled(block.text, block.lower)
         judged = _judged(block, look)
         if (judged is None or judged.state == "unknown") and _says_nothing(block):
             look.pass_by(block.text, "says_nothing")
@@ -236,10 +236,10 @@ def _says_nothing(block: Block) -> bool:
     if block.place == layout.PROMPT:
         is_queued = block.rows[0].startswith("  ")
         return is_queued or chrome.SLASH.match(block.rows[0].lstrip()[1:]) is not None
-    if doing.is_cancelled(block.text, block.lower) and len(block.rows) <= 3:
+    if activity.is_cancelled(block.text, block.lower) and len(block.rows) <= 3:
         return True
     if block.place in (layout.PLAIN, layout.NOTICE):
-        return all(map(doing.says_nothing, block.rows))
+        return all(map(activity.says_nothing, block.rows))
     return False
 
 
@@ -262,25 +262,25 @@ def _judged(block: Block, look: _Look) -> Detection | None:
         said = _SUMMARY.search(block.text)
         if said is None and block.mark not in "┃▌":
             return Detection("unknown")
-    if doing.is_busy(block.rows[0]):
-        is_retry = doing.is_retrying(block.text, block.lower)
+    if activity.is_busy(block.rows[0]):
+        is_retry = activity.is_retrying(block.text, block.lower)
         return _retrying(block, look) if is_retry else Detection("busy")
     rows = block.rows
     if block.place == layout.PROMPT and (said := _SUMMARY.search(block.text)):
         rows = (block.text[said.start() - 16 :],)
     trust = _trust(block, look)
-    while len(rows) > 1 and doing.is_aftermath(rows[-1]):
+    while len(rows) > 1 and activity.is_aftermath(rows[-1]):
         rows = rows[:-1]
     reading = look.read(rows, trust)
     if reading is not None and trust < OWN and labels.is_source(rows):
         return None
     if reading is None:
         is_own = trust > SPEECH and not labels.is_alien(rows[0])
-        is_retry = is_own and doing.is_retrying(block.text, block.lower)
+        is_retry = is_own and activity.is_retrying(block.text, block.lower)
         return _retrying(block, look) if is_retry else None
-    if len(rows) > 1 and doing.RETRIES.match(rows[-1]):
+    if len(rows) > 1 and activity.RETRIES.match(rows[-1]):
         return _retrying(block, look)
-    if doing.is_lifted(reading.text):
+    if activity.is_lifted(reading.text):
         look.pass_by(block.text, "lifted")
         return Detection("unknown")
     return _stopped(reading, look)
@@ -300,9 +300,9 @@ def _stopped(reading: Reading, look: _Look) -> Detection:
     """A message that stops the agent, unless it goes on by itself."""
     state = "paused"
     lower = reading.text.lower()
-    if doing.is_resuming(reading.text, lower) and not doing.is_cancelled(reading.text, lower):
+    if activity.is_resuming(reading.text, lower) and not activity.is_cancelled(reading.text, lower):
         state = "paused_self_resuming"
-    elif doing.is_retrying(reading.text, lower):
+    elif activity.is_retrying(reading.text, lower):
         state = _retry_state(reading.moment, look)
     return _detection(
         state, reading.kind, reading.line, reading.rule, reading.moment, reading.is_named

@@ -114,7 +114,7 @@ class _Reader:
         try:
             return re.compile(source)
         except (re.error, OverflowError, RecursionError) as error:
-            text = _("`{pattern}` is no regular expression: {error}")
+            text = _("`{pattern}` is not a regular expression: {error}")
             message = text.format(pattern=source, error=error)
             hint = _("put \\ before a sign that is meant as it stands: \\( \\[ \\+; quote with '…'")
             self._problem("bad_value", message, hint, "pattern")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from segue.dialects.limits.clues import Clue, Expression
+from segue.dialects.limits.lazy_regex import Clue, Expression
 
 SESSION, WEEKLY, DAILY, RATE = "session_limit", "weekly_limit", "daily_quota", "rate_limit"
 OVERLOADED, CONTEXT, BILLING, AUTH = "overloaded", "context_limit", "billing", "auth"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Clue, Expression
+from segue.dialects.limits.lazy_regex import Clue, Expression
 
 HEADS_MAX = 14
 HEAD_CHARS = 120

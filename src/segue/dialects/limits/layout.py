@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from segue.dialects.limits import chrome, doing
+from segue.dialects.limits import activity, chrome
 from segue.dialects.limits.paragraphs import had_room, size_of
 
 INPUT_ROWS_MAX = 30
@@ -76,7 +76,7 @@ def _without_shell(rows: list[str]) -> list[str]:
 
 def _is_aside(row: str) -> bool:
     """A hint at the right edge, above the input line."""
-    return row[:20].isspace() and doing.is_hint(row)
+    return row[:20].isspace() and activity.is_hint(row)
 
 
 def _framed_input(rows: list[str]) -> Layout | None:
@@ -260,7 +260,7 @@ def _begins(rows: Sequence[str], at: int, head: str) -> bool:
     if mark in chrome.ELBOW:
         is_nested = head.lstrip()[:1] in chrome.ELBOW and _indent(row) > _indent(head)
         # else it is a tree's branch
-        return body[1:2] in ("", " ") and not is_nested and not doing.is_busy(head)
+        return body[1:2] in ("", " ") and not is_nested and not activity.is_busy(head)
     if len(row) - len(body) > 2 or body[1:2] not in ("", " "):
         return False
     if mark in chrome.PROMPT:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from segue.dialects.limits import chrome, words
-from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.layout import is_edge, is_top, unboxed
+from segue.dialects.limits.lazy_regex import Expression
 
 ROWS_BELOW_MAX = 8
 QUICK_ROWS = 14

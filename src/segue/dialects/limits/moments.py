@@ -14,8 +14,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
 from segue.dialects.limits import zones
-from segue.dialects.limits.clues import Expression
 from segue.dialects.limits.days import Clock, Day, clock_at, day_at, weekday_at
+from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.spans import span_at
 
 JUST_PASSED = timedelta(minutes=15)

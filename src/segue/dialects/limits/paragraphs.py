@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from segue.dialects.limits import chrome
-from segue.dialects.limits.abroad import eastern_in
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.languages import eastern_in
+from segue.dialects.limits.lazy_regex import Expression
 
 ROWS_MAX = 40
 LONG_WORD = 24

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.words import alternatives
 
 # What the phrases have in common.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 SLOT = "<limit>"
 WORDS_MAX = 11

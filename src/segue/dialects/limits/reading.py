@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from segue.dialects.limits import abroad, kinds, labels, matching, words
-from segue.dialects.limits.clues import Clue, Expression
+from segue.dialects.limits import kinds, labels, languages, matching, words
 from segue.dialects.limits.extra import Extra
+from segue.dialects.limits.lazy_regex import Clue, Expression
 from segue.dialects.limits.matching import Found
 from segue.dialects.limits.moments import Here, Moment
 from segue.dialects.limits.when import when
@@ -162,8 +162,8 @@ class Reading(NamedTuple):
 @cache
 def _elsewhere_said() -> tuple[tuple[str, str, Expression], ...]:
     """Rule, kind and expression of what is said in other languages."""
-    reached = [(f"limit-reached-{language}", "", said) for language, said in abroad.elsewhere()]
-    other = [(f"abroad-{kind}", kind, said) for kind, said in abroad.ABROAD.items()]
+    reached = [(f"limit-reached-{language}", "", said) for language, said in languages.elsewhere()]
+    other = [(f"abroad-{kind}", kind, said) for kind, said in languages.ABROAD.items()]
     return tuple((rule, kind, Expression(said, re.I)) for rule, kind, said in (*reached, *other))
 
 
@@ -246,7 +246,7 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
 
 def _elsewhere(line: str) -> Found | None:
     head = line[:160]
-    if not abroad.may_be_foreign(head):
+    if not languages.may_be_foreign(head):
         return None
     for rule, kind, said in _elsewhere_said():
         found = said.search(head)

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from segue.core.limits import Waits, family, wakes_at
+from segue.core.limits import Waits, bounded, family, wakes_at
 from segue.dialects.limits.detection import Detection
 from segue.dialects.limits.menus import Menu
-from segue.i18n import _
 
 RESUME_TEXT = "계속"
-BOUNDS = {"default_wait_time": (1, 3600), "max_retries": (1, 10)}
 REMEDIES = {"gemini": "/compress", "qwen": "/compress"}
 
 _told: set[str] = set()
@@ -34,19 +32,18 @@ class RecoveryConfig:
     clamped: tuple[str, ...] = field(default=(), init=False, compare=False)
 
     def __post_init__(self) -> None:
-        clamped = []
         if not self.resume_text.strip():
             object.__setattr__(self, "resume_text", RESUME_TEXT)
-        for name, (least, most) in BOUNDS.items():
-            given = getattr(self, name)
-            kept = min(max(given, least), most)
-            if kept != given:
-                object.__setattr__(self, name, kept)
-                text = _("{name} = {given} is outside {least} to {most}: {kept} is used")
-                clamped.append(
-                    text.format(name=name, given=given, least=least, most=most, kept=kept)
-                )
-        object.__setattr__(self, "clamped", tuple(clamped))
+        kept, clamped = bounded(
+            {"default_wait_time": self.default_wait_time, "max_retries": self.max_retries}
+        )
+        object.__setattr__(self, "default_wait_time", kept["default_wait_time"])
+        object.__setattr__(self, "max_retries", int(kept["max_retries"]))
+        object.__setattr__(self, "clamped", clamped)
+
+    @property
+    def waits(self) -> Waits:
+        return Waits(self.weekly_limit_default, self.default_wait_time, self.context_limit_wait)
 
     def tell(self, log: Callable[[str], None]) -> None:
         """Say what was brought back to its bounds, unless that was said before."""
@@ -80,11 +77,7 @@ def wait_for(
         now,
         resets_at=found.resets_at,
         is_minute=names_minute(found),
-        waits=Waits(
-            weekly_s=config.weekly_limit_default,
-            rate_s=config.default_wait_time,
-            context_s=config.context_limit_wait,
-        ),
+        waits=config.waits,
         repeated=sent,
         jitter=chance if sent else 0.0,
     )

@@ -7,7 +7,7 @@ work is bounded by that, whatever is fed.
 from __future__ import annotations
 
 from segue.dialects.limits import words
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
 
 TEXT_CHARS_MAX = 64 * 1024

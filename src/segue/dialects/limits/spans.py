@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 SPAN_S_MAX = 400 * 86_400.0  # longer ones are no wait that anybody means
 

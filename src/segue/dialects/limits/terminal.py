@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 ROWS_MAX = 2_000
 COLUMNS_MAX = 1_000

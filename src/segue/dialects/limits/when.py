@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from datetime import timedelta, timezone
 
 from segue.dialects.limits import words
-from segue.dialects.limits.abroad import is_eastern
-from segue.dialects.limits.clues import Clue, Expression
+from segue.dialects.limits.languages import is_eastern
+from segue.dialects.limits.lazy_regex import Clue, Expression
 from segue.dialects.limits.moments import Here, Moment, moment_at, seconds_at
 from segue.dialects.limits.spans import span_at
 

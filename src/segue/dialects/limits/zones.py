@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from segue.dialects.limits.clues import Expression
+from segue.dialects.limits.lazy_regex import Expression
 
 OFFSET_H_MAX = 14
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import FastAPI
 
-from segue.server.desk_port import Desk
+from segue.server.desk_port import Commands
 from segue.server.pages.acts import router as acts
 from segue.server.pages.assets import Assets
 from segue.server.pages.assets import router as assets
@@ -17,7 +17,7 @@ from segue.server.pages.site import Site
 __all__ = ["pages"]
 
 
-def pages(desk: Desk) -> Callable[[FastAPI], None]:
+def pages(desk: Commands) -> Callable[[FastAPI], None]:
     """For `make_app(…, pages=pages(desk))`."""
 
     def add(app: FastAPI) -> None:

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from segue.server import bodies
-from segue.server.desk_port import Desk, NewTask
+from segue.server.desk_port import Commands, NewTask
 from segue.server.pages import speech, views
 from segue.server.pages.forms import Form, checked, sent
 from segue.server.pages.site import Site, go
-from segue.work.server.refused import Refused
+from segue.work.phases.refused import Refused
 
 LANGUAGE_S = 365 * 24 * 3600
 
@@ -136,12 +136,12 @@ def _page(task: dict[str, Any]) -> str:
     return f"/tasks/{task['id']}"
 
 
-def _cancel(desk: Desk, id: str, form: Form) -> str:
+def _cancel(desk: Commands, id: str, form: Form) -> str:
     reason = form.one("reason").strip() or None
     return _page(desk.cancel(id, checked(bodies.Cancel, reason=reason).reason))
 
 
-def _delete(desk: Desk, id: str) -> str:
+def _delete(desk: Commands, id: str) -> str:
     desk.delete_task(id)
     return "/"
 

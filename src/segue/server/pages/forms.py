@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from segue.i18n import N_
 from segue.server.bodies import Body
-from segue.work.server.refused import Refused
+from segue.work.phases.refused import Refused
 
 FIELDS_MAX = 3_000
 Given = TypeVar("Given", bound=Body)

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from segue.i18n import N_
 from segue.server import bodies
-from segue.server.desk_port import Desk, Json
+from segue.server.desk_port import Commands, Json
 from segue.server.pages import views
 from segue.server.pages.forms import Form, checked, sent
 from segue.server.pages.site import Site, go
-from segue.work.server.refused import Refused
+from segue.work.phases.refused import Refused
 
 Act = Callable[[str, Form], object]
 KEPT = ("option", "own", "feedback", "reason")  # typed again into the form; never a value
@@ -42,12 +42,12 @@ def router(site: Site) -> APIRouter:
     return routes
 
 
-def _approve(desk: Desk, id: str, form: Form) -> None:
+def _approve(desk: Commands, id: str, form: Form) -> None:
     comment = form.one("comment").strip() or None
     desk.approve(id, checked(bodies.Approve, comment=comment).comment)
 
 
-def _send_back(desk: Desk, id: str, form: Form) -> None:
+def _send_back(desk: Commands, id: str, form: Form) -> None:
     """Remarks without a text were left empty; a line that is no number is refused."""
     feedback = form.one("feedback").strip()
     if not feedback:
@@ -71,11 +71,11 @@ def _line(text: str) -> int | None:
         raise Refused(422, "invalid", N_("A line is a number."), {"field": "line"}) from error
 
 
-def _answer(desk: Desk, id: str, form: Form) -> None:
+def _answer(desk: Commands, id: str, form: Form) -> None:
     """What was written, or the option that was chosen: by its number, because what is shown of it
     may lack what was hidden in it."""
     chosen = form.one("suggested") or (not form.one("own").strip() and form.one("option"))
-    answer = _option(desk, id, form, str(chosen)) if chosen else form.one("own").strip()
+    answer = _option(desk, id, str(chosen)) if chosen else form.one("own").strip()
     if not answer:
         raise Refused(422, "bad_answer", "", {"field": "answer"})
     is_own = not chosen and bool(form.one("as_own"))
@@ -88,21 +88,20 @@ def _answer(desk: Desk, id: str, form: Form) -> None:
         desk.answer(id, given.answer, own_words=True)
 
 
-def _option(desk: Desk, id: str, form: Form, number: str) -> str:
-    asked = desk.questions(form.one("task"), page_size=views.ROUNDS_MAX)["items"]
-    options: list[str] = next((gate["options"] for gate in asked if gate["id"] == id), [])
+def _option(desk: Commands, id: str, number: str) -> str:
+    options: list[str] = desk.question(id)["options"]
     is_there = number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(options)
     return str(options[int(number) - 1]) if is_there else ""
 
 
-def _provide(desk: Desk, id: str, form: Form) -> None:
+def _provide(desk: Commands, id: str, form: Form) -> None:
     value = form.one("value")
     if not value:
         raise Refused(422, "bad_value", "", {"field": "value"})
     desk.provide(id, checked(bodies.Provide, value=value).value)
 
 
-def _reject(desk: Desk, id: str, form: Form) -> None:
+def _reject(desk: Commands, id: str, form: Form) -> None:
     reason = form.one("reason").strip()
     desk.reject(id, checked(bodies.Reject, reason=reason).reason)
 

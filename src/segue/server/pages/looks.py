@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from segue.core.serving import Stage
+from segue.core.serving import Status
 from segue.server.pages import views
 from segue.server.pages.site import Site
 
@@ -29,7 +29,7 @@ def router(site: Site) -> APIRouter:
 
     @routes.get("/states/{stage}")
     async def listing(
-        stage: Stage, request: Request, query: str = "", page: int = Query(1, ge=1, le=1_000_000)
+        stage: Status, request: Request, query: str = "", page: int = Query(1, ge=1, le=1_000_000)
     ) -> Response:
         asked = query[:TEXT_MAX]
         return site.show(

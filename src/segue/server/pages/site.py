@@ -13,10 +13,10 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from segue.i18n import LANGUAGES, _, language, ngettext
-from segue.server.desk_port import Desk
+from segue.server.desk_port import Commands
 from segue.server.pages import speech, texts, words
 from segue.server.pages.assets import Assets
-from segue.work.server.refused import Refused
+from segue.work.phases.refused import Refused
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 View = Callable[[], Mapping[str, Any]]
@@ -25,7 +25,7 @@ _PLACE = re.compile(r"/(?:[\w-]+(?:/[\w-]+)*)?")
 
 
 class Site:
-    def __init__(self, desk: Desk, assets: Assets) -> None:
+    def __init__(self, desk: Commands, assets: Assets) -> None:
         self.desk = desk
         self._waiting: tuple[int, int] = (-1, 0)
         self._templates = _environment(assets)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from segue.core.serving import AGENT, TASK, AgentState, Cause, Stage
-from segue.server.desk_port import Desk, Json
+from segue.core.machines import TASK, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AGENT, STAGES, AgentState, Status
+from segue.server.desk_port import Commands, Json
 from segue.server.pages import texts
-from segue.work.server.refused import Refused
+from segue.work.phases.refused import Refused
 
 COLUMN_MAX = 30
 LIST_MAX = 50
@@ -20,7 +22,7 @@ ROUNDS_MAX = 200
 BEYOND = 2**62
 
 
-def board(desk: Desk, query: str, *, archived: bool) -> Json:
+def board(desk: Commands, query: str, *, archived: bool) -> Json:
     """A column for each state, the newest tasks in it."""
     columns = [
         {
@@ -29,19 +31,19 @@ def board(desk: Desk, query: str, *, archived: bool) -> Json:
                 status=stage, archived=archived, query=query or None, page_size=COLUMN_MAX
             ),
         }
-        for stage in Stage
+        for stage in STAGES
     ]
     return {"columns": columns, "query": query, "archived": archived}
 
 
-def listing(desk: Desk, stage: Stage, query: str, page: int) -> Json:
+def listing(desk: Commands, stage: Status, query: str, page: int) -> Json:
     """All tasks of one state, page after page."""
     found = desk.list_tasks(status=stage, query=query or None, page=page, page_size=LIST_MAX)
     pages = max(1, -(-found["total"] // LIST_MAX))
     return {"stage": str(stage), "query": query, "pages": pages, **found}
 
 
-def task(desk: Desk, id: str, older: int = 0) -> Json:
+def task(desk: Commands, id: str, older: int = 0) -> Json:
     found = desk.task(id)
     reviews = desk.reviews(id, page_size=ROUNDS_MAX)["items"]
     questions = desk.questions(id, page_size=ROUNDS_MAX)["items"]
@@ -68,13 +70,13 @@ def task(desk: Desk, id: str, older: int = 0) -> Json:
     }
 
 
-def related(desk: Desk, found: Mapping[str, Any]) -> dict[str, str]:
+def related(desk: Commands, found: Mapping[str, Any]) -> dict[str, str]:
     """The titles of the tasks that this one names."""
     ids = [*found["dependsOn"], *found["waitsFor"], found["retryOf"], found["forkedFrom"]]
     return titles(desk, [id for id in ids if id])
 
 
-def titles(desk: Desk, ids: Iterable[str]) -> dict[str, str]:
+def titles(desk: Commands, ids: Iterable[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for id in ids:
         try:
@@ -85,12 +87,12 @@ def titles(desk: Desk, ids: Iterable[str]) -> dict[str, str]:
 
 
 def may_rewind(found: Mapping[str, Any]) -> bool:
-    return Cause.REWIND in AGENT.allowed(AgentState(found["agentStatus"])) and (
-        Cause.REWIND in TASK.allowed(Stage(found["status"]))
+    return Trigger.REWIND in AGENT.allowed(AgentState(found["agentStatus"])) and (
+        Trigger.REWIND in TASK.allowed(TaskState(found["status"]))
     )
 
 
-def journal(desk: Desk, id: str, older: int) -> Json:
+def journal(desk: Commands, id: str, older: int) -> Json:
     """The newest first; `older` counts pages back from the end."""
     total = desk.journal(id, page_size=1)["total"]
     pages = max(1, -(-total // JOURNAL_MAX))
@@ -99,7 +101,7 @@ def journal(desk: Desk, id: str, older: int) -> Json:
     return {"items": list(reversed(items)), "older": older, "pages": pages, "total": total}
 
 
-def output(desk: Desk, id: str) -> Json:
+def output(desk: Commands, id: str) -> Json:
     """The end of what the agent printed, and how long it all is."""
     _nothing, size = desk.log(id, offset=BEYOND, limit=0)
     start = max(0, size - texts.OUTPUT_BYTES_MAX)
@@ -107,7 +109,7 @@ def output(desk: Desk, id: str) -> Json:
     return {"size": size, "lines": texts.output(piece, is_cut=start > 0), "is_cut": start > 0}
 
 
-def review(desk: Desk, id: str) -> Json:
+def review(desk: Commands, id: str) -> Json:
     """A review with its deliverables to read."""
     found = desk.review(id)
     owner = desk.task(found["taskId"])
@@ -133,10 +135,10 @@ def _file(item: Mapping[str, Any]) -> Json:
     }
 
 
-def inbox(desk: Desk) -> Json:
+def inbox(desk: Commands) -> Json:
     """Everything that waits for a person, and what has failed."""
     found = desk.inbox(page_size=INBOX_MAX)
-    failed = desk.list_tasks(status=Stage.FAILED, outcome="failed", page_size=FAILED_MAX)
+    failed = desk.list_tasks(status=TaskState.FAILED, outcome="failed", page_size=FAILED_MAX)
     items = [gate_of(gate) for gate in found["items"]]
     return {"gates": items, "more": found["total"] - len(items), "failed": failed}
 
@@ -150,23 +152,23 @@ def gate_of(gate: Mapping[str, Any], title: str | None = None) -> Json:
     return {**gate, "kind": kind, "taskTitle": gate.get("taskTitle") or title or gate["taskId"]}
 
 
-def limits(desk: Desk) -> Json:
+def limits(desk: Commands) -> Json:
     found = desk.limits()
     named = titles(desk, {park["taskId"] for park in found["parks"]})
     return {"accounts": found["accounts"], "parks": found["parks"], "titles": named}
 
 
-def settings(desk: Desk) -> Json:
+def settings(desk: Commands) -> Json:
     return {"settings": desk.settings(), "workers": desk.workers()["items"]}
 
 
-def new_task(desk: Desk, values: Mapping[str, Any]) -> Json:
+def new_task(desk: Commands, values: Mapping[str, Any]) -> Json:
     """The form of a task: what can be chosen, and what is filled in."""
     known = desk.settings()
     others: Sequence[Json] = [
         found
         for found in desk.list_tasks(page_size=CHOICES_MAX)["items"]
-        if found["status"] != Stage.FAILED and found["id"] != values.get("id")
+        if found["status"] != TaskState.FAILED and found["id"] != values.get("id")
     ]
     blank = {"id": None, "title": "", "description": "", "type": "custom", "priority": 0}
     first = {"agent": known.get("defaultAgent", ""), "dependsOn": []}

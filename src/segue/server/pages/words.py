@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from segue.i18n import N_, _
-from segue.work.server.refused import Refused
-from segue.work.server.types import BUILT_IN
-from segue.work.watch.telling import FINER, NAMES
+from segue.work.panes.messages import FINER, NAMES
+from segue.work.phases.refused import Refused
+from segue.work.phases.types import BUILT_IN
 
 STAGES = {
     "draft": N_("Draft"),
@@ -95,10 +95,16 @@ TRIGGERS = {
     "recover": N_("recover"),
     "rewind": N_("rewind"),
     "delete": N_("delete"),
+    "refuse": N_("refuse"),
     "close": N_("close"),
     "go_without": N_("go without"),
 }
-ENTITIES = {"task": N_("task"), "agent": N_("agent"), "gate": N_("what waits for you")}
+ENTITIES = {
+    "task": N_("task"),
+    "agent": N_("agent"),
+    "gate": N_("what waits for you"),
+    "refusal": N_("an agent in a person’s place"),
+}
 ACTIONS = {
     "submit": N_("Submit"),
     "pause": N_("Pause"),
@@ -133,19 +139,19 @@ SAID = {
     "submitted": N_("The task is in the queue."),
     "cancelled": N_("The task is cancelled."),
     "paused": N_("The agent is paused."),
-    "resumed": N_("The agent goes on."),
+    "resumed": N_("The agent continues."),
     "archived": N_("The task is archived."),
     "deleted": N_("The task is deleted."),
     "retried": N_("This is the new task."),
     "without": N_("The task does not wait for that any more."),
     "let_fail": N_("The task has failed."),
-    "forked": N_("This is the new task; it goes on from the checkpoint."),
-    "rewound": N_("The task goes on from the checkpoint."),
-    "approved": N_("Approved. The agent goes on."),
+    "forked": N_("This is the new task; it continues from the checkpoint."),
+    "rewound": N_("The task continues from the checkpoint."),
+    "approved": N_("Approved. The agent continues."),
     "sent_back": N_("Sent back with your words."),
-    "answered": N_("Answered. The agent goes on."),
+    "answered": N_("Answered. The agent continues."),
     "provided": N_("Provided. It is kept encrypted and never shown again."),
-    "refused": N_("Refused. The agent goes on without it."),
+    "refused": N_("Refused. The agent continues without it."),
     "saved": N_("Saved."),
 }
 
@@ -200,7 +206,7 @@ def refusal(refused: Refused) -> str:
         case "no_feedback":
             return _("Say what is to be changed.")
         case "no_file":
-            return _("There is no such file. Give the path of one.")
+            return _("No such file. Enter the path of an existing one.")
         case "bad_value" if facts.get("field") == "value":
             return _("A value is needed.")
         case "unknown_task" | "unknown_review" | "unknown_question" | "unknown_dependency":

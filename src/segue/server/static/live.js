@@ -151,6 +151,7 @@
       changed(); // between the making of the page and now something may have happened
     });
     stream.addEventListener("state_transition", changed);
+    stream.addEventListener("refusal", changed);
     stream.addEventListener("error", () => {
       say(false);
       if (stream?.readyState !== EventSource.CLOSED) return;

@@ -49,7 +49,7 @@ def revision(book: Book, folder: BookFolder, state: BookState, reasons: tuple[st
         _("## What is wrong with the last draft"),
         f"{said}\n{why}".strip(),
         _("## What to do"),
-        _("Revise the chapter in this file; keep what is good, mend what is named above:"),
+        _("Revise the chapter in this file; keep what is good, fix what is named above:"),
         str(folder.chapter(number)),
         _("Touch no other chapter. When it is revised, end with a summary of at most five")
         + " "

@@ -99,7 +99,7 @@ def _with_total(folder: BookFolder, state: BookState | None) -> BookState | None
 
 
 def nothing_begun() -> str:
-    return _("There is no interrupted writing here. Begin: segue write-all")
+    return _("Found no interrupted writing here. Start with: segue write-all")
 
 
 def lost_chapters(numbers: Sequence[int]) -> str:

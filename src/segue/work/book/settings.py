@@ -87,7 +87,7 @@ def parse(text: str, path: Path) -> Book:
             _("this is not valid TOML: {why}").format(why=error),
             file=str(path),
             line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
-            hint=_("mend the line; strings need quotes"),
+            hint=_("fix the line; strings need quotes"),
         ) from error
     reader = Reader(path, text)
     reader.known(values, KEYS, "")

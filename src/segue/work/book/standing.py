@@ -158,11 +158,11 @@ def _next(state: BookState, standing: Standing) -> str:
         chapters = ", ".join(map(str, state.failed_chapters))
         return _("try the failed chapters again: {chapters}").format(chapters=chapters)
     if standing.parks:
-        return _("wait for the limit's end, then go on with chapter {n}").format(
+        return _("wait for the limit's end, then continue with chapter {n}").format(
             n=state.current_chapter
         )
     left = len(state.open_chapters)
-    return _("go on with chapter {n}; {left} chapters are left").format(
+    return _("continue with chapter {n}; {left} chapters are left").format(
         n=state.current_chapter, left=left
     )
 

@@ -17,21 +17,22 @@ from typing import TYPE_CHECKING
 from segue.core import book as rules
 from segue.core.book import BookState, Pause, Verdict
 from segue.core.plan import Resume, Task, TaskState
+from segue.engine.acts import CannotError
 from segue.i18n import _
 from segue.plans import book_state
 from segue.store import files
 from segue.store.changes import stamp
-from segue.work import place
+from segue.work import context_note
 from segue.work.book import evidence, judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
-from segue.work.own_questions import BREAKER, text_of
+from segue.work.question_texts import BREAKER, text_of
 from segue.work.source import Steps
 
 if TYPE_CHECKING:
+    from segue.store.rows import GateRow
     from segue.work.attempts import Attempt
     from segue.work.plan_run import PlanRun
-    from segue.work.rows import GateRow
 
 SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
@@ -211,7 +212,7 @@ class BookSteps(Steps):
     def _judged(self, attempt: Attempt) -> str | None:
         text = "\n".join(attempt.lines)
         if attempt.profile.brand is None:
-            text = self.run.workshop.tail(attempt.run, OUTPUT_BYTES_MAX)
+            text = self.run.workshop.files.tail(attempt.run.id, OUTPUT_BYTES_MAX)
         verdict = judging.read(text)
         if isinstance(verdict, str):
             return verdict
@@ -358,6 +359,20 @@ class BookSteps(Steps):
             self.choose(answer)
         return True
 
+    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+        """Only what the breaker has stopped can be retried (written afresh) or skipped."""
+        is_stopped = rules.pause_of(self.state) is Pause.BREAKER
+        if not is_stopped or not task.startswith(f"ch{self.state.current_chapter}."):
+            text = _("{task} does not wait for a decision").format(task=task)
+            raise CannotError(text)
+        take()
+        choice = SKIP if verb == SKIP else REPLAN
+        for gate in [one for one in run.ledger.gates.values() if one.category == BREAKER]:
+            run.questions.withdraw(gate.id)
+            run.ledger.close_gate(gate, choice)
+        self.choose(choice)
+        return True
+
     def choose(self, choice: str) -> None:
         """What a person wants of a chapter that the breaker has stopped."""
         state = self.state
@@ -369,6 +384,7 @@ class BookSteps(Steps):
         elif choice == SKIP:
             self._put_placeholder(chapter)
             self.state = rules.skipped(state)
+            self.run.tell("chapter_skipped", chapter=chapter)
         else:
             return
         decision = _("{choice}, after: {why}").format(choice=choice, why=state.last_error)
@@ -441,7 +457,7 @@ class BookSteps(Steps):
             following = _("revise the chapter: what the judge had against it is in your task")
         else:
             following = _("write the chapter to its end")
-        return place.described(attempt, self.book.title, reread=reread, following=following)
+        return context_note.described(attempt, self.book.title, reread=reread, following=following)
 
     def progress(self, run: PlanRun) -> tuple[int, int]:
         return len(self.state.completed_chapters), self.state.total_chapters

@@ -11,17 +11,19 @@ from pathlib import Path
 from segue.core import book as rules
 from segue.core.book import BookState, Pause
 from segue.dialects.text import Text
+from segue.engine.acts import Verb
+from segue.engine.agent import Start, Wanted
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans.book_state import DamagedError, NewerError
 from segue.store import files
+from segue.store.rows import GateRow
 from segue.work import agents, config, runner
 from segue.work.agents import Profile
 from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
-from segue.work.book.steps import JUDGE_COMMAND, STOP, TRIGGERED, BookSteps
-from segue.work.brands import Start
+from segue.work.book.steps import JUDGE_COMMAND, REPLAN, SKIP, STOP, TRIGGERED, BookSteps
 from segue.work.config import AgentSettings, Config
 from segue.work.finish import (
     ALL_DONE,
@@ -31,10 +33,10 @@ from segue.work.finish import (
     WAITS,
     Result,
 )
-from segue.work.own_questions import BREAKER
 from segue.work.plan_run import PlanRun
 from segue.work.project import Project, check_writable
-from segue.work.runner import Cast, Conduct, Surroundings
+from segue.work.question_texts import BREAKER
+from segue.work.runner import AgentRoster, Environment, RunPolicy
 from segue.work.settings_file import line_of
 from segue.work.storage_outage import outlast
 
@@ -48,7 +50,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CommandOptions:
     folder: Path
     how: How = How.GO_ON
     chapter: int | None = None
@@ -59,7 +61,7 @@ class Wishes:
     chapters: int | None = None  # how many the book has, whatever its files say
 
 
-class BookCast(Cast):
+class BookCast(AgentRoster):
     """The writer, the judge; a judge that is only a command is an agent, too."""
 
     def __init__(
@@ -86,10 +88,10 @@ def judge_profile(book: Book, folder: BookFolder, environ: Mapping[str, str]) ->
             _("the judge needs the program `{program}`, which is not here").format(program=program),
             file=str(folder.root / settings.FILE),
             line=line_of(book.text, "", "judge_command"),
-            hint=_("install it, or mend `judge_command`"),
+            hint=_("install it, or fix `judge_command`"),
         )
 
-    def start(wanted: agents.Wanted) -> Start:
+    def start(wanted: Wanted) -> Start:
         target = dict(wanted.task.env)["SEGUE_TARGET"]
         return Start((found, *rest, target), b"")
 
@@ -111,7 +113,7 @@ def book_of(folder: BookFolder, state: BookState | None, chapters: int | None = 
     return settings.with_chapters(book, folder.root, chapters)
 
 
-def chapters_that_differ(wishes: Wishes) -> tuple[int, int] | None:
+def chapters_that_differ(wishes: CommandOptions) -> tuple[int, int] | None:
     """How many chapters `book.toml` and the state say, where the state knows more and nobody has
     said which of them is right."""
     folder = BookFolder(wishes.folder.resolve())
@@ -198,7 +200,7 @@ def known_state(folder: BookFolder) -> BookState | None:
         ) from error
 
 
-async def write_book(wishes: Wishes, around: Surroundings) -> Result:
+async def write_book(wishes: CommandOptions, around: Environment) -> Result:
     """Write all chapters that are left, or one of them."""
     going_on = replace(wishes, how=How.GO_ON, on_tripped=None, asks_if_tripped=False, state=None)
     return await outlast(
@@ -206,7 +208,7 @@ async def write_book(wishes: Wishes, around: Surroundings) -> Result:
     )
 
 
-async def _write_book(wishes: Wishes, around: Surroundings) -> Result:
+async def _write_book(wishes: CommandOptions, around: Environment) -> Result:
     folder = BookFolder(wishes.folder.resolve())
     book = book_of(folder, wishes.state or _readable(folder), wishes.chapters)
     project, steps, cast, known = open_book(folder, around.environ, book)
@@ -221,7 +223,7 @@ async def _write_book(wishes: Wishes, around: Surroundings) -> Result:
         if not _settle_breaker(run, steps, wishes, found):
             steps.begin(run, first_state(wishes, found, steps, run, now))
 
-    how = Conduct(
+    how = RunPolicy(
         runner.options(known, jobs=1, on_failed="skip", wait=wishes.wait),
         place=folder.root,
         finish=lambda run: finish(run, steps, wishes.chapter),
@@ -229,7 +231,7 @@ async def _write_book(wishes: Wishes, around: Surroundings) -> Result:
     return await runner.conduct(steps, project, cast, known, around, how, begin)
 
 
-def _check_state(wishes: Wishes, folder: BookFolder) -> None:
+def _check_state(wishes: CommandOptions, folder: BookFolder) -> None:
     """What cannot be gone on with is told before anything is touched; damage bars no restart."""
     try:
         if wishes.state is None:
@@ -263,7 +265,7 @@ def _keep_settings(folder: BookFolder, book: Book, run: PlanRun) -> None:
     run.tell("notice", text=text)
 
 
-def _check_chapter(wishes: Wishes, book: Book) -> None:
+def _check_chapter(wishes: CommandOptions, book: Book) -> None:
     if wishes.chapter is not None and not 1 <= wishes.chapter <= len(book.chapters):
         raise UserError(
             "no_chapter",
@@ -274,7 +276,9 @@ def _check_chapter(wishes: Wishes, book: Book) -> None:
         )
 
 
-def state_found(wishes: Wishes, steps: BookSteps, run: PlanRun, now: datetime) -> BookState | None:
+def state_found(
+    wishes: CommandOptions, steps: BookSteps, run: PlanRun, now: datetime
+) -> BookState | None:
     """The state to go on from, as far as it is proven; None where a book begins."""
     folder, memory = steps.folder, evidence.steps_known(run.ledger)
     if wishes.how is How.RESTART:
@@ -308,7 +312,7 @@ def _put_aside(folder: BookFolder, now: datetime) -> None:
 
 
 def first_state(
-    wishes: Wishes, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
+    wishes: CommandOptions, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
 ) -> BookState:
     """Where the writing begins: anew, or where it was."""
     if found is None:
@@ -331,7 +335,7 @@ def first_state(
     return rules.going_on(state)
 
 
-def _is_under_way(state: BookState, wishes: Wishes, steps: BookSteps) -> bool:
+def _is_under_way(state: BookState, wishes: CommandOptions, steps: BookSteps) -> bool:
     """Whether the current chapter is the one that was being written when the state was left."""
     before = wishes.state or known_state(steps.folder)
     current = state.current_chapter
@@ -371,16 +375,16 @@ def fitted(state: BookState, book: Book) -> BookState:
 
 
 def _settle_breaker(
-    run: PlanRun, steps: BookSteps, wishes: Wishes, found: BookState | None
+    run: PlanRun, steps: BookSteps, wishes: CommandOptions, found: BookState | None
 ) -> bool:
     """Whether it is decided what becomes of a tripped breaker: a choice is carried out as if it had
     been asked for now, without one it is asked. To go on all the same is one more try."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
     choice = wishes.on_tripped or (STOP if wishes.asks_if_tripped else None)
-    if wishes.how is not How.GO_ON:
+    if wishes.how is not How.GO_ON or found is None or not _is_tripped(found, run):
         choice = None
-    if found is None or not _is_tripped(found, run):
-        choice = None
+    else:
+        choice = _chosen_before(run, gates) or choice
     if choice != STOP:
         for gate in gates:
             run.ledger.close_gate(gate, choice)
@@ -394,6 +398,21 @@ def _settle_breaker(
         steps.ask_again(has_asked=bool(gates))
     steps.choose(choice)
     return True
+
+
+def _chosen_before(run: PlanRun, gates: list[GateRow]) -> str | None:
+    """What a person wanted of the breaker's question while nobody wrote the book."""
+    choice = None
+    asked = {gate.id for gate in gates}
+    for act in run.ledger.waiting_acts():
+        if act.gate in asked:
+            choice = str(act.data["answer"])
+        elif act.verb in (Verb.RETRY, Verb.SKIP):
+            choice = SKIP if act.verb == Verb.SKIP else REPLAN
+        else:
+            continue
+        run.ledger.take_act(act)
+    return choice
 
 
 def _is_tripped(state: BookState, run: PlanRun) -> bool:

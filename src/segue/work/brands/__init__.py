@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from segue.dialects.events import Dialect, PermissionAsked
+from segue.engine.agent import Start
 from segue.work.config import AgentSettings
 
 BRANDS = ("claude", "codex", "gemini", "opencode")
@@ -30,16 +31,6 @@ class Call:
     mcp: tuple[str, ...] = ()  # the command line of Segue's own tools; empty: without them
     mcp_env: Mapping[str, str] = field(default_factory=dict)
     is_fork: bool = False  # in a copy of the conversation: that one stays as it is
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A process to start. `is_interactive`: its input stays open behind `stdin`."""
-
-    argv: tuple[str, ...]
-    stdin: bytes | None
-    env: Mapping[str, str] = field(default_factory=dict)
-    is_interactive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

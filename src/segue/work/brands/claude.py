@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from segue.dialects import claude as dialect
+from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.brands import Brand, Call, Login, Start
+from segue.work.brands import Brand, Call, Login
 
 HEADLESS = (
     "-p",

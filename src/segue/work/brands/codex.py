@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from segue.dialects.codex import Codex
+from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.brands import Brand, Call, Login, Start
+from segue.work.brands import Brand, Call, Login
 
 HEADLESS = ("exec", "--json", "--skip-git-repo-check")
 SANDBOX = {"accept-edits": "workspace-write", "full": "danger-full-access"}

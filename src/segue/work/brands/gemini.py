@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from segue.dialects.gemini import Gemini
+from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.brands import Brand, Call, Login, Start
+from segue.work.brands import Brand, Call, Login
 
 APPROVAL = {"accept-edits": "auto_edit", "full": "yolo"}
 TAKES = re.compile(r"GEMINI_\w+|GOOGLE_\w+|NODE_EXTRA_CA_CERTS")

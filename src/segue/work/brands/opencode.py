@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from segue.dialects.opencode import Opencode
+from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.brands import Brand, Call, Login, Start
+from segue.work.brands import Brand, Call, Login
 
 PERMISSION = {
     "accept-edits": {"edit": "allow"},

@@ -19,7 +19,7 @@ from typing import Any
 
 from segue.i18n import _
 from segue.work.hooks.notes import CONVERSATION, Notes
-from segue.work.project import Project
+from segue.work.project import Project, project_of
 
 PAYLOAD_BYTES_MAX = 4 * 1024 * 1024  # a stop brings the agent's last message
 PLACE_BYTES_MAX = 64 * 1024
@@ -83,15 +83,6 @@ def answer(event: str, data: bytes, environ: Mapping[str, str], now: datetime) -
         if notes is not None:
             notes.log(f"{event}: {type(error).__name__}: {error}", now)
         return ""
-
-
-def project_of(environ: Mapping[str, str]) -> Project:
-    """The run's own, or that of the folder in which the person's agent was started."""
-    if environ.get("SEGUE_RUN") and environ.get("SEGUE_PROJECT"):
-        place = environ.get("SEGUE_PLACE")
-        memory = Path(place).parent.parent if place else None
-        return Project(Path(environ["SEGUE_PROJECT"]), memory)
-    return Project.around(Path(environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()).resolve())
 
 
 def _payload(data: bytes) -> Mapping[str, Any]:
@@ -172,12 +163,12 @@ def _left_of_run(call: Call) -> str:
 
 def _told(call: Call) -> set[int] | None:
     """The steps that were told by tool call; None: it has ended its work, or asked, by one."""
-    from segue.dialects import told  # noqa: PLC0415 - most hooks need it not
+    from segue.dialects import tool_channel  # noqa: PLC0415 - few calls need them
     from segue.dialects.events import StepDone  # noqa: PLC0415
 
     if call.place_file is None:
         return set()
-    dialect = told.Told(call.environ.get("SEGUE_NONCE", ""))
+    dialect = tool_channel.Told(call.environ.get("SEGUE_NONCE", ""))
     data = _read(call.place_file.with_suffix(".told"), TOLD_BYTES_MAX).encode()
     done: set[int] = set()
     for event in [*dialect.feed(data), *dialect.close()]:

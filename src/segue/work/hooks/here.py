@@ -64,7 +64,7 @@ def feature_here(project: Project) -> Feature | None:
     """The feature of the state file; None where there is none, or it is done."""
     if not (project.root / STATE).is_file():
         return None
-    from segue.work.develop.folder import FeatureFolder  # noqa: PLC0415 - few projects have one
+    from segue.work.feature.folder import FeatureFolder  # noqa: PLC0415 - few projects have one
 
     found = FeatureFolder(project.root).load()
     if found is None or found[1].resumes_in == "DONE":
@@ -74,7 +74,7 @@ def feature_here(project: Project) -> Feature | None:
 
 def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
     from segue.core.develop import report  # noqa: PLC0415
-    from segue.work.place import one_line  # noqa: PLC0415
+    from segue.work.context_note import one_line  # noqa: PLC0415
 
     told = _("A feature is being developed here: “{feature}”, phase {phase}.")
     first = told.format(feature=one_line(feature.feature), phase=feature.phase)
@@ -82,7 +82,7 @@ def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
     if holder is not None:
         go_on = _("Segue is at work on it (process {pid}).").format(pid=holder)
     else:
-        go_on = _("To go on with it: {command}").format(command="segue develop --resume")
+        go_on = _("To continue: {command}").format(command="segue develop --resume")
     if is_short:
         return f"{first}\n{go_on}\n"
     lines = [_("# Where you are"), first]
@@ -109,7 +109,7 @@ def _in_progress(feature: Feature) -> list[str]:
 def _reread(project: Project, feature: Feature) -> list[str]:
     """The state, the design, and the files of what is in progress."""
     from segue.core.develop import Status  # noqa: PLC0415
-    from segue.work.develop.folder import FeatureFolder  # noqa: PLC0415
+    from segue.work.feature.folder import FeatureFolder  # noqa: PLC0415
 
     named = [str(STATE)]
     design = FeatureFolder(project.root).design(feature.feature)
@@ -151,7 +151,7 @@ def _known(project: Project) -> list[Path]:
         return []
     try:
         rows = store.all(
-            "SELECT path FROM plans WHERE state IN (?, ?, ?, ?) ORDER BY updated_at DESC",
+            "SELECT path FROM works WHERE state IN (?, ?, ?, ?) ORDER BY updated_at DESC",
             *UNDER_WAY,
         )
     finally:
@@ -192,14 +192,14 @@ def _plan(project: Project, standing: Standing, *, is_short: bool) -> list[str]:
         pid = standing.holder.pid
         return [*lines, _("Segue is at work on it (process {pid}).").format(pid=pid)]
     command = standing.go_on or f"segue run {shlex.quote(shown)}"
-    return [*lines, _("To go on with it: {command}").format(command=command)]
+    return [*lines, _("To continue: {command}").format(command=command)]
 
 
 def _tasks(standing: Standing, shown: str) -> list[str]:
     """The tasks in progress, else the one that is next: title, steps, what to read again."""
     from segue.core.plan import TaskState  # noqa: PLC0415
     from segue.plans.tasklist import Document  # noqa: PLC0415
-    from segue.work.place import boxes, one_line  # noqa: PLC0415
+    from segue.work.context_note import boxes, one_line  # noqa: PLC0415
 
     document = Document.parse(standing.path.read_bytes(), file=shown)
     done = {task.id for task in document.tasks if task.state is TaskState.COMPLETED}
@@ -219,4 +219,4 @@ def _tasks(standing: Standing, shown: str) -> list[str]:
 
 
 def _only_told() -> str:
-    return _("This is only told so that you know it: do what you are asked to.")
+    return _("This is only for your information: do what you are asked to.")

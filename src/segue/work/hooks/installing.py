@@ -134,7 +134,7 @@ class Settings:
         try:
             facts = self.path.stat()
             if not stat.S_ISREG(facts.st_mode) or facts.st_size > BYTES_MAX:
-                raise self._bad(_("this is no settings file"), None)
+                raise self._bad(_("this is not a settings file"), None)
             data = self.path.read_bytes()
         except FileNotFoundError:
             return None
@@ -145,13 +145,13 @@ class Settings:
             json.loads(text)
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            raise self._bad(_("this is no UTF-8 text"), line) from error
+            raise self._bad(_("this is not UTF-8 text"), line) from error
         except json.JSONDecodeError as error:
             why = _("this is not valid JSON: {why} (column {column})")
             why = why.format(why=error.msg, column=error.colno)
             raise self._bad(why, error.lineno) from error
         except RecursionError as error:
-            raise self._bad(_("this is no settings file"), None) from error
+            raise self._bad(_("this is not a settings file"), None) from error
         return text
 
     # What was made
@@ -184,12 +184,12 @@ class Settings:
         return bad_settings(why, self.path, line)
 
     def _busy(self) -> UserError:
-        text = _("somebody else keeps writing to this file")
+        text = _("another program keeps writing to this file")
         return UserError("settings_busy", text, file=str(self.path), hint=_("try again"))
 
 
 def bad_settings(why: str, path: Path, line: int | None) -> UserError:
-    hint = _("mend it; nothing was changed")
+    hint = _("fix it; Segue changed nothing")
     return UserError("bad_settings", why, file=str(path), line=line, hint=hint)
 
 

@@ -12,14 +12,14 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segue.core.limits import Waits, family, holds_account, is_far, wakes_at
+from segue.core.limits import family, holds_account, is_far, wakes_at
 from segue.dialects.claude_transcript import TranscriptStop, last_stop, stop_in
 from segue.drivers.claude_files import tail_of
+from segue.engine.accounts import Accounts
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
 from segue.work import config
-from segue.work.accounts import Accounts
 from segue.work.zone import zone_here
 
 if TYPE_CHECKING:
@@ -50,14 +50,12 @@ def park(call: Call) -> str:
     if not holds_account(stop.kind) or is_far(stop.resets_at, now):
         return f"{stop.kind}: no limit to wait for"
     settings = _settings(call)
-    recovery = settings.recovery
-    waits = Waits(
-        weekly_s=recovery.weekly_limit_default,
-        rate_s=recovery.default_wait_time,
-        margin_s=recovery.wake_margin_s,
-    )
     _resets_at, until = wakes_at(
-        stop.kind, now, resets_at=stop.resets_at, is_minute=stop.is_minute, waits=waits
+        stop.kind,
+        now,
+        resets_at=stop.resets_at,
+        is_minute=stop.is_minute,
+        waits=settings.recovery.waits,
     )
     account = account_of(settings)
     call.project.prepare()

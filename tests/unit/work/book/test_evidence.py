@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from book_bench import BookBench
 
+from kit.book_bench import BookBench
 from segue.core.book import BookState, Evidence, Pause, pause_of, proven
 from segue.plans import book_state
 from segue.work.book import resuming

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from book_bench import BookBench
 
+from kit.book_bench import BookBench
 from segue.core.book import BookState
 from segue.engine.clock import SystemClock
 from segue.errors import UserError

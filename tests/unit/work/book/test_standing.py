@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from book_bench import BookBench
 
+from kit.book_bench import BookBench
 from segue.core.book import BookState
 from segue.core.machines import PlanState
 from segue.dialects.events import LimitHit
@@ -62,7 +63,7 @@ def stands(desk: BookBench) -> tuple[Standing, dict[str, object]]:
     ],
 )
 def test_a_book_stands_as_its_state_says(
-    folder: BookFolder, known: Known, changes: dict[str, object], expected: PlanState
+    folder: BookFolder, known: Known, changes: dict[str, Any], expected: PlanState
 ) -> None:
     """From the file alone."""
     put(folder, replace(STATE, **changes))
@@ -181,7 +182,7 @@ def test_failed_chapters_are_what_is_next_when_nothing_else_is(
     [{"completed_at": "2026-03-01T00:00:00Z"}, {"ralph_active": False, "can_resume": False}],
 )
 def test_what_cannot_be_resumed_says_why(
-    folder: BookFolder, known: Known, changes: dict[str, object]
+    folder: BookFolder, known: Known, changes: dict[str, Any]
 ) -> None:
     """And what could be begun."""
     put(folder, replace(STATE, **changes))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from book_bench import BOOK, SETTINGS, BookBench
 
+from kit.book_bench import BOOK, SETTINGS, BookBench
 from segue.core.book import BookState, Breaker, Pause, pause_of
 from segue.dialects.events import Asked, LimitHit
-from segue.engine.port import Alive
+from segue.engine.executors import Alive
 from segue.plans.book_state import render
+from segue.plans.task_edit import TaskEdit
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How
@@ -633,7 +633,7 @@ def test_the_steps_of_a_book_have_no_marks_to_edit(desk: BookBench) -> None:
     assert desk.steps.read() is False
     assert desk.steps.is_broken is False
     assert desk.steps.task("ch1.write.1").title == "Chapter 1"
-    desk.steps.edit(lambda document: Path("x").unlink(), "ch1.write.1")
+    assert desk.steps.edit("ch1.write.1", TaskEdit(error="none")) is None
     desk.steps.sync()
     assert run.file.kind == "book"
 

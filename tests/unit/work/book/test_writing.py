@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from book_bench import BOOK, SETTINGS, BookBench
 
+from kit.book_bench import BOOK, SETTINGS, BookBench
 from segue.core.book import BookState, Pause, pause_of
 from segue.errors import Problem, UserError
 from segue.plans.book_state import render, render_reset

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode adds no folder by itself
-
-from hooks_kit import Yard
-
+from kit.hooks import Yard
 from segue import i18n
 
 

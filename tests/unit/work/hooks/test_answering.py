@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hooks_kit import DESIGN, NOW, SEEN, Yard, payload
 
+from kit.hooks import DESIGN, NOW, SEEN, Yard, payload
 from segue.core.machines import PlanState, Trigger
 from segue.engine.clock import SystemClock
 from segue.store.lock import Lock
@@ -162,7 +162,7 @@ def test_plans_that_were_interrupted_are_told(yard: Yard) -> None:
     known_plan(yard, "B.md", PlanState.FINISHED, Trigger.FINISH, "xx")
     text = yard.context(COMPACT)
     assert "A.md: interrupted, 1 of 3 done; in progress: T-2\n" in text
-    assert "To go on with it: segue run A.md\n" in text
+    assert "To continue: segue run A.md\n" in text
     assert "do what you are asked to" in text
     assert "B.md" not in text
     assert len(yard.context(START).splitlines()) == 2

@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hooks_kit import Yard
 
+from kit.hooks import Yard
 from segue.errors import UserError
 from segue.store import files
-from segue.work.hooks import installing
 from segue.work.hooks.installing import Settings, program_here
 from segue.work.hooks.notes import Notes
 from segue.work.project import Project
@@ -97,7 +96,8 @@ def test_a_link_and_a_mode_stay(settings: Settings, tmp_path: Path) -> None:
 def test_two_at_once_lose_nothing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody saves between our reading and our writing: both changes are in the file."""
     write(settings, "{}")
-    real, theirs = files.exchange_if, []
+    real = files.exchange_if
+    theirs: list[bool] = []
 
     def meanwhile(path: Path, data: bytes, expected: bytes) -> bytes | None:
         if not theirs:
@@ -232,7 +232,7 @@ def test_a_link_is_called_as_a_link(tmp_path: Path) -> None:
 def test_a_module_is_called_by_its_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`python -m segue` finds the command beside its Python, or else calls it the same way."""
     own = script(tmp_path / "v" / "bin")
-    monkeypatch.setattr(installing.sys, "executable", str(own.with_name("python")))
+    monkeypatch.setattr("segue.work.hooks.installing.sys.executable", str(own.with_name("python")))
     assert program_here({"PATH": "/bin"}, "/x/segue/__main__.py") == str(own)
     own.unlink()
     said = program_here({"PATH": "/bin"}, "/x/segue/__main__.py")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hooks_kit import NOW, Yard, payload
 
+from kit.hooks import NOW, Yard, payload
 from segue.store.sqlite import Store
 
 FAILED = payload("StopFailure")

@@ -1,0 +1,28 @@
+"""`segue approve ID`: a person's consent, in every kind of work."""
+
+from __future__ import annotations
+
+import click
+
+from segue.cli import act_words, output
+from segue.engine.acts import Verb
+from segue.i18n import _
+from segue.work import add_act
+
+
+@click.command(
+    "approve",
+    help=_(
+        "Approve a review, or say yes to a question that asks for consent. ID as segue inbox shows"
+        " it."
+    ),
+    epilog=output.example("segue approve rev_07c1a2"),
+)
+@click.argument("id", metavar="ID")
+@click.option("--comment", metavar="TEXT", help=_("kept with the review"))
+@output.json_option()
+@output.common_options()
+@click.pass_context
+def command(ctx: click.Context, id: str, comment: str | None, as_json: bool) -> int:
+    done = add_act.settle(act_words.here(ctx), id, Verb.APPROVE, comment=comment)
+    return act_words.report(done, _("{id}: approved").format(id=id), as_json=as_json)

@@ -1,0 +1,29 @@
+"""`segue retry TASK`: a failed task gets another try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from segue.cli import act_words, output
+from segue.engine.acts import Verb
+from segue.i18n import _
+
+
+@click.command(
+    "retry",
+    help=_(
+        "Give a failed task another try: its count starts anew. TASK as segue status"
+        " shows it; a failed task of the server becomes a new one."
+    ),
+    epilog=output.example("segue retry T-003"),
+)
+@click.argument("task", metavar="TASK")
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@output.json_option()
+@output.common_options()
+@click.pass_context
+def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> int:
+    text = _("{task} is tried again")
+    return act_words.about_task(ctx, Verb.RETRY, task, plan, text, as_json=as_json)

@@ -1,0 +1,258 @@
+"""Acts: what people want of a work, as rows that its owner takes in once.
+
+Any terminal, the page or an MCP client adds one. What can be checked is checked in the transaction
+that adds it: the gate waits, and nobody has settled it before. The owner commits `taken` together
+with all that follows from the act, so a death leaves both or neither; what cannot be done any more
+is `refused`, with the reason for whoever added it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any
+
+from segue.core.machines import ActState, GateState, Trigger
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.changes import Add, Change, Move, Value, instant
+from segue.store.rows import ActRow, act_row, new_id
+from segue.store.sqlite import Store
+
+TEXT_BYTES_MAX = 64 * 1024
+TAKEN_MAX = 1_000  # in one go; the rest follow
+LOOK_S = 0.05  # between two looks of whoever waits for an outcome
+WAITING = (
+    "SELECT * FROM acts WHERE work = ? AND state = 'waiting' ORDER BY created_at, rowid LIMIT ?"
+)
+SETTLED_BY = (
+    "SELECT * FROM acts WHERE gate = ? AND state != 'refused' ORDER BY created_at, rowid LIMIT 1"
+)
+
+
+class Verb(StrEnum):
+    ANSWER = "answer"
+    APPROVE = "approve"
+    REQUEST_CHANGES = "request_changes"
+    PROVIDE = "provide"
+    REJECT = "reject"
+    RETRY = "retry"
+    SKIP = "skip"
+    UNSKIP = "unskip"
+    PARK = "park"
+    WAKE = "wake"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    CANCEL = "cancel"
+    MESSAGE = "message"  # reserved: nothing takes one in yet
+
+
+ONCE = frozenset({Verb.RETRY, Verb.SKIP, Verb.CANCEL})  # a second one says nothing more
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who wants it, and by which way that is known: terminal, mcp, page, token."""
+
+    name: str
+    via: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An act that is to be added. `task`: its id among the tasks of all works."""
+
+    verb: Verb
+    work: str
+    actor: Actor
+    task: str | None = None
+    gate: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+class CannotError(Exception):
+    """The owner cannot carry an act out; the text says why."""
+
+
+# Adding
+
+
+def add(store: Store, wanted: Wanted, at: datetime) -> str:
+    """Add an act for the owner of its work; its id. UserError: it is checked, and cannot be."""
+    id = new_id("act")
+    store.move(at=at, then=lambda: _added(store, id, wanted))
+    return id
+
+
+def done(
+    store: Store, wanted: Wanted, at: datetime, then: Callable[[], Iterable[Change]] = tuple
+) -> str:
+    """Add an act that is carried out at once: `then` is what follows, in the same transaction."""
+    id = new_id("act")
+
+    def changes() -> Iterable[Change]:
+        yield from _added(store, id, wanted)
+        yield Move("act", id, ActState.WAITING, ActState.TAKEN, Trigger.TAKE, data=_who(wanted))
+        yield from then()
+
+    store.move(at=at, then=changes)
+    return id
+
+
+def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
+    if wanted.gate is not None:
+        _check_gate(store, wanted.gate)
+    elif wanted.verb in ONCE:
+        _check_first(store, wanted)
+    row: dict[str, Value] = {
+        "work": wanted.work,
+        "task": wanted.task,
+        "gate": wanted.gate,
+        "verb": wanted.verb,
+        "data": json.dumps(wanted.data, ensure_ascii=False),
+        "actor": wanted.actor.name,
+        "via": wanted.actor.via,
+    }
+    yield Add("act", id, ActState.WAITING, row, data=_who(wanted))
+
+
+def _who(wanted: Wanted) -> dict[str, object]:
+    """For the journal. What was said is in the row, and in the gate once it is settled."""
+    found = {"verb": str(wanted.verb), "actor": wanted.actor.name, "via": wanted.actor.via}
+    return {**found, **({"gate": wanted.gate} if wanted.gate else {})}
+
+
+def _check_gate(store: Store, gate: str) -> None:
+    row = store.one("SELECT state, settled_at FROM gates WHERE id = ?", gate)
+    if row is None:
+        raise unknown_gate(gate)
+    before = store.one(SETTLED_BY, gate)
+    if row["state"] != GateState.PENDING:
+        raise settled(gate, row["state"], row["settled_at"], before)
+    if before is not None and before["state"] == ActState.WAITING:
+        raise settled(gate, PAST[Verb(before["verb"])], before["created_at"], before)
+
+
+def _check_first(store: Store, wanted: Wanted) -> None:
+    sql = "SELECT * FROM acts WHERE task = ? AND verb = ? AND state = 'waiting' LIMIT 1"
+    before = store.one(sql, wanted.task, wanted.verb) if wanted.task else None
+    if before is not None:
+        text = _("{who} asked for this already ({time}): {verb}")
+        raise UserError(
+            "already_wanted",
+            text.format(who=before["actor"], time=_clock(before["created_at"]), verb=wanted.verb),
+            hint=_("Segue does it at the next start of the work"),
+        )
+
+
+PAST = {
+    Verb.ANSWER: GateState.ANSWERED,
+    Verb.APPROVE: GateState.APPROVED,
+    Verb.REQUEST_CHANGES: GateState.CHANGES_REQUESTED,
+    Verb.PROVIDE: GateState.PROVIDED,
+    Verb.REJECT: GateState.REJECTED,
+}
+
+
+def unknown_gate(gate: str) -> UserError:
+    return UserError(
+        "unknown_gate",
+        _("nothing with the id `{id}` waits here").format(id=gate[:64]),
+        hint=_("see what waits: segue inbox"),
+    )
+
+
+def settled(gate: str, state: str, at: str | None, by: sqlite3.Row | None) -> UserError:
+    """Somebody was first: how, who and when, as far as that is known."""
+    if by is not None:
+        text = _("{id} is already {state}: by {who}, {time}")
+        who = by["actor"]
+    else:
+        text, who = _("{id} is already {state} ({time})"), ""
+    shown = text.format(id=gate, state=state, who=who, time=_clock(at) if at else "–")
+    return UserError("already_settled", shown, hint=_("the first answer counts"))
+
+
+def _clock(at: str) -> str:
+    return f"{instant(at).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+# What a person answers
+
+
+def chosen(text: str, options: Sequence[str], *, own_words: bool | None = False) -> str:
+    """The option that a text means: exact, then by other capitals. A close one is only suggested.
+    Other text counts as the person's own words if they say so (`own_words`), or (None) if it is
+    close to no option."""
+    text = text.strip()
+    if not text:
+        raise UserError("bad_answer", _("an answer is needed"))
+    if len(text.encode("utf-8", "replace")) > TEXT_BYTES_MAX:
+        raise UserError(
+            "answer_too_long",
+            _("the answer is too long: at most {n} bytes").format(n=TEXT_BYTES_MAX),
+            hint=_("put it into a file of the project and name the file"),
+        )
+    if not options or text in options:
+        return text
+    lowered = {option.casefold(): option for option in options}
+    if text.casefold() in lowered:
+        return lowered[text.casefold()]
+    if own_words:
+        return text
+    close = get_close_matches(text.casefold(), lowered, 1)
+    if not close and own_words is None:
+        return text
+    message = _("`{answer}` is none of the options").format(answer=text)
+    hint = _("the options: {names}").format(names=", ".join(options))
+    if close:
+        message += "; " + _("did you mean `{name}`?").format(name=lowered[close[0]])
+    raise UserError("bad_answer", message, hint=hint)
+
+
+# Taking in
+
+
+def waiting(store: Store, work: str) -> list[ActRow]:
+    """What the owner of a work has not taken in yet, the oldest first."""
+    return [act_row(row) for row in store.all(WAITING, work, TAKEN_MAX)]
+
+
+def taken(act: ActRow) -> Move:
+    """To be committed with what follows from it."""
+    data = {"verb": act.verb, "actor": act.actor, "via": act.via}
+    return Move("act", act.id, act.state, ActState.TAKEN, Trigger.TAKE, {}, act.version, data)
+
+
+def refused(act: ActRow, reason: str) -> Move:
+    sets: dict[str, Value] = {"reason": reason}
+    data = {"verb": act.verb, "actor": act.actor, "via": act.via, "reason": reason}
+    return Move("act", act.id, act.state, ActState.REFUSED, Trigger.REFUSE, sets, act.version, data)
+
+
+# The outcome
+
+
+def outcome(store: Store, id: str) -> ActRow:
+    row = store.one("SELECT * FROM acts WHERE id = ?", id)
+    if row is None:  # its work or task was deleted meanwhile
+        raise UserError("act_gone", _("what this was about was deleted meanwhile"))
+    return act_row(row)
+
+
+def wait_for(store: Store, id: str, wait_s: float, is_owned: Callable[[], bool]) -> ActRow:
+    """The act when its owner has dealt with it; as it is when the time is over, or nobody owns the
+    work any more."""
+    ends = time.monotonic() + wait_s
+    while (act := outcome(store, id)).state is ActState.WAITING:
+        if time.monotonic() >= ends or not is_owned():
+            return outcome(store, id)
+        time.sleep(LOOK_S)
+    return act

@@ -1,0 +1,142 @@
+"""An agent as the engine sees it: how one run of it is started, and what it speaks.
+
+`work.agents.Profile` is one. The engine knows no program by name: what matters about a program is
+a property here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Protocol
+
+from segue.core.plan import Task
+from segue.dialects.events import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a run learns about itself from its environment."""
+
+    task: str
+    run: str
+    attempt: int
+    conversation: str
+    project: str
+    nonce: str
+    is_resumed: bool = False
+    plan: str = ""  # these two say whose it is to a Segue that has lost its memory
+    agent: str = ""
+
+    def environment(self) -> dict[str, str]:
+        facts = {
+            "SEGUE_TASK": self.task,
+            "SEGUE_RUN": self.run,
+            "SEGUE_ATTEMPT": str(self.attempt),
+            "SEGUE_CONVERSATION": self.conversation,
+            "SEGUE_PROJECT": self.project,
+            "SEGUE_NONCE": self.nonce,
+        }
+        if self.plan:
+            facts |= {"SEGUE_PLAN": self.plan, "SEGUE_AGENT": self.agent}
+        return {**facts, "SEGUE_RESUME": "1"} if self.is_resumed else facts
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one run of a task asks of its agent."""
+
+    task: Task
+    prompt: str
+    conversation: str | None = None  # the program's own, to continue
+    tools_env: Mapping[str, str] = field(default_factory=dict)  # for Segue's tools, if it gets any
+    is_fork: bool = False  # in a copy of the conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A process to start. `is_interactive`: its input stays open behind `stdin`."""
+
+    argv: tuple[str, ...]
+    stdin: bytes | None
+    env: Mapping[str, str] = field(default_factory=dict)
+    is_interactive: bool = False
+
+
+class Agent(Protocol):
+    """One agent, ready to be started."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def account(self) -> str:
+        """Whose limits apply to it."""
+        ...
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """As the settings have it; empty where they name none."""
+        ...
+
+    @property
+    def is_structured(self) -> bool:
+        """It emits events: its last word says how its turn ended, whatever its exit code."""
+        ...
+
+    @property
+    def needs_command(self) -> bool:
+        """It runs the task's own command: its exit code is its report."""
+        ...
+
+    @property
+    def has_tools(self) -> bool:
+        """It gets Segue's own tools, so that it need not report by text."""
+        ...
+
+    @property
+    def takes_lines(self) -> bool:
+        """It reads JSON objects, one per line, as long as its input is open."""
+        ...
+
+    @property
+    def has_terminal(self) -> bool: ...
+
+    @property
+    def counts_conversation(self) -> bool:
+        """It reports what its whole conversation used, not what the run used."""
+        ...
+
+    @property
+    def silence_after_s(self) -> float | None: ...
+
+    @property
+    def silence_max_s(self) -> float | None: ...
+
+    @property
+    def fallback(self) -> str | None:
+        """Who takes over while its account is parked for longer than `fallback_after_s`."""
+        ...
+
+    @property
+    def fallback_after_s(self) -> float | None: ...
+
+    @property
+    def start(self) -> Callable[[Wanted], Start]: ...
+
+    @property
+    def dialect(self) -> Callable[[str], Dialect]: ...
+
+    def environment(
+        self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
+    ) -> dict[str, str]:
+        """All that it finds in its environment; UserError where a variable is missing."""
+        ...
+
+    def zone(self, environ: Mapping[str, str]) -> tzinfo | None:
+        """The time zone that it is started with, where that is its own."""
+        ...

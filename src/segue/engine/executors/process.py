@@ -1,0 +1,503 @@
+"""Agents as processes of this machine.
+
+Each job is attended by one coroutine: it launches a keeper, follows the job's log into
+its dialect, waits for the keeper's end and reads what it left. Everything it learns goes
+into one inbox, which the work reads. Nothing polls: logs and the plan's folder are
+watched by the kernel, ends come as pidfd events, and one timer serves the nearest park.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from segue.dialects.events import Event, Said, Skimming, Unfinished
+from segue.drivers import processes
+from segue.drivers import runs as drivers
+from segue.drivers.follow import Follower, Turns
+from segue.drivers.inotify import ANYTHING, FolderWatch
+from segue.drivers.launcher import Launcher
+from segue.drivers.look import look_below
+from segue.drivers.masking import Masker
+from segue.drivers.runs import Live, Order
+from segue.engine import bell
+from segue.engine.alarm import Alarm
+from segue.engine.clock import Clock
+from segue.engine.executors import (
+    ActsAdded,
+    Alive,
+    Broke,
+    Due,
+    Ended,
+    Finished,
+    Gone,
+    Happening,
+    Heard,
+    Job,
+    Look,
+    NeverStarted,
+    PlanTouched,
+    Recovered,
+    Started,
+    StopWanted,
+)
+from segue.errors import AgentError
+from segue.i18n import _
+
+PTY_SIZE = (40, 120)
+LEFT = ("in", "first", "told", "place")  # what a job leaves beside its records
+SPARES_MAX = 16
+SWEEP_AFTER_S = 7 * 86_400.0
+SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
+INBOX_FULL = 5_000
+TAKEN_MAX = 1_000  # happenings at once: whoever takes them works through all in one go
+BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
+
+
+class ProcessExecutor:
+    """Runs jobs as processes under keepers that outlive Segue."""
+
+    def __init__(
+        self,
+        runs: Path,
+        clock: Clock,
+        launcher: Launcher,
+        *,
+        grace_s: float = 5.0,
+        tells_errors: bool = False,
+    ) -> None:
+        """`tells_errors`: one about a job comes as `Broke`, and is not raised."""
+        self._runs = runs
+        self._runs_text = str(runs)
+        self._clock = clock
+        self._grace_s = grace_s
+        self._tells_errors = tells_errors
+        self._launcher = launcher
+        self._watch = FolderWatch()
+        self._turns = Turns()
+        self._inbox: asyncio.Queue[Happening] = asyncio.Queue()
+        self._live: dict[str, Live] = {}
+        self._launching: asyncio.Event | None = None  # the last one: whether it was told
+        self._attending: dict[str, asyncio.Task[None]] = {}
+        self._unknown: set[asyncio.Task[None]] = set()  # ends of what an earlier supervisor began
+        self._wanted_end: set[str] = set()
+        self._watched: set[Path] = set()
+        self._spares: list[Path] = []
+        self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
+        self._alarm = Alarm(clock, lambda: self.tell(Due()))
+
+    # Jobs
+
+    def begin(self, job: Job) -> None:
+        self._attend_by(job.id, self._launch(job))
+
+    def recover(self, job: Job, *, stays_paused: bool = False) -> Recovered:
+        found = drivers.recover(self._path(job.id, "claim"), self._path(job.id, "end"), job.id)
+        match found:
+            case Live():
+                if not stays_paused:  # its supervisor may have paused it
+                    processes.continue_tree(found.keeper, root=False)
+                self._tell_started(job, found, True)
+                self._attend_by(job.id, self._attend(job, found))
+                return Alive()
+            case drivers.End():
+                self._attend_by(job.id, self._settle_found(job))
+                return Finished()
+            case drivers.Revoked():
+                return NeverStarted()  # the revocation stays: a late keeper must find it
+            case _:
+                self._clean(job.id)
+                return Gone()
+
+    async def end(self, job: str, *, now: bool = False) -> None:
+        self._wanted_end.add(job)
+        if (live := self._live.get(job)) is not None:
+            if not live.is_over:
+                processes.continue_tree(live.keeper, root=False)  # one that is paused cannot end
+            await self._launcher.end(live, now=now)
+
+    async def end_all(self) -> None:
+        """End every job: something went wrong that this process cannot go on from."""
+        await asyncio.gather(*(self.end(job) for job in list(self._live)))
+
+    def end_soon(self, job: str, *, now: bool = False) -> None:
+        """As `end`, without waiting for it: the end comes through the inbox."""
+        self._attend_by(job, self.end(job, now=now), f"end of {job}, now: {now}")
+
+    def end_unknown(self, job: str) -> None:
+        """End what an earlier supervisor began and nobody wants any more. No job begins before it
+        has ended: it may be at work on the same task."""
+        claim, end = self._path(job, "claim"), self._path(job, "end")
+        if not claim.exists() and end.exists():
+            return
+        found = drivers.recover(claim, end, job)
+        if isinstance(found, Live):
+            name = f"end of {job}"
+            self._attend_by(job, self._launcher.end(found), name)
+            self._unknown.add(self._attending[name])
+            self._attending[name].add_done_callback(self._unknown.discard)
+
+    async def unknown_ended(self) -> None:
+        while self._unknown:
+            await asyncio.wait(self._unknown)
+
+    # What can be done to a job that runs
+
+    def send(self, job: str, data: bytes) -> None:
+        self._launcher.send(self._path(job, "in"), data)
+
+    def unread(self, job: str) -> int:
+        return drivers.unread(self._path(job, "in"))
+
+    def end_input(self, job: str) -> None:
+        if (live := self._at_work(job)) is not None:
+            self._launcher.end_input(live, self._path(job, "in"))
+
+    def pause(self, job: str) -> None:
+        if (live := self._at_work(job)) is not None:
+            processes.stop_tree(live.keeper, root=False)
+
+    def go_on(self, job: str) -> None:
+        if (live := self._at_work(job)) is not None:
+            processes.continue_tree(live.keeper, root=False)
+
+    def look(self, job: str) -> Look | None:
+        live = self._at_work(job)
+        if live is None or not processes.is_alive(live.keeper, live.started):
+            return None
+        seen = look_below(live.keeper)
+        return Look(seen.names, seen.stopped, seen.connections)
+
+    def _at_work(self, job: str) -> Live | None:
+        live = self._live.get(job)
+        return None if live is None or live.is_over else live
+
+    def _attend_by(
+        self, job: str, attending: Coroutine[None, None, None], name: str | None = None
+    ) -> None:
+        name = name or job
+
+        def done(task: asyncio.Task[None]) -> None:
+            if self._attending.get(name) is task:
+                del self._attending[name]
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self._inbox.put_nowait(Broke(job, error))
+
+        self._attending[name] = asyncio.create_task(attending)
+        self._attending[name].add_done_callback(done)
+
+    async def _launch(self, job: Job) -> None:
+        """Jobs that begin together are told to have started in the order in which they began."""
+        before, mine = self._launching, asyncio.Event()
+        self._launching = mine
+        try:
+            await self.unknown_ended()
+            live = await self._launcher.launch(self._order(job))
+        except AgentError as error:
+            self._inbox.put_nowait(Ended(job.id, None, error=str(error)))
+            return
+        else:
+            if before is not None:
+                await before.wait()
+            self._tell_started(job, live, False)
+        finally:
+            mine.set()
+        await self._attend(job, live)
+
+    def _order(self, job: Job) -> Order:
+        stdin = first = None
+        if job.stdin is not None or job.is_interactive:
+            stdin = self._path(job.id, "in")
+        if job.is_interactive:
+            first = self._path(job.id, "first")
+            _write(first, job.stdin or b"")
+        elif stdin is not None:
+            _write(stdin, job.stdin or b"")
+        return Order(
+            run=job.id,
+            argv=job.argv,
+            env=job.env,
+            cwd=job.cwd,
+            stdin=stdin,
+            first=first,
+            err=job.err,
+            interactive=job.is_interactive,
+            pty=PTY_SIZE if job.has_terminal else None,
+            log=job.log,
+            claim=self._path(job.id, "claim"),
+            end=self._path(job.id, "end"),
+            grace_s=self._grace_s,
+            spare=self._spares.pop() if self._spares else None,
+            masks=job.masks,
+        )
+
+    def _tell_started(self, job: Job, live: Live, is_adopted: bool) -> None:
+        self._live[job.id] = live  # from now on it can be paused and sent to
+        self._keep_watching(job.log.parent)
+        handle = {"keeper": live.keeper, "keeper_started": live.started}
+        self._inbox.put_nowait(Started(job.id, handle, is_adopted))
+
+    async def _attend(self, job: Job, live: Live) -> None:
+        if job.id in self._wanted_end:  # it was to end before it had begun
+            await self._launcher.end(live)
+        followers = self._followers(job)
+        for follower in followers:
+            follower.start()
+        timed_out = False
+        try:
+            if job.deadline is None:
+                await self._launcher.ended(live)
+            else:
+                timed_out = await self._until(job, live, job.deadline)
+            if not self._path(job.id, "end").exists():  # its keeper was killed
+                await self._launcher.end(live, now=True)
+            for follower in followers:
+                await follower.drain()
+        finally:
+            for follower in followers:
+                follower.stop()
+        self._finish(job, timed_out)
+
+    async def _until(self, job: Job, live: Live, deadline: datetime) -> bool:
+        """Wait for the end, or make it at the deadline; True if it came to that."""
+        while True:
+            left_s = (deadline - self._clock.now()).total_seconds()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._launcher.ended(live), max(0.0, min(left_s, 60.0)))
+                return False
+            if self._clock.now() >= deadline:
+                await self._launcher.end(live)
+                return True
+
+    async def _settle_found(self, job: Job) -> None:
+        for follower in self._followers(job):
+            try:
+                await follower.drain()
+            finally:
+                follower.stop()
+        self._finish(job, False, is_unseen=True)
+
+    def _followers(self, job: Job) -> list[Follower]:
+        """One for each file in which the job can be heard."""
+        heard: list[tuple[Path, Callable[[bytes], Iterable[Event]]]] = []
+        heard.append((job.log, job.dialect.feed))
+        if job.err is not None:
+            heard.append((job.err, job.dialect.feed_err))
+        if job.told is not None:
+            heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
+        dialect = job.dialect
+        skim = partial(self._hear, job, dialect.skim) if isinstance(dialect, Skimming) else None
+        return [
+            Follower(
+                self._watch,
+                path,
+                partial(self._hear, job, feed),
+                turns=self._turns,
+                skim=skim if path == job.log else None,
+            )
+            for path, feed in heard
+        ]
+
+    def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event] | None], data: bytes) -> bool:
+        """False: the dialect has taken nothing in."""
+        try:
+            found = feed(data)
+            events = None if found is None else list(found)
+        except Exception as error:  # noqa: BLE001 - nobody above would know which job it was
+            self._inbox.put_nowait(Broke(job.id, error))
+            return True
+        if events is None:
+            return False
+        for event in self._worth_telling(events):
+            self._inbox.put_nowait(Heard(job.id, event))
+        if (timer := self._blocks.pop(job.id, None)) is not None:
+            timer.cancel()
+        if isinstance(job.dialect, Unfinished) and job.dialect.has_open_block:
+            loop = asyncio.get_running_loop()
+            self._blocks[job.id] = loop.call_later(BLOCK_S, self._close_blocks, job)
+        return True
+
+    def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
+        """Of very many lines at once only the last ones: nobody can follow, the log has them all,
+        and whoever is behind must not fall further behind."""
+        room = SAID_MAX if self._inbox.qsize() < INBOX_FULL else SAID_LEAST
+        if len(events) <= room:
+            return events
+        excess = sum(isinstance(event, Said) for event in events) - room
+        kept = []
+        for event in events:
+            if excess > 0 and isinstance(event, Said):
+                excess -= 1
+            else:
+                kept.append(event)
+        return kept
+
+    def _close_blocks(self, job: Job) -> None:
+        """It began to tell something and fell silent: taken as far as it goes."""
+        self._blocks.pop(job.id, None)
+        if isinstance(job.dialect, Unfinished):
+            for event in job.dialect.close_blocks():
+                self._inbox.put_nowait(Heard(job.id, event))
+
+    def _finish(self, job: Job, timed_out: bool, *, is_unseen: bool = False) -> None:
+        if (timer := self._blocks.pop(job.id, None)) is not None:
+            timer.cancel()
+        end = drivers.read_outcome(self._path(job.id, "claim"), self._path(job.id, "end"))
+        if end is not None and end.lost_tail:  # the disk was full: its report may be in this
+            for event in job.dialect.feed(end.lost_tail):
+                self._inbox.put_nowait(Heard(job.id, event))
+        for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
+            for event in dialect.close():
+                self._inbox.put_nowait(Heard(job.id, event))
+        self._live.pop(job.id, None)
+        if end is None:
+            killed = _("its keeper process was killed")
+            happened = Ended(job.id, None, error=killed, keeper_died=True)
+        else:
+            happened = Ended(
+                job.id,
+                end.code,
+                signal=end.signal,
+                is_ours=end.by != "itself",
+                timed_out=timed_out,
+                error=end.error.strerror if end.error else None,
+                lost_bytes=end.lost_bytes,
+                is_unseen=is_unseen,
+            )
+        self._inbox.put_nowait(happened)
+
+    def forget(self, job: str) -> None:
+        """Its end was recorded: what was kept for a next supervisor can go."""
+        self._wanted_end.discard(job)
+        if len(self._spares) < SPARES_MAX:
+            self._spares.append(self._path(job, "end"))
+            self._clean(job, *LEFT)
+        else:
+            self._clean(job, "end", *LEFT)
+
+    def sweep(self) -> None:
+        """Remove what was left by runs that ended long ago (revocations, places)."""
+        before = self._clock.now().timestamp() - SWEEP_AFTER_S
+        with contextlib.suppress(FileNotFoundError):  # another sweeps as well, or all is gone
+            for path in self._runs.iterdir():
+                if path.lstat().st_mtime < before:
+                    path.unlink(missing_ok=True)
+
+    def claim_again(self) -> None:
+        """Claims were removed under their runs: a next supervisor must find those that live."""
+        for job, live in self._live.items():
+            if not live.is_over:
+                drivers.claim_again(self._path(job, "claim"), self._path(job, "end"), live)
+
+    def _path(self, job: str, what: str) -> Path:
+        return Path(f"{self._runs_text}/{job}.{what}")
+
+    def _clean(self, job: str, *files: str) -> None:
+        for what in files or ("end", "claim", *LEFT):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._runs_text}/{job}.{what}")  # noqa: PTH108 - once for every run
+
+    # The inbox, the timer, the plan's folder
+
+    def tell(self, happening: Happening) -> None:
+        self._inbox.put_nowait(happening)
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something behind the jobs that were just begun."""
+
+        def act() -> None:
+            try:
+                action()
+            except Exception as error:  # noqa: BLE001 - raised where the inbox is read
+                self._inbox.put_nowait(Broke("", error))
+
+        asyncio.get_running_loop().call_soon(act)
+
+    def want_stop(self, *, now: bool) -> None:
+        self.tell(StopWanted(now))
+
+    def watch_plan(self, plan: Path) -> None:
+        def touched(name: str) -> None:
+            if name == plan.name:
+                self.tell(PlanTouched())
+
+        self._watch.watch(plan.parent, touched)
+
+    def watch_bell(self, folder: Path) -> None:
+        """Tell when somebody rings; what was added before is looked at by whoever starts."""
+
+        def rang(name: str) -> None:
+            if name in (bell.NAME, ANYTHING):
+                self.tell(ActsAdded())
+
+        self._watch.watch(folder, rang)
+
+    def _keep_watching(self, folder: Path) -> None:
+        """One watch for all logs, kept while they come and go."""
+        if folder not in self._watched:
+            self._watched.add(folder)
+            self._watch.watch(folder, lambda name: None)
+
+    def wake_at(self, at: datetime | None) -> None:
+        self._alarm.set(at)
+
+    async def next(self, timeout_s: float | None = None) -> list[Happening]:
+        if not self._inbox.empty():
+            await asyncio.sleep(0)  # others first: very much may wait here
+            told = [self._inbox.get_nowait()]
+        else:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    told = [await self._inbox.get()]
+            except TimeoutError:
+                return []
+        while not self._inbox.empty() and len(told) < TAKEN_MAX:
+            told.append(self._inbox.get_nowait())
+        if not self._tells_errors:
+            for happening in told:
+                if isinstance(happening, Broke):
+                    raise happening.error
+        return told
+
+    async def let_go(self) -> None:
+        self._alarm.close()
+        for timer in self._blocks.values():
+            timer.cancel()
+        self._blocks.clear()
+        attending = list(self._attending.values())
+        for task in attending:
+            task.cancel()
+        await asyncio.gather(*attending, return_exceptions=True)
+        self._live.clear()
+        self._wanted_end.clear()
+        while not self._inbox.empty():
+            self._inbox.get_nowait()
+        await self._launcher.close()  # of a run that is recovered the keeper's own end tells
+
+    async def close(self) -> None:
+        await self.let_go()
+        for spare in self._spares:
+            spare.unlink(missing_ok=True)
+        self._watch.close()
+
+
+def _masked(
+    feed: Callable[[bytes], Iterable[Event]], masks: tuple[str, ...]
+) -> Callable[[bytes], Iterable[Event]]:
+    """What an agent tells by tool call passes no keeper: its secrets are taken out here."""
+    if not masks:
+        return feed
+    masker = Masker(masks)
+    return lambda data: feed(masker.feed(data))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """What an agent reads is nobody else's to read."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)

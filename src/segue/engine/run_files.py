@@ -1,0 +1,77 @@
+"""The files of a run: what it printed, what was checked, what its executor and tools leave."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+LOG_BYTES_READ = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """`logs`: what agents print; `evidence`: what checks print, where no agent writes; `runs`:
+    what is needed only while a run lives."""
+
+    logs: Path
+    evidence: Path
+    runs: Path
+
+    def log(self, run: str) -> Path:
+        return self.logs / f"{run}.log"
+
+    def err(self, run: str) -> Path:
+        """Where a structured agent's standard error goes: between its lines it would break them."""
+        return self.logs / f"{run}.err.log"
+
+    def check_log(self, run: str) -> Path:
+        return self.evidence / f"{run}.log"
+
+    def tool_calls(self, run: str) -> Path:
+        """What the agent reports by tool call."""
+        return self.runs / f"{run}.told"
+
+    def place(self, run: str) -> Path:
+        """Where a run's place is kept for an agent that has lost its context."""
+        return self.runs / f"{run}.place"
+
+    def claim(self, run: str) -> Path:
+        return self.runs / f"{run}.claim"
+
+    def said_at(self, run: str, now: datetime) -> datetime:
+        """When the agent last said something: now, but for one whose owner had died."""
+        said_s = []
+        for path in (self.log(run), self.err(run)):
+            with contextlib.suppress(OSError):
+                said_s.append(path.stat().st_mtime)
+        return min(now, datetime.fromtimestamp(max(said_s), UTC)) if said_s else now
+
+    def tail(self, run: str, bytes_max: int) -> str:
+        """The end of what the agent printed, on either stream, as it came; whole lines."""
+        try:
+            with self.log(run).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - bytes_max))
+                data = file.read(bytes_max)
+        except FileNotFoundError:
+            return ""
+        if size > bytes_max:
+            data = data.partition(b"\n")[2] or data
+        return data.decode("utf-8", "replace")
+
+    def both_ends(self, run: str) -> list[bytes]:
+        """The beginning of a log, where a conversation is named, and its end."""
+        try:
+            with self.log(run).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(0)
+                first = file.read(LOG_BYTES_READ)
+                if size <= LOG_BYTES_READ:
+                    return [first]
+                file.seek(max(LOG_BYTES_READ, size - LOG_BYTES_READ))
+                return [first, b"\n", file.read(LOG_BYTES_READ)]
+        except FileNotFoundError:
+            return []

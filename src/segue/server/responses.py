@@ -1,0 +1,210 @@
+"""What clients get, for the documentation: the desk makes these shapes, nobody checks them again.
+
+Fields that are not named here may be there, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from segue.core.machines import GateState
+from segue.core.serving import AgentState, Status
+
+At = str | None
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(extra="allow", alias_generator=to_camel, protected_namespaces=())
+
+
+class Usage(Answer):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class Task(Answer):
+    id: str
+    status: Status
+    type: str
+    title: str
+    description: str
+    agent: str | None
+    priority: int
+    depends_on: list[str]
+    waits_for: list[str]
+    current_phase: int | None = Field(description="counts from 1")
+    total_phases: int = Field(description="0 for custom tasks")
+    progress: float = Field(description="percent: phases that are done, and the current one so far")
+    current_step: str | None = Field(default=None, description="as of the agent")
+    created_at: str
+    submitted_at: At
+    started_at: At
+    completed_at: At
+    failed_at: At
+    updated_at: str
+    workspace: str | None
+    retry_of: str | None
+    forked_from: str | None
+    error: str | None
+    outcome: Literal["completed", "failed", "cancelled"] | None = None
+    archived: bool
+    agent_status: AgentState
+    allowed_actions: list[str]
+    usage: Usage
+
+
+class Saved(Answer):
+    last_saved: At
+    auto_save_interval: float = Field(description="milliseconds")
+
+
+class Agent(Answer):
+    status: AgentState
+    current_phase: int | None
+    current_step: str | None = Field(
+        description="the entry of its own list that is in progress, or the number (from 1) and the"
+        " name of the step"
+    )
+    progress: float = Field(description="percent of the current phase")
+    tokens_used: int
+    blocked_by: str | None
+    last_update: At
+    checkpoint: Saved
+
+
+class Review(Answer):
+    id: str
+    task_id: str
+    phase: int | None
+    phase_name: str | None
+    round: int
+    status: GateState
+    deliverables: list[dict[str, Any]]
+    verification: dict[str, Any]
+    feedback: str | None
+    comments: list[dict[str, Any]]
+    created_at: str
+    decided_at: At
+
+
+class Question(Answer):
+    """Without a task where it is about all of them."""
+
+    id: str
+    task_id: str | None
+    category: str
+    question: str
+    options: list[str]
+    default: str | None
+    required: bool
+    priority: int
+    deadline: At
+    status: GateState
+    answer: str | None
+    created_at: str
+    answered_at: At
+
+
+class Dependency(Answer):
+    """Never with the value that was provided."""
+
+    id: str
+    task_id: str
+    type: str
+    name: str
+    description: str
+    required: bool
+    default: str | None
+    status: GateState
+    reason: str | None
+    created_at: str
+
+
+class Checkpoint(Answer):
+    id: str
+    task_id: str
+    kind: str
+    phase: int | None
+    created_at: str
+    whole: bool
+
+
+class JournalEntry(Answer):
+    seq: int
+    timestamp: str
+    task_id: str
+    type: str
+    entity: str
+    from_: str | None = Field(alias="from")
+    to: str
+    trigger: str
+    metadata: dict[str, Any]
+
+
+class Paged(Answer):
+    total: int
+    page: int
+    page_size: int
+
+
+class Tasks(Paged):
+    items: list[Task]
+
+
+class Reviews(Paged):
+    items: list[Review]
+
+
+class Questions(Paged):
+    items: list[Question]
+
+
+class Dependencies(Paged):
+    items: list[Dependency]
+
+
+class Checkpoints(Paged):
+    items: list[Checkpoint]
+
+
+class Journal(Paged):
+    items: list[JournalEntry]
+
+
+class Inbox(Paged):
+    items: list[dict[str, Any]]
+
+
+class Items(Answer):
+    items: list[dict[str, Any]]
+
+
+class Anything(Answer):
+    """An object whose members depend on what is there."""
+
+
+class Health(Answer):
+    status: Literal["ok"]
+    version: str
+
+
+class FieldError(Answer):
+    in_: str = Field(alias="in", description="body, query, path or header")
+    pointer: str = Field(description="where in it (JSON Pointer)")
+    code: str
+    detail: str
+
+
+class Problem(Answer):
+    """What went wrong (RFC 9457); further members say more."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    errors: list[FieldError] | None = Field(default=None, description="of 422, by field")

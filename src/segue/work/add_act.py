@@ -1,0 +1,306 @@
+"""A person wants something of a work, from wherever they are: the act is added, its owner hears the
+bell, and what came of it is reported.
+
+Where nobody owns the work, what needs no agent is done at once under its lock; everything else
+waits as a row for the next start. An account's row belongs to nobody: it is changed at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from segue.core.limits import MANUAL
+from segue.core.machines import ActState
+from segue.core.plan import TaskState
+from segue.engine import acts, bell
+from segue.engine.accounts import Accounts
+from segue.engine.acts import Actor, CannotError, Verb, Wanted
+from segue.engine.budget import BUDGET
+from segue.engine.clock import Clock
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.changes import stamp
+from segue.store.lock import Lock
+from segue.store.rows import PANES, SERVER, GateRow
+from segue.store.sqlite import Store
+from segue.work import act_targets, deferred, manual_parks
+from segue.work.act_targets import Target, Work
+from segue.work.ledger import Ledger
+from segue.work.manual_parks import ACCOUNT
+from segue.work.project import Project
+from segue.work.question_texts import BREAKER, ESCALATED, PERMISSION
+
+WAIT_S = 10.0  # for the owner to take an act in
+TASK = "task"
+YES = ("yes", "allow", "approve", "approved", "accept", "ok", "y", "예", "네", "허용", "승인")
+NO = (
+    "no", "deny", "reject", "refuse", "cancel", "abort", "stop", "n",
+    "아니오", "아니요", "거부", "취소",
+)  # fmt: skip
+OPTIONS_ONLY = frozenset({BREAKER, BUDGET, ESCALATED, PERMISSION})  # Segue's own questions
+GATES_OF_SERVER = {
+    "question": (Verb.ANSWER,),
+    "review": (Verb.APPROVE, Verb.REQUEST_CHANGES),
+    "dependency": (Verb.PROVIDE, Verb.REJECT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who acts, in which project, at what time."""
+
+    project: Project
+    actor: Actor
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an act. `is_waiting`: until the next start of the work, or longer than could
+    be waited for here."""
+
+    what: str  # task, account, gate
+    name: str
+    kind: str  # of the work
+    path: Path
+    is_waiting: bool = False
+    by_run: bool = False  # somebody owns the work, and takes it in
+    answer: str | None = None
+
+
+# Gates
+
+
+def settle(
+    person: Person,
+    id: str,
+    verb: Verb,
+    text: str | None = None,
+    *,
+    own_words: bool | None = None,
+    comment: str | None = None,
+) -> Done:
+    """Answer a gate, or approve what waits there. `own_words`: as `acts.chosen` has it."""
+    project, work, gate = act_targets.find_gate(person.project, id)
+    data = _said(work, gate, verb, text, own_words)
+    if comment:
+        data["comment"] = comment
+    person = Person(project, person.actor, person.clock)
+    store = Store.open(project.database)
+    try:
+        wanted = Wanted(verb, work.id, person.actor, gate=id, data=data)
+        act = acts.add(store, wanted, person.clock.now())
+        return _reported(person, store, work, act, "gate", id, data.get("answer"))
+    finally:
+        store.close()
+
+
+def _said(
+    work: Work, gate: GateRow, verb: Verb, text: str | None, own_words: bool | None
+) -> dict[str, str]:
+    if work.id == PANES:
+        raise UserError(
+            "not_allowed",
+            _("this is to be settled in its pane"),
+            hint=_("go to the pane, or wake it: segue wake PANE"),
+        )
+    if work.id == SERVER:
+        allowed = GATES_OF_SERVER[gate.kind]
+        if verb not in allowed:
+            raise _not_allowed(gate, verb)
+        if verb is not Verb.ANSWER:
+            return {}
+    if verb is Verb.APPROVE:
+        return {"answer": consent(gate)}
+    own = False if gate.category in OPTIONS_ONLY else own_words
+    answer = acts.chosen(text or "", gate.options, own_words=own)
+    return {"answer": answer, "own_words": "yes" if answer not in gate.options else ""}
+
+
+def _not_allowed(gate: GateRow, verb: Verb) -> UserError:
+    command = {
+        "question": "segue answer {id} TEXT",
+        "review": "segue approve {id}",
+        "dependency": "segue task provide {id}",
+    }[gate.kind].format(id=gate.id)
+    text = _("`{verb}` is not possible here: this is a {kind}").format(verb=verb, kind=gate.kind)
+    return UserError("not_allowed", text, hint=_("try: {command}").format(command=command))
+
+
+def consent(gate: GateRow) -> str:
+    """Yes, in the gate's own word; the first option where none says yes."""
+    by_case = {option.casefold(): option for option in gate.options}
+    for word in YES:
+        if word in by_case:
+            return by_case[word]
+    if gate.options and gate.options[0].casefold() not in NO:
+        return gate.options[0]
+    match gate.kind, gate.category:
+        case _ if gate.options:
+            pass
+        case ("review", _) | (_, "design"):
+            return "approve"
+        case _, "permission":
+            return "allow"
+        case _, "confirmation" | "budget":
+            return "yes"
+    names = ", ".join(gate.options)
+    text = _("nothing here says yes") + (f": {names}" if names else "")
+    hint = _("answer it: {command}").format(command=f"segue answer {gate.id} TEXT")
+    raise UserError("no_consent", text, hint=hint)
+
+
+# Tasks and accounts
+
+
+def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) -> Done:
+    """Retry or skip a task."""
+    store = _open(person.project)
+    try:
+        target = act_targets.find_task(store, person.project, name, plan) if store else None
+        if store is None or target is None:
+            text = _("there is no task `{name}` here").format(name=name)
+            raise UserError("unknown_name", text, hint=_("segue status shows what is here"))
+        _check_open(target, verb)
+        return _add(person, store, target, verb, {})
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _check_open(target: Target, verb: Verb) -> None:
+    """What is done or passed over is said at once, whether anybody runs the work or not. A step of
+    a book stands for its chapter, whose state is in its own file."""
+    if target.work.kind != "book" and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+        text = _("{task} has not failed") if verb is Verb.RETRY else _("{task} is over already")
+        hint = _("segue status shows what is here")
+        raise UserError("not_allowed", text.format(task=target.name), hint=hint)
+
+
+def park_or_wake(
+    person: Person,
+    verb: Verb,
+    name: str,
+    *,
+    until: datetime | None,
+    known_accounts: frozenset[str],
+    plan: Path | None = None,
+) -> Done:
+    """Park or wake what has this name: a task, a pane, else an account."""
+    store = _open(person.project)
+    if store is None:
+        if name not in known_accounts:
+            raise _unknown(name)
+        if verb is Verb.WAKE:  # nothing was ever parked here
+            return Done(ACCOUNT, name, ACCOUNT, person.project.memory)
+        person.project.prepare()
+        store = Store.open(person.project.database)
+    try:
+        target = act_targets.find_task(store, person.project, name, plan)
+        if target is None:
+            if name not in known_accounts and not act_targets.has_account(store, name):
+                raise _unknown(name)
+            return _account(person, store, verb, name, until)
+        data = {"until": stamp(until)} if until else {}
+        wanted = _wanted(person, target, verb, data)
+        is_of_plan = target.work.id not in (SERVER, PANES)
+        if is_of_plan and _do_now(person, store, target.work, wanted, until):
+            return Done(TASK, name, target.work.kind, target.work.path)
+        return _add(person, store, target, verb, data)
+    finally:
+        store.close()
+
+
+def _open(project: Project) -> Store | None:
+    return Store.open(project.database) if project.database.exists() else None
+
+
+def _unknown(name: str) -> UserError:
+    return UserError(
+        "unknown_name",
+        _("there is no task and no account `{name}` here").format(name=name),
+        hint=_("segue status shows what is here"),
+    )
+
+
+def _wanted(person: Person, target: Target, verb: Verb, data: dict[str, str]) -> Wanted:
+    named = data if target.task else {**data, "name": target.name}
+    return Wanted(verb, target.work.id, person.actor, target.task, data=named)
+
+
+def _add(person: Person, store: Store, target: Target, verb: Verb, data: dict[str, str]) -> Done:
+    act = acts.add(store, _wanted(person, target, verb, data), person.clock.now())
+    return _reported(person, store, target.work, act, TASK, target.name)
+
+
+def _account(person: Person, store: Store, verb: Verb, name: str, until: datetime | None) -> Done:
+    accounts = Accounts(store, person.clock)
+    by_run = False
+    if verb is Verb.PARK:
+        assert until is not None
+        accounts.park(name, MANUAL, until)
+    else:
+        accounts.wake(name)
+        for work in act_targets.works_that_wait_for(store, name):
+            wanted = Wanted(verb, work.id, person.actor, data={ACCOUNT: name})
+            if not _do_now(person, store, work, wanted, None):
+                acts.add(store, wanted, person.clock.now())
+                by_run = True
+    bell.ring(person.project.bell)
+    return Done(ACCOUNT, name, ACCOUNT, person.project.memory, by_run=by_run)
+
+
+def _do_now(
+    person: Person, store: Store, work: Work, wanted: Wanted, until: datetime | None
+) -> bool:
+    """Carry it out under the lock of a plan that nobody runs; False: somebody does."""
+    if work.owner(person.project) is not None:
+        return False
+    held = Lock(work.lock(person.project))
+    now = person.clock.now()
+    if held.take(since=stamp(now), command=" ".join(sys.argv)) is not None:
+        return False
+    try:
+        ledger = Ledger(store, person.clock, work.path, work.kind)
+        if account := wanted.data.get(ACCOUNT):
+            manual_parks.wake_account(ledger, str(account), person.clock)
+            deferred.forget(ledger, str(account))
+        else:
+            task = (wanted.task or "").removeprefix(f"{work.id}/")
+            accounts = Accounts(store, person.clock)
+            manual_parks.move(ledger, accounts, wanted.verb, task, until, person.clock)
+        acts.done(store, wanted, now, then=ledger.unstage)
+    except CannotError as error:
+        hint = _("segue status shows what is parked")
+        raise UserError("not_parked", str(error), hint=hint) from error
+    finally:
+        held.release()
+    return True
+
+
+# The outcome
+
+
+def _reported(
+    person: Person,
+    store: Store,
+    work: Work,
+    act: str,
+    what: str,
+    name: str,
+    answer: str | None = None,
+) -> Done:
+    """Ring, wait for the owner, and say what came of it."""
+    bell.ring(person.project.bell)
+    is_owned = work.owner(person.project) is not None
+    found = acts.outcome(store, act)
+    if is_owned:
+        owned = lambda: work.owner(person.project) is not None  # noqa: E731 - asked again and again
+        found = acts.wait_for(store, act, WAIT_S, owned)
+    if found.state is ActState.REFUSED:
+        raise UserError("refused", found.reason or _("Segue refused it"))
+    is_waiting = found.state is ActState.WAITING
+    return Done(what, name, work.kind, work.path, is_waiting, is_owned, answer)

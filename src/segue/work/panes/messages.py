@@ -1,0 +1,182 @@
+"""What is told of workers: the log lines, and an event for each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from typing import Any
+
+from segue.core.limits import family
+from segue.engine.clock import Clock
+from segue.i18n import N_, _
+from segue.work.panes.workers import Worker
+
+NAMES = {
+    "weekly": N_("Weekly limit"),
+    "rate": N_("Rate limit"),
+    "context": N_("Context limit"),
+    "unknown": N_("Unknown limit"),
+}
+FINER = {
+    "session_limit": N_("5-hour limit"),
+    "daily_quota": N_("Daily quota"),
+    "overloaded": N_("Overloaded"),
+    "network": N_("Network"),
+    "billing": N_("Billing"),
+    "auth": N_("Login"),
+}
+
+
+class Telling:
+    """`log` gets lines for people, `emit` what programs want to know."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        tz: tzinfo,
+        log: Callable[[str], None],
+        emit: Callable[[dict[str, Any]], None],
+        *,
+        is_dry: bool = False,
+    ) -> None:
+        self._clock, self._tz = clock, tz
+        self._log, self._emit = log, emit
+        self._is_dry = is_dry
+
+    def line(self, text: str) -> None:
+        at = self._clock.now().astimezone(self._tz)
+        self._log(f"[{at:%Y-%m-%d %H:%M:%S}] {text}")
+
+    def event(self, worker: Worker, action: str | None = None, **more: object) -> None:
+        """How a worker stands, and what is done about it."""
+        facts: dict[str, Any] = {
+            "event": "pane",
+            "at": _text(self._clock.now()),
+            "pane": worker.pane.id,
+            "agent": worker.agent or None,
+            "account": worker.account,
+            "state": worker.state,
+            "kind": worker.kind,
+            "resets_at": _text(worker.resets_at),
+            "wakes_at": _text(worker.wakes_at),
+            "action": action,
+            **more,
+        }
+        if worker.held_by is not None:
+            facts["held_by"] = worker.held_by.pid
+        worker.is_told = True
+        if self._is_dry:
+            facts["dry_run"] = True
+        self._emit(facts)
+
+    def host(self, name: str, state: str, reason: str = "") -> None:
+        """A terminal program came or went, and all its panes with it."""
+        text = _("{host}: gone ({reason})") if state == "gone" else _("{host}: back")
+        self.line(text.format(host=name, reason=reason))
+        at = _text(self._clock.now())
+        empty = dict.fromkeys(("pane", "kind", "resets_at", "action"))
+        self._emit({"event": "host", "at": at, "host": name, **empty, "state": state,
+                    "reason": reason})  # fmt: skip
+
+    # The lines
+
+    def parked(
+        self, worker: Worker, *, guess_s: float | None = None, is_for_account: bool = False
+    ) -> None:
+        """`guess_s`: what is waited where no time can be read, unless others of the account are
+        known to wait longer."""
+        now = self._clock.now()
+        assert worker.wakes_at is not None
+        self._paused(worker)
+        if worker.resets_at is not None:
+            self.line(_("[resume] the time of the reset was read"))
+        self._waits(worker, now, guess_s, is_for_account)
+        self.line(_("[resume] waiting..."))
+
+    def _waits(
+        self, worker: Worker, now: datetime, guess_s: float | None, is_for_account: bool
+    ) -> None:
+        assert worker.wakes_at is not None
+        seconds = -int(-((worker.resets_at or worker.wakes_at) - now).total_seconds() // 1)
+        seconds = max(0, seconds)
+        if guess_s is not None and family(worker.kind or "") == "weekly":
+            text = _("[WARN] could not read the reset time; waiting {seconds} s")
+            self.line(text.format(seconds=f"{guess_s:g}"))
+        name = limit_name(worker.kind)
+        if worker.resets_at is None and not is_for_account:
+            text = _("⏳ Worker {id}: {kind}, waits {seconds} s")
+            self.line(text.format(id=worker.number, kind=name, seconds=seconds))
+            return
+        at = worker.resets_at or worker.wakes_at
+        time = at.astimezone(self._tz).strftime("%m/%d %H:%M")
+        text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
+        if worker.resets_at is None:
+            text = _("⏳ Worker {id}: {kind}, waits with its account until {time} ({seconds} s)")
+        self.line(text.format(id=worker.number, kind=name, time=time, seconds=seconds))
+
+    def unknown_zone(self, zone: str) -> None:
+        text = _("the time zone “{zone}” is not known: that of this machine is used")
+        self.line("[WARN] " + text.format(zone=zone))
+
+    def _paused(self, worker: Worker) -> None:
+        self.line(_("[paused] Worker {id}: its state has changed").format(id=worker.number))
+
+    def waited(self) -> None:
+        """The instant has come; what is sent is told next."""
+        self.line(_("[resume] the wait is over"))
+
+    def left_alone(self, worker: Worker) -> None:
+        self._paused(worker)
+        text = _("⏳ Worker {id}: {kind}, resumes by itself: left alone")
+        self.line(text.format(id=worker.number, kind=limit_name(worker.kind)))
+
+    def needs_person(self, worker: Worker) -> None:
+        text = _("⏸ Worker {id}: {kind}, needs a person: {why}")
+        name = limit_name(worker.kind)
+        self.line(text.format(id=worker.number, kind=name, why=worker.evidence))
+
+    def no_entry_waits(self, worker: Worker) -> None:
+        text = _("⏸ Worker {id}: no entry of the menu only waits")
+        self.line(text.format(id=worker.number))
+
+    def attended(self, worker: Worker) -> None:
+        text = _("✋ Worker {id}: someone is typing; left alone")
+        self.line(text.format(id=worker.number))
+
+    def sent(self, worker: Worker, text: str) -> None:
+        line = _("would send '{text}' to worker {id}") if self._is_dry else None
+        line = line or _("▶️ Worker {id}: '{text}' sent")
+        self.line(line.format(id=worker.number, text=text))
+
+    def resumed(self, worker: Worker) -> None:
+        self.line(_("✅ Worker {id}: works again").format(id=worker.number))
+
+    def failed(self, worker: Worker, most: int) -> None:
+        text = _("⚠️ Worker {id}: could not be resumed ({n}/{most})")
+        self.line(text.format(id=worker.number, n=worker.sends, most=most))
+
+    def gave_up(self, worker: Worker) -> None:
+        text = _("❌ Worker {id}: too many tries, its state is now error")
+        self.line(text.format(id=worker.number))
+
+    def unreadable(self, worker: Worker, error: Exception) -> None:
+        text = _("[WARN] pane {id} cannot be read: {error}")
+        self.line(text.format(id=worker.pane.id, error=error))
+
+    def could_not_send(self, error: Exception) -> None:
+        self.line(_("[ERROR] the text could not be sent: {error}").format(error=error))
+
+    def lost(self, worker: Worker) -> None:
+        self.line(_("[ERROR] pane {id} cannot be reached").format(id=worker.pane.id))
+
+    def came_first(self, worker: Worker) -> None:
+        self.line(_("👤 Worker {id}: already works again; nothing sent").format(id=worker.number))
+
+
+def limit_name(kind: str | None) -> str:
+    name = FINER.get(kind or "") or NAMES.get(family(kind or "unknown"), NAMES["unknown"])
+    return _(name)
+
+
+def _text(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,56 @@
+"""What needs a person in a pane is a gate of the work `panes`: it opens with the pane's move, and
+is withdrawn when the pane continues, ends or is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from segue.core.machines import GateState, PaneState, Trigger
+from segue.i18n import _
+from segue.store.changes import Add, Change, Move, Note, Value
+from segue.store.rows import PANES, new_id
+from segue.store.sqlite import Store
+
+if TYPE_CHECKING:
+    from segue.work.panes.workers import Worker
+
+KIND = "pane"
+ASKS = "asks"  # what a program's own question is called where a limit has its kind
+NEEDS_PERSON = (PaneState.BLOCKED, PaneState.ERROR)
+PENDING = "SELECT id FROM gates WHERE work = ? AND name = ? AND state = 'pending'"
+
+
+def changes(
+    store: Store, worker: Worker, to: PaneState, kind: str | None, evidence: str
+) -> Iterator[Change]:
+    """What follows for the gate of a worker that goes to a state."""
+    found = [row["id"] for row in store.all(PENDING, PANES, worker.id)]
+    if to not in NEEDS_PERSON:
+        for id in found:
+            yield Move("gate", id, GateState.PENDING, GateState.WITHDRAWN, Trigger.CLOSE)
+        return
+    text = in_words(worker, to, kind, evidence)
+    if found:
+        yield Note("gate", found[0], {"text": text, "category": kind or ASKS})
+        return
+    row: dict[str, Value] = {
+        "work": PANES,
+        "kind": KIND,
+        "category": kind or ASKS,
+        "name": worker.id,
+        "text": text,
+        "about": json.dumps({"pane": worker.pane.id, "agent": worker.agent}),
+    }
+    yield Add("gate", new_id(KIND), GateState.PENDING, row, Trigger.OPEN)
+
+
+def in_words(worker: Worker, to: PaneState, kind: str | None, evidence: str) -> str:
+    if to is PaneState.ERROR:
+        text = _("Segue tried {n} times to resume it, without success.").format(n=worker.sends)
+    elif kind is None:
+        text = _("The program asks something in its pane.")
+    else:
+        text = _("A person must fix this: waiting does not help.")
+    return f"{text}\n{evidence}".rstrip()

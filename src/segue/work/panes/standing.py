@@ -1,0 +1,115 @@
+"""How the watched panes of a project stand, from its memory alone."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import PaneState
+from segue.core.standing import Signs, state_of
+from segue.i18n import _
+from segue.store import lock
+from segue.store.rows import PANES
+from segue.work.overview import Known, Standing
+from segue.work.panes.pane_gates import ASKS
+
+COUNTED = {
+    PaneState.DONE: "completed",
+    PaneState.IDLE: "completed",
+    PaneState.ERROR: "failed",
+}
+GATES = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
+
+
+def panes(known: Known) -> Standing | None:
+    """All that live while a process watches them; else those that wait. None: there are none."""
+    if known.store is None:
+        return None
+    holder = lock.holder(known.project.locks / f"{PANES}.lock")
+    sql = "SELECT * FROM panes WHERE state NOT IN (?, ?) ORDER BY created_at"
+    found = known.store.all(sql, PaneState.DEAD, PaneState.DONE)
+    gates = {row["name"]: _gate(row) for row in known.store.all(GATES, PANES)}
+    rows = [
+        row
+        for row in found
+        if _is_alive(row["id"]) and (holder is not None or row["wakes_at"] or row["id"] in gates)
+    ]
+    if not rows:
+        return None
+    asked = [gates[row["id"]] for row in rows if row["id"] in gates]
+    parks = [_park(row) for row in rows if row["state"] == PaneState.PAUSED and row["wakes_at"]]
+    busy = [row["pane"] for row in rows if row["state"] == PaneState.BUSY]
+    counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
+    for row in rows:
+        counts[COUNTED.get(PaneState(row["state"]), "in_progress")] += 1
+    signs = Signs(
+        is_owned=holder is not None,
+        is_at_work=bool(busy),
+        is_asked=bool(asked),
+        is_parked=bool(parks),
+        is_begun=True,
+        is_done=True,
+    )
+    return Standing(
+        path=known.project.memory,
+        kind=PANES,
+        state=state_of(signs),
+        counts=counts,
+        parks=sorted(parks, key=lambda park: str(park["wakes_at"])),
+        gates=asked,
+        running=busy if holder is not None else [],
+        holder=holder,
+        is_known=True,
+        go_on="segue watch",
+    )
+
+
+def _is_alive(row_id: str) -> bool:
+    """Whether the process that a pane began with is there: its watcher may have been killed. Where
+    the host names no process, the row is believed."""
+    pid = row_id.rpartition(":")[2]
+    return not pid.isdecimal() or Path(f"/proc/{pid}").exists()
+
+
+def _park(row: sqlite3.Row) -> dict[str, Any]:
+    return {
+        "task": row["pane"],
+        "account": row["account"],
+        "kind": row["kind"],
+        "resets_at": row["resets_at"],
+        "wakes_at": row["wakes_at"],
+    }
+
+
+def _gate(row: sqlite3.Row) -> dict[str, Any]:
+    about = json.loads(row["about"] or "{}")
+    pane, agent = about.get("pane"), about.get("agent") or "?"
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "task": pane,
+        "title": _("pane {pane} ({agent})").format(pane=pane, agent=agent),
+        "text": row["text"],
+        "options": [],
+        "default": None,
+        "category": row["category"],
+        "deadline": None,
+        "since": row["created_at"],
+        "acts": [] if row["category"] == ASKS else ["wake"],
+    }
+
+
+def pane_facts(standing: Standing) -> dict[str, Any]:
+    names = ", ".join(park["task"] for park in standing.parks)
+    why = _("panes wait for a limit's end: {panes}").format(panes=names)
+    if standing.holder is not None:
+        why = _("it is being run by process {pid}").format(pid=standing.holder.pid)
+    return {
+        "resumable": standing.holder is None and bool(standing.parks),
+        "why": why,
+        "next": _("watch them again; Segue tells each to continue, once"),
+        "redone": _("nothing"),
+        "lost": _("nothing"),
+    }

@@ -1,0 +1,155 @@
+"""Opening the server's work: everything it needs, from the settings and the folder."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta, tzinfo
+from functools import partial
+from pathlib import Path
+
+from segue.drivers.launcher import Launcher
+from segue.drivers.processes import become_subreaper
+from segue.drivers.runs import is_under_way
+from segue.engine.accounts import Accounts
+from segue.engine.clock import Clock
+from segue.engine.executors import ActsAdded
+from segue.engine.executors.process import ProcessExecutor
+from segue.engine.silence import SilenceBounds
+from segue.engine.stand_in import stand_in
+from segue.store import works
+from segue.store.changes import stamp
+from segue.store.conversations import Conversations
+from segue.store.conversations import folder as conversations_folder
+from segue.store.lock import Lock
+from segue.store.rows import SERVER
+from segue.store.secrets import Secrets
+from segue.store.sqlite import Store
+from segue.work import agents, config
+from segue.work.locks import check_held
+from segue.work.phases import act_intake, storage
+from segue.work.phases.commands import Commands
+from segue.work.phases.continuation import GoingOn
+from segue.work.phases.jobs import Jobs
+from segue.work.phases.records import Records
+from segue.work.phases.saving import Saving, Waiting
+from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.types import Types
+from segue.work.project import Project
+from segue.work.runner import AgentRoster, leash
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The server's work, open: what people ask for, and who does it."""
+
+    desk: Commands
+    supervisor: Supervisor
+    data: Path
+
+
+@asynccontextmanager
+async def open_office(
+    project: Project,
+    settings: config.Config,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    tz: tzinfo,
+    slots: int,
+    command: Sequence[str],
+) -> AsyncIterator[App]:
+    """One server for each folder; whoever is second is told who has it."""
+    project.prepare()
+    launcher = Launcher()
+    await launcher.prepare()
+    lock = Lock(project.locks / "server.lock")
+    store: Store | None = None
+    engine: ProcessExecutor | None = None
+    try:
+        held = lock.take(since=stamp(clock.now()), command=shlex.join(command))
+        check_held(held, str(project.memory))
+        store = Store.open(project.database)
+        store.wait_at_most(storage.PATIENT_S)
+        become_subreaper()
+        engine = ProcessExecutor(project.runs, clock, launcher, tells_errors=True)
+        yield _office(project, settings, environ, clock, tz, slots, store, engine)
+    finally:
+        if engine is not None:
+            await engine.close()
+        await launcher.close()
+        if store is not None:
+            store.close()
+        lock.release()
+
+
+def _office(
+    project: Project,
+    settings: config.Config,
+    environ: Mapping[str, str],
+    clock: Clock,
+    tz: tzinfo,
+    slots: int,
+    store: Store,
+    engine: ProcessExecutor,
+) -> App:
+    cast = AgentRoster(settings, project.root, environ, None)
+    records = Records(store)
+    data = project.memory / "server"
+    data.mkdir(mode=0o700, exist_ok=True)
+    works.enrol(store, SERVER, data, clock.now())
+    saving = Saving(records, clock, data, Secrets(data, environ), waiting(settings))
+    held = Conversations(
+        conversations_folder(environ, project.memory / "conversations"), is_under_way
+    )
+    base = agents.passed_on(environ)
+    jobs = Jobs(project, environ, base, cast.profile, saving.given, held, saving.go_back)
+    recovery, accounts = settings.recovery, Accounts(store, clock)
+    supervisor = Supervisor(
+        records=records,
+        engine=engine,
+        clock=clock,
+        jobs=jobs,
+        going_on=GoingOn(
+            records,
+            cast.profile,
+            lambda agent: stand_in(agent, cast.profile_named, accounts, clock.now()),
+        ),
+        saving=saving,
+        accounts=accounts,
+        waits=recovery.waits,
+        resume_text=recovery.resume_words,
+        tz=tz,
+        limit_patterns=settings.limit_patterns,
+        leash=leash(settings.leash, clock, tz),
+        budget_usd=settings.leash.budget_usd,
+        silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
+        slots=lambda: records.settings().get("slots", slots),
+    )
+    desk = Commands(
+        supervisor,
+        Types(settings.types),
+        settings.agent,
+        lambda: sorted(settings.agents),
+        lambda name: _check(settings, name),
+        saving.secrets.seal,
+    )
+    supervisor.take_in_acts = partial(act_intake.take_in, desk)
+    engine.watch_bell(project.bell)
+    engine.tell(ActsAdded())  # while no server ran
+    return App(desk, supervisor, data)
+
+
+def _check(settings: config.Config, name: str) -> None:
+    config.choose_agent(settings, name, file=None, line=None)
+
+
+def waiting(settings: config.Config) -> Waiting:
+    told = settings.reviews
+    return Waiting(
+        timedelta(seconds=told.remind_after),
+        timedelta(seconds=told.urgent_after),
+        timedelta(seconds=told.escalate_after),
+    )

@@ -1,0 +1,176 @@
+"""What an agent needs from people: answers to its questions, and what it depends on.
+
+Of several things that it asked for in one breath people get one after the other, the most
+important first. What is still to come stands in the gate that is open (`then`), and so does what
+the agent is to be told of those before it (`said`): it goes on when all of them are settled, and
+is told all of it at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from segue.core.machines import Trigger
+from segue.core.serving import AgentState
+from segue.dialects.events import Asked, DependencyAsked
+from segue.i18n import _
+from segue.store.changes import Change, stamp
+from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
+from segue.work.phases import moves
+from segue.work.question_texts import PERMISSION
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+Need = Asked | DependencyAsked
+Facts = Mapping[str, Any]
+NEEDS_MAX = 20  # in one breath; those beyond are told to people and not asked
+ANSWER = "question_answer"
+
+logger = logging.getLogger("segue.work.phases")
+
+
+def put(
+    office: Supervisor,
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    needs: Sequence[Need],
+    also: Sequence[Change],
+    permission: Facts | None = None,
+) -> None:
+    """The first of them waits for a person from now on. `permission`: what leave is asked for."""
+    asked = list({_what(need): _facts(need, permission) for need in needs}.values())
+    office.commit(*also, *_opened(office, task, agent, asked, []))
+    office.saving.save(task.id, _kind(asked[0]))
+
+
+def after(
+    office: Supervisor,
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    gate: GateRow,
+    cause: Trigger,
+    told: Mapping[str, str],
+    besides: Collection[str] = (),
+) -> list[Change]:
+    """A gate is settled: the next one opens, or the agent goes on. `told`: what it is to be told
+    of this one; `besides`: runs that are about to end."""
+    key = "question" if gate.kind == "question" else "dependency"
+    data = {key: gate.id, **({"name": gate.name} if gate.name else {})}
+    settled = moves.move_agent(agent, cause, data=data)
+    rest = _rest(gate)
+    said = [*gate.about.get("said", []), _named(gate, told, rest)]
+    if not rest:
+        return [settled, *office.going_on.tell_all(task, agent, said, besides)]
+    at_once = replace(agent, state=AgentState.RUNNING, version=agent.version + 1)
+    return [settled, *_opened(office, task, at_once, rest, said)]
+
+
+def save(office: Supervisor, gate: GateRow) -> None:
+    """A checkpoint of the wait that followed at once upon this one, if one did."""
+    if rest := _rest(gate):
+        office.saving.save(gate.task_id, _kind(rest[0]))
+
+
+def _rest(gate: GateRow) -> list[Facts]:
+    return list(gate.about.get("then", []))
+
+
+def _named(gate: GateRow, told: Mapping[str, str], rest: Sequence[Facts]) -> dict[str, str]:
+    """Of several answers each says what it answers."""
+    others = [one for one in rest if _kind(one) == "question"]
+    others += [one for one in gate.about.get("said", []) if one["type"] == ANSWER]
+    if gate.kind != "question" or not others:
+        return dict(told)
+    text = _("- asked: {question} – answered: {answer}")
+    named = text.format(question=gate.text, answer=told["text"].strip())
+    return {**told, "text": named + "\n"}
+
+
+def _what(need: Need) -> tuple[str, ...]:
+    """Two that are the same are one."""
+    if isinstance(need, Asked):
+        return ("question", need.question, *need.options)
+    return ("dependency", need.type, need.name)
+
+
+def _facts(need: Need, permission: Facts | None) -> Facts:
+    is_leave = isinstance(need, Asked) and need.category == PERMISSION
+    about = {"about": dict(permission)} if is_leave and permission else {}
+    return {**asdict(need), **about}
+
+
+def _kind(asked: Facts) -> str:
+    return "question" if "question" in asked else "dependency"
+
+
+def _opened(
+    office: Supervisor,
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    asked: Sequence[Facts],
+    said: Sequence[Mapping[str, str]],
+) -> list[Change]:
+    first, *rest = asked
+    about = dict(first.get("about", {}))
+    if rest:
+        about["then"] = rest
+    if said:
+        about["said"] = list(said)
+    facts = {key: value for key, value in first.items() if key != "about"}
+    if _kind(first) == "question":
+        question = Asked(**{**facts, "options": tuple(first["options"])})
+        return _question(office, task, agent, question, about)
+    return _dependency(office, task, agent, DependencyAsked(**facts), about)
+
+
+def _question(
+    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: Asked, about: Facts
+) -> list[Change]:
+    now = office.clock.now()
+    deadline = None
+    if asked.deadline_s is not None:
+        deadline = now + timedelta(seconds=asked.deadline_s)
+    gate, add = moves.open_gate(
+        task.id, "question", "q",
+        run=None, phase=task.phase, category=asked.category, text=asked.question,
+        options=moves.as_json(asked.options), preset=asked.preset,
+        is_required=int(asked.is_required), priority=asked.priority,
+        about=moves.as_json(about),
+        deadline=stamp(deadline) if deadline else None,
+    )  # fmt: skip
+    changes = [
+        add,
+        moves.move_agent(agent, Trigger.QUESTION, data={"question": gate}),
+        moves.notice(task.id, "question", asked.question, now, gate),
+        *office.saving.reminders(task.id, gate, now),
+    ]
+    if deadline is not None:
+        changes.append(moves.timer("deadline", task.id, deadline, gate))
+    if asked.remark:
+        said = (task.id, gate, asked.remark)
+        logger.warning("task %s: question %s: %s", *said, extra={"task": task.id})
+        changes.append(moves.notice(task.id, "trouble", asked.remark, now, gate))
+    return changes
+
+
+def _dependency(
+    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: DependencyAsked, about: Facts
+) -> list[Change]:
+    now = office.clock.now()
+    gate, add = moves.open_gate(
+        task.id, "dependency", "dep",
+        phase=task.phase, category=asked.type, name=asked.name, text=asked.description,
+        preset=asked.preset, is_required=int(asked.required), about=moves.as_json(about),
+    )  # fmt: skip
+    text = f"{asked.type} {asked.name}: {asked.description}".rstrip(": ")
+    return [
+        add,
+        moves.move_agent(agent, Trigger.DEPENDENCY_REQUEST, data={"dependency": gate}),
+        moves.notice(task.id, "dependency", text, now, gate),
+        *office.saving.reminders(task.id, gate, now),
+    ]

@@ -1,0 +1,81 @@
+"""The budget of the server's tasks, all together; what running agents report counts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from segue.core.machines import Trigger
+from segue.engine.budget import BUDGET, NO, YES, is_used_up
+from segue.store.changes import Change
+from segue.store.rows import SERVER, GateRow, gate_row
+from segue.work.phases import moves
+from segue.work.question_texts import text_of
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+OF_BUDGET = f"FROM gates WHERE work = '{SERVER}' AND category = '{BUDGET}' AND task IS NULL"
+ASKED = f"SELECT * {OF_BUDGET} AND state = 'pending'"
+GRANTED = f"SELECT count(*) {OF_BUDGET} AND answer = '{YES}'"
+COST = f"SELECT coalesce(sum(cost_usd), 0) FROM runs WHERE work = '{SERVER}'"  # noqa: S608
+
+
+def held(office: Supervisor) -> str | None:
+    """Why nothing new may start, if the budget is used up; then a person is asked, once."""
+    asked = _asked(office)
+    budget = office.budget_usd
+    if budget is None or not is_used_up(budget, _cost(office), _granted(office)):
+        if asked is not None:  # the settings allow more now
+            office.commit(*moves.settle_gate(asked, Trigger.CLOSE, office.clock.now()))
+        return None
+    if asked is None and not office.is_budget_refused and _is_anything_left(office):
+        office.commit(*_question(office, budget))
+    return BUDGET
+
+
+def answered(
+    office: Supervisor, gate: GateRow, answer: str, then: Callable[[], Iterable[Change]] = tuple
+) -> bool:
+    """Yes grants as much again; otherwise nothing new starts until the next start asks again."""
+    settled = moves.settle_gate(gate, Trigger.ANSWER, office.clock.now(), answer=answer)
+    if not office.commit(*settled, then=then):
+        return False
+    office.is_budget_refused = answer != YES
+    office.kick()
+    return True
+
+
+def _question(office: Supervisor, budget: float) -> list[Change]:
+    now = office.clock.now()
+    about = {"budget": budget, "cost": _cost(office)}
+    text = text_of(BUDGET, about)
+    gate, add = moves.open_gate(
+        None, "question", "q",
+        category=BUDGET, text=text, options=moves.as_json((YES, NO)), preset=NO,
+        about=moves.as_json(about),
+    )  # fmt: skip
+    return [add, moves.notice("", "question", text, now, gate)]
+
+
+def _asked(office: Supervisor) -> GateRow | None:
+    row = office.records.store.one(ASKED)
+    return gate_row(row) if row else None
+
+
+def _granted(office: Supervisor) -> int:
+    row = office.records.store.one(GRANTED)
+    return int(row[0]) if row else 0
+
+
+def _cost(office: Supervisor) -> float:
+    row = office.records.store.one(COST)
+    live = (one.used.cost_usd or 0.0 for one in office.attempts.values() if one.used)
+    return (float(row[0]) if row else 0.0) + sum(live)
+
+
+def _is_anything_left(office: Supervisor) -> bool:
+    """Whether something could cost more."""
+    return bool(office.attempts or office.records.at_work() or office.records.parks()) or bool(
+        office.records.queue()
+    )

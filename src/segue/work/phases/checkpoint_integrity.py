@@ -1,0 +1,99 @@
+"""Which checkpoint of a task is whole, said where a newer one is not, or none at all is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store import checkpoints
+from segue.store.changes import Change
+from segue.store.rows import PHASE_TASKS, SERVER
+from segue.work.phases import moves
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+NEWEST_FIRST = "SELECT * FROM checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
+AT_REST = (
+    f"SELECT t.id FROM {PHASE_TASKS} JOIN agents a ON a.id = t.id"  # noqa: S608
+    f" WHERE t.work = '{SERVER}' AND t.state = ? AND a.state != ? AND p.workspace IS NOT NULL"
+)
+
+logger = logging.getLogger("segue.work.phases")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The newest checkpoint that is whole, if there is one; and those that were passed over."""
+
+    row: sqlite3.Row | None = None
+    content: Mapping[str, Any] | None = None
+    broken: Sequence[str] = ()
+
+
+def rows(office: Supervisor, task: str) -> list[sqlite3.Row]:
+    return list(office.records.store.all(NEWEST_FIRST, task))
+
+
+def newest(office: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said: bool) -> Found:
+    """The first of these that can be restored from; `is_said`: the broken ones, in the log."""
+    broken: list[str] = []
+    for row in of:
+        content = checkpoints.read(office.saving.data / row["path"], row["sha256"])
+        if not isinstance(content, checkpoints.Broken):
+            return Found(row, content, broken)
+        broken.append(row["id"])
+        if is_said:
+            text = "task %s: checkpoint %s of %s is broken (%s): the one before it counts"
+            said = (task, row["id"], row["created_at"], content.reason)
+            logger.warning(text, *said, extra={"task": task})
+    return Found(broken=broken)
+
+
+def look_at(office: Supervisor, id: str) -> None:
+    """At a start: what is broken is said. A task of which nothing is whole gets a new one."""
+    found = newest(office, id, rows(office, id), is_said=True)
+    if found.row is None and found.broken:
+        text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
+        logger.error(text, id, extra={"task": id})
+        office.saving.save(id, "recovered")
+
+
+async def look_at_rest(office: Supervisor) -> None:
+    """Those that wait may be very many: one after the other, while there is nothing else to do."""
+    for row in office.records.store.all(AT_REST, TaskState.IN_PROGRESS, AgentState.RUNNING):
+        await asyncio.sleep(0)
+        try:
+            look_at(office, row["id"])
+        except (UserError, OSError) as error:  # told to people by whoever cannot do without
+            logger.warning("task %s: its checkpoints cannot be read: %s", row["id"], error)
+
+
+def restored(office: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
+    """For the journal: what a task that nothing runs of any more goes on from. Without any
+    checkpoint people are told what that means."""
+    found = newest(office, task, rows(office, task), is_said=False)
+    told: dict[str, object] = {"broken": list(found.broken)} if found.broken else {}
+    if found.row is not None:
+        return {"checkpoint": found.row["id"], **told}, []
+    if found.broken:
+        lost = _(
+            "no checkpoint of it is whole: it goes on from the files that are there. Lost: what"
+            " its agent had not written into them, and every earlier state to go back to"
+        )
+    else:
+        lost = _(
+            "it has no checkpoint yet: it goes on from the files that are there. Lost: what its"
+            " agent had not written into them"
+        )
+    logger.warning("task %s: cold start: %s", task, lost, extra={"task": task})
+    notice = moves.notice(task, "trouble", lost, office.clock.now())
+    return {"checkpoint": None, "lost": lost, **told}, [notice]

@@ -1,0 +1,49 @@
+"""The server's end in order: agents go on alone, and how they stand is saved before."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from segue.errors import UserError
+from segue.work.phases import snapshots
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+KIND = "stop"
+WITHIN_S = 20.0  # whoever asked for the end does not wait for ever
+BREAK_OFF_S = 5.0
+LOOK_AGAIN_S = 0.1
+
+logger = logging.getLogger("segue.work.phases")
+
+
+def save(office: Supervisor) -> None:
+    """A checkpoint of everything that is at work, if anything can be kept."""
+    if office.is_away:
+        logger.warning("nothing can be kept: it ends without checkpoints")
+        return
+    try:
+        for id in office.records.at_work():
+            office.saving.save(id, KIND)
+    except UserError as error:
+        logger.error("it ends without checkpoints: %s", error)
+
+
+async def settle(office: Supervisor, within_s: float = WITHIN_S) -> None:
+    """Whatever is being saved is saved, or broken off: a snapshot that takes long can be taken
+    again, and a git that was killed leaves nothing behind."""
+    saving = office.saving
+    try:
+        async with asyncio.timeout(within_s):
+            await saving.settle()
+    except TimeoutError:
+        for id in saving.underway:
+            text = "task %s: its last checkpoint takes too long, and is broken off"
+            logger.warning(text, id, extra={"task": id})
+        tries = int(BREAK_OFF_S / LOOK_AGAIN_S)
+        while saving.underway and (tries := tries - 1):
+            snapshots.break_off()
+            await asyncio.sleep(LOOK_AGAIN_S)

@@ -1,0 +1,105 @@
+"""The beginning of a task that was forked: in a copy of the conversation it was cut from, where its
+agent can do that; else in a new one, with a summary of what was done before.
+
+Until the copy has a name of its own it is known by the conversation that it is made from: `fork:ID`
+where the id of a conversation stands otherwise. Whatever dies before, the copy is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from segue.core.machines import GateState
+from segue.i18n import _
+from segue.store.changes import Change, stamp
+from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
+from segue.work.agents import Profile
+from segue.work.phases import moves
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+MARK = "fork:"
+TOLD_MAX = 50  # answers and remarks of people that are repeated
+TOLD_CHARS_MAX = 2_000  # of each
+
+
+def of(conversation: str | None, profile: Profile) -> str | None:
+    """A copy of a conversation, to be made; None where the agent cannot."""
+    if conversation is None or not profile.can_fork:
+        return None
+    return MARK + conversation.removeprefix(MARK)
+
+
+def source(resume_id: str | None) -> str | None:
+    """The conversation that is to be copied; None: it is one of its own."""
+    if resume_id is None or not resume_id.startswith(MARK):
+        return None
+    return resume_id.removeprefix(MARK)
+
+
+def begin(
+    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, text: str, nonce: str
+) -> list[Change]:
+    """The first run of a task, forked or not."""
+    if task.forked_from is None:
+        return office.going_on.begin(task, agent, text, nonce)
+    profile = office.going_on.worker(task)
+    _id, add = moves.add_run(
+        task,
+        agent,
+        _first_words(task, agent, text),
+        nonce=nonce,
+        name=profile.name,
+        account=profile.account,
+        attempt=task.reworks + 1,
+        resume_id=agent.resume_id,
+    )
+    return [add]
+
+
+def _first_words(task: PhaseTaskRow, agent: AgentRow, text: str) -> str:
+    if source(agent.resume_id) is not None:
+        head = _(
+            "From here on you work on a copy of the task, in a folder of its own. Its files are as"
+            " they were at an earlier point, which may be before your last words. Go on from there."
+        )
+        return f"{head}\n\n{text}"
+    head = _(
+        "This goes on from a checkpoint of another task. The files are as they were then; what"
+        " was done before is not lost:"
+    )
+    return f"{head}\n{task.before}\n\n{text}" if task.before else text
+
+
+def summary(
+    task: PhaseTaskRow, content: Mapping[str, Any], gates: Sequence[GateRow], at: str
+) -> str:
+    """What was done up to a checkpoint, for an agent that has not seen it."""
+    phase = content["agent"]["phase"] or 0
+    lines = [
+        _("- phase {n}, {name}: completed and approved").format(n=n, name=done.name)
+        for n, done in enumerate(task.phases[: max(0, phase - 1)], 1)
+    ]
+    if files := [str(item["path"]) for item in content["deliverables"]]:
+        lines.append(_("- files of the current phase: {names}").format(names=", ".join(files)))
+    settled = [gate for gate in gates if gate.settled_at and stamp(gate.settled_at) <= at]
+    lines += [line for gate in settled[-TOLD_MAX:] if (line := _told(gate))]
+    return "\n".join(lines) or _("- nothing yet")
+
+
+def _told(gate: GateRow) -> str | None:
+    said = (gate.answer or "")[:TOLD_CHARS_MAX]
+    match gate.kind, gate.state:
+        case "question", GateState.ANSWERED:
+            text = _("- asked: {question} – answered: {answer}")
+            return text.format(question=gate.text[:TOLD_CHARS_MAX], answer=said)
+        case "review", _ if said:
+            return _("- said in the review of phase {n}: {text}").format(n=gate.phase, text=said)
+        case "dependency", GateState.PROVIDED:
+            return _("- provided: {name}").format(name=gate.name)
+        case "dependency", GateState.REJECTED:
+            text = _("- not provided: {name} ({reason})")
+            return text.format(name=gate.name, reason=said or "–")
+    return None

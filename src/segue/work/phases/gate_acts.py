@@ -1,0 +1,242 @@
+"""What waits for a person gets it: reviews, questions, dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import GateState, RunState, Trigger
+from segue.i18n import _
+from segue.store.changes import Change, Put, Value, stamp
+from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
+from segue.work.phases import asking, budget, moves, outcomes, parking, progress, prompts, timers
+from segue.work.phases.acting import Acting
+from segue.work.phases.refused import Refused
+from segue.work.phases.shapes import Json
+from segue.work.phases.variables import variable
+
+VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
+
+
+@dataclass(slots=True)
+class GateActs(Acting):
+    def approve(self, review: str, comment: str | None = None) -> Json:
+        gate, task, agent = self._gate(review, "review")
+        now = self.office.clock.now()
+        facts = {"phase": task.phase, "phases_total": len(task.phases)}
+        kept = self._kept(gate, comment) if comment else comment
+        settled = moves.settle_gate(gate, Trigger.APPROVE, now, answer=kept)
+        data = {"review": gate.id}
+        if task.phase is not None and task.phase < len(task.phases):
+            following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
+            sets: dict[str, Value] = {"phase": following.phase, "reworks": 0, "reminders": 0}
+            profile = self.office.going_on.worker(task)
+            before = self.office.records.last_work(task.id)
+            nonce = outcomes.shown_nonce(profile, before.nonce if before else moves.new_nonce())
+            text = prompts.phase(following, nonce, has_tools=profile.has_tools)
+            self._commit(
+                *settled,
+                self._move(task, Trigger.APPROVE, sets=sets, data=data),
+                moves.move_agent(
+                    agent, Trigger.APPROVE, facts=facts, sets=progress.AFRESH, data=data
+                ),
+                *(
+                    parking.handed_back(self.office, following, agent)
+                    or self.office.going_on.tell(following, agent, text, "prompt")
+                ),
+            )
+        else:
+            self._complete(task, agent, settled, facts)
+        self.office.reconcile(task.id)
+        return self.review(review)
+
+    def _complete(
+        self,
+        task: PhaseTaskRow,
+        agent: AgentRow,
+        settled: list[Change],
+        facts: Mapping[str, object],
+    ) -> None:
+        """The last phase is approved."""
+        now = self.office.clock.now()
+        runs = [
+            moves.end_run(run, RunState.COMPLETED, Trigger.COMPLETE)
+            for run in self.office.records.open_runs(task.id)
+            if run.state is RunState.RUNNING
+        ]
+        self._commit(
+            *settled,
+            *runs,
+            self._move(task, Trigger.APPROVE, sets={"completed_at": stamp(now)}),
+            moves.move_agent(agent, Trigger.APPROVE, facts=facts),
+            moves.no_timer("save", task.id),
+            moves.notice(task.id, "completed", task.title, now),
+        )
+        self.office.saving.save(task.id, "final")
+        self.office.kick()  # those that depend on it may begin
+
+    def request_changes(
+        self, review: str, feedback: str, comments: Sequence[Mapping[str, Any]] = ()
+    ) -> Json:
+        gate, task, agent = self._gate(review, "review")
+        if not feedback.strip():
+            text = _("say what is to be changed")
+            raise Refused(422, "no_feedback", text, {"field": "feedback"})
+        kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
+        about = moves.as_json({**gate.about, "comments": kept})
+        now = self.office.clock.now()
+        text = self.office.saving.veil.hidden(task.id, prompts.changes(feedback, comments))
+        said = self._kept(gate, feedback)
+        again = replace(task, reworks=0, reminders=0)
+        self._commit(
+            *moves.settle_gate(gate, Trigger.REQUEST_CHANGES, now, answer=said, about=about),
+            self._move(
+                task,
+                Trigger.REQUEST_CHANGES,
+                facts={"feedback": feedback},
+                sets={"reworks": 0, "reminders": 0},
+                data={"review": gate.id, "comments": len(comments)},
+            ),
+            moves.move_agent(agent, Trigger.REQUEST_CHANGES, data={"review": gate.id}),
+            *self.office.going_on.tell(again, agent, text, "feedback"),
+        )
+        self.office.reconcile(task.id)
+        return self.review(review)
+
+    def answer(self, question: str, answer: str, *, own_words: bool = False) -> Json:
+        """One of the options; other text only as the person's own words."""
+        gate = self._pending(question, "question")
+        chosen = self._checked(gate, answer.strip(), own_words)
+        if gate.task is None:
+            if not budget.answered(self.office, gate, chosen, self._kept_too(())):
+                self._settled(gate)
+            return self.question(gate.id)
+        task, _agent = self._both(gate.task)
+        if not timers.answer(self.office, task, gate, chosen, [], self._kept_too(())):
+            self._settled(gate)
+        return self.question(gate.id)
+
+    def _checked(self, gate: GateRow, answer: str, is_own: bool) -> str:
+        """Exact, then by other capitals, then own words, then “did you mean”."""
+        if not answer:
+            raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
+        if not gate.options or answer in gate.options:
+            return answer
+        veil = self.office.saving.veil
+        shown = {veil.text(gate.task or "", option): option for option in gate.options}
+        if answer in shown:
+            return shown[answer]
+        for option in gate.options:
+            if option.casefold() == answer.casefold():
+                return option
+        if is_own and gate.task is not None:
+            return answer
+        lowered = {option.casefold(): option for option in shown}
+        close = get_close_matches(answer.casefold(), lowered, 1)
+        suggestion = lowered[close[0]] if close else None
+        text = _("`{answer}` is none of the options").format(answer=answer)
+        if suggestion:
+            text += "; " + _("did you mean `{name}`?").format(name=suggestion)
+        else:
+            text += "; " + _('to send it anyway, add `"ownWords": true`')
+        facts = {"field": "answer", "options": list(shown), "suggestion": suggestion}
+        raise Refused(422, "bad_answer", text, facts)
+
+    def provide(self, dependency: str, value: str) -> Json:
+        """Kept encrypted, given to the agent in its environment, never shown again."""
+        gate, task, agent = self._gate(dependency, "dependency")
+        if not value:
+            raise Refused(422, "bad_value", _("a value is needed"), {"field": "value"})
+        if "\0" in value or len(value.encode("utf-8", "replace")) > VALUE_BYTES_MAX:
+            text = _("a value is text of at most {n} bytes, without NUL").format(n=VALUE_BYTES_MAX)
+            raise Refused(422, "bad_value", text, {"field": "value"})
+        if gate.category == "file":
+            value = self._path(task, value)
+        now = self.office.clock.now()
+        name = variable(gate.name)
+        secret = Put(
+            "secrets",
+            {"task": task.id, "name": name, "value": self.seal(value), "created_at": stamp(now)},
+        )
+        self._go_on_after(
+            gate, task, agent, Trigger.PROVIDE, prompts.provided(gate.name, name), [secret]
+        )
+        self.office.saving.veil.renew()
+        return self.dependency(gate.id)
+
+    def _path(self, task: PhaseTaskRow, value: str) -> str:
+        """A file that is there: by its whole path, from the task's folder or from the project's,
+        which the agent does not work in. What was sent is not repeated: it may be a secret."""
+        project = self.office.jobs.project.root
+        try:
+            given = Path(value).expanduser()
+            if (Path(task.workspace or "") / given).exists():
+                return str(given)
+            if (project / given).exists():
+                return str(project / given)
+        except (OSError, ValueError, RuntimeError):
+            pass  # no name that a file can have, a home that is not there
+        text = _("no such file; give a path relative to {folder}, or an absolute one")
+        raise Refused(422, "no_file", text.format(folder=project), {"field": "value"})
+
+    def reject(self, dependency: str, reason: str = "") -> Json:
+        """It goes on without it."""
+        gate, task, agent = self._gate(dependency, "dependency")
+        text = prompts.rejected(gate.name, reason.strip())
+        text = self.office.saving.veil.hidden(task.id, text)
+        kept = self._kept(gate, reason)
+        self._go_on_after(gate, task, agent, Trigger.REJECT, text, [], kept)
+        return self.dependency(gate.id)
+
+    def _go_on_after(
+        self,
+        gate: GateRow,
+        task: PhaseTaskRow,
+        agent: AgentRow,
+        cause: Trigger,
+        text: str,
+        also: list[Change],
+        reason: str | None = None,
+    ) -> None:
+        """What comes by the environment needs a new start, also of an agent that lives."""
+        ended = [
+            moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
+            for run in self.office.records.open_runs(task.id)
+            if run.role == "work"
+        ]
+        told, besides = {"type": "prompt", "text": text}, {run.id for run in ended}
+        self._commit(
+            *also,
+            *ended,
+            *moves.settle_gate(gate, cause, self.office.clock.now(), answer=reason),
+            *asking.after(self.office, task, agent, gate, cause, told, besides),
+        )
+        asking.save(self.office, gate)
+        self.office.reconcile(task.id)
+
+    # Inside
+
+    def _kept(self, gate: GateRow, text: str) -> str:
+        """What a person said, as it is stored: without what was provided in confidence."""
+        return self.office.saving.veil.text(gate.task_id, text)
+
+    def _gate(self, id: str, kind: str) -> tuple[GateRow, PhaseTaskRow, AgentRow]:
+        gate = self._pending(id, kind)
+        return gate, *self._both(gate.task_id)
+
+    def _pending(self, id: str, kind: str) -> GateRow:
+        gate = self.office.records.gate(id)
+        if gate is None or gate.kind != kind:
+            text = _("there is no {kind} {id}").format(kind=kind, id=id)
+            raise Refused(404, f"unknown_{kind}", text)
+        if gate.state is not GateState.PENDING:
+            self._settled(gate)
+        return gate
+
+    def _settled(self, gate: GateRow) -> None:
+        gate = self._again(gate.id)
+        text = _("this was settled before: {state}").format(state=gate.state)
+        raise Refused(409, "already_settled", text, {"status": gate.state})

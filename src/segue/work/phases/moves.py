@@ -1,0 +1,171 @@
+"""Changes of the server's rows, as values that are committed together.
+
+Each function says what follows from one thing that happened. Whoever has them all commits them
+in one transaction; whoever lost a race commits nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from segue.core.machines import GATE, PARK, TASK, GateState, ParkState, RunState, Trigger
+from segue.core.serving import AGENT
+from segue.engine.limits import Park
+from segue.store.changes import Add, Change, Drop, Move, Put, Value, stamp
+from segue.store.rows import SERVER, AgentRow, GateRow, ParkRow, PhaseTaskRow, RunRow, new_id
+
+SAVE_EVERY = timedelta(minutes=10)
+
+
+def move_task(
+    task: PhaseTaskRow,
+    cause: Trigger,
+    *,
+    facts: Mapping[str, object] | None = None,
+    sets: Mapping[str, Value] | None = None,
+    data: Mapping[str, object] | None = None,
+) -> Move:
+    known = {"phase": task.phase, "phases_total": len(task.phases), **(facts or {})}
+    to = TASK.target(task.state, cause, **known)
+    told = {"phase": task.phase, **(data or {})}
+    return Move("task", task.id, task.state, to, cause, sets or {}, task.version, told)
+
+
+def move_agent(
+    agent: AgentRow,
+    cause: Trigger,
+    *,
+    facts: Mapping[str, object] | None = None,
+    sets: Mapping[str, Value] | None = None,
+    data: Mapping[str, object] | None = None,
+) -> Move:
+    to = AGENT.target(agent.state, cause, **(facts or {}))
+    return Move("agent", agent.id, agent.state, to, cause, sets or {}, agent.version, data)
+
+
+def settle_gate(
+    gate: GateRow,
+    cause: Trigger,
+    now: datetime,
+    *,
+    answer: str | None = None,
+    about: str | None = None,
+) -> list[Change]:
+    """A person decided, or nobody can any more; its reminders go with it."""
+    sets: dict[str, Value] = {"settled_at": stamp(now), "answer": answer}
+    if about is not None:
+        sets["about"] = about
+    to = GATE.target(gate.state, cause)
+    data = {"task": gate.task, "kind": gate.kind}
+    move = Move("gate", gate.id, gate.state, to, cause, sets, gate.version, data)
+    return [move, Drop("timers", {"gate": gate.id})]
+
+
+def open_gate(task: str | None, kind: str, prefix: str, **row: Value) -> tuple[str, Add]:
+    """`task`: None where it is about all of them."""
+    id = new_id(prefix)
+    data = {"task": task, "kind": kind}
+    values: dict[str, Value] = {"work": SERVER, "task": task, "kind": kind, **row}
+    return id, Add("gate", id, GateState.PENDING, values, Trigger.OPEN, data)
+
+
+def add_run(
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    prompt: str,
+    *,
+    nonce: str,
+    name: str,
+    account: str,
+    role: str = "work",
+    purpose: str = "",
+    attempt: int = 1,
+    resumes: RunRow | None = None,
+    resume_id: str | None = None,
+    conversation: str | None = None,
+) -> tuple[str, Add]:
+    id = f"{task.id}-{secrets.token_hex(4)}"
+    row: dict[str, Value] = {
+        "work": SERVER,
+        "task": task.id,
+        "phase": task.phase or 0,
+        "role": role,
+        "purpose": purpose,
+        "attempt": attempt,
+        "agent": name,
+        "account": account,
+        "conversation": conversation or agent.conversation,
+        "resume_id": resume_id,
+        "nonce": nonce,
+        "resumes": resumes.id if resumes else None,
+        "prompt": prompt,
+    }
+    data = {"task": task.id, "purpose": role}
+    return id, Add("run", id, RunState.INTENDED, row, Trigger.START, data)
+
+
+def end_run(run: RunRow, to: RunState, cause: Trigger, **sets: Value) -> Move:
+    data = {"task": run.task, "purpose": run.role}
+    return Move("run", run.id, run.state, to, cause, sets, run.version, data)
+
+
+def add_park(run: RunRow, park: Park, refusals: int) -> Add:
+    """The task of a run waits for the end of a limit."""
+    row: dict[str, Value] = {
+        "work": SERVER,
+        "task": run.task,
+        "run": run.id,
+        "account": run.account,
+        "kind": park.kind,
+        "resets_at": stamp(park.resets_at) if park.resets_at else None,
+        "wakes_at": stamp(park.wakes_at),
+        "refusals": refusals,
+    }
+    data = {"task": run.task, **park.data()}
+    return Add("park", new_id("park"), ParkState.WAITING, row, Trigger.PARK, data)
+
+
+def end_park(park: ParkRow, cause: Trigger) -> Move:
+    to = PARK.target(ParkState.WAITING, cause)
+    return Move("park", park.id, ParkState.WAITING, to, cause, data={"task": park.task})
+
+
+def timer(kind: str, task: str, at: datetime, gate: str | None = None) -> Put:
+    id = f"{kind}:{gate or task}"
+    row = {"id": id, "work": SERVER, "task": task, "kind": kind, "gate": gate, "at": stamp(at)}
+    return Put("timers", row)
+
+
+def no_timer(kind: str, task: str) -> Drop:
+    return Drop("timers", {"id": f"{kind}:{task}"})
+
+
+def notice(task: str, kind: str, text: str, now: datetime, gate: str | None = None) -> Put:
+    """Something for people outside; it goes out once, however often it is tried."""
+    row: dict[str, Value | bytes] = {
+        "work": SERVER,
+        "about": f"{kind}:{gate or task}:{secrets.token_hex(4)}",
+        "task": task,
+        "kind": kind,
+        "gate": gate,
+        "text": text,
+        "next_at": stamp(now),
+        "created_at": stamp(now),
+    }
+    return Put("notices", row)
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(3)
+
+
+def new_conversation() -> str:
+    return secrets.token_hex(8)
+
+
+def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)

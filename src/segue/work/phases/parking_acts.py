@@ -1,0 +1,54 @@
+"""A person parks a task of the server until a time, or wakes one that is parked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from segue.core.limits import MANUAL
+from segue.core.machines import RunState, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
+from segue.engine.limits import Park
+from segue.i18n import _
+from segue.store.changes import Change, Note, Value, stamp
+from segue.store.rows import AgentRow, PhaseTaskRow
+from segue.work.phases import moves
+from segue.work.phases.acting import Acting
+from segue.work.phases.shapes import Json
+
+
+@dataclass(slots=True)
+class ParkingActs(Acting):
+    def park(self, id: str, until: datetime) -> Json:
+        """Its agent ends and its conversation is kept; one that is parked gets another time."""
+        task, agent = self._both(id)
+        is_limited = agent.state is AgentState.PAUSED and not agent.is_by_person
+        is_at_work = agent.state is AgentState.RUNNING
+        if task.state is not TaskState.IN_PROGRESS or not (is_limited or is_at_work):
+            self._not_allowed(task, "park")
+        park = self.office.records.park_of(id)
+        if is_limited and park is not None:
+            self._commit(
+                Note("agent", id, {"resets_at": stamp(until)}),
+                Note("park", park.id, {"wakes_at": stamp(until)}),
+            )
+            self.office.kick()
+            return self.task(id)
+        self._commit(*self._parked(task, agent, until))
+        self.office.saving.save(id, "limit")
+        self.office.reconcile(id)
+        return self.task(id)
+
+    def _parked(self, task: PhaseTaskRow, agent: AgentRow, until: datetime) -> list[Change]:
+        runs = self.office.records.open_runs(task.id)
+        if any(run.role != "work" or run.state is not RunState.RUNNING for run in runs):
+            why = _("its agent does not work now: it is checked, or waits for its turn")
+            self._not_allowed(task, "park", why)
+        sets: dict[str, Value] = {"kind": MANUAL, "resets_at": stamp(until), "is_by_person": 0}
+        data = {"kind": MANUAL, "wakes_at": stamp(until)}
+        changes: list[Change] = [moves.move_agent(agent, Trigger.LIMIT, sets=sets, data=data)]
+        for run in runs:
+            changes.append(moves.end_run(run, RunState.PARKED, Trigger.PARK))
+            changes.append(moves.add_park(run, Park(MANUAL, until, until), 0))
+        return changes

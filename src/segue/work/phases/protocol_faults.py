@@ -1,0 +1,106 @@
+"""What an agent got wrong in how it reports: it counts for nothing, and people are told so.
+
+Each fault is in the log and told once for a task; a noisy agent makes a few notices, no storm.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from segue.dialects.events import (
+    Asked,
+    BlockUnclosed,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Garbled,
+    PhaseDone,
+    TaskDone,
+    Unsigned,
+)
+from segue.i18n import _
+from segue.work.phases import moves
+from segue.work.phases.attempt import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+TOLD_MAX = 5  # faults of one run
+KIND = "trouble"
+TOLD = "SELECT 1 FROM notices WHERE task = ? AND kind = ? AND text = ?"
+
+logger = logging.getLogger("segue.work.phases")
+
+
+def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
+    """Something of the protocol that cannot be used, or does not belong here. A marker without
+    the nonce may be a file that the agent prints: it is only kept in mind for the case that the
+    run ends without a word. An agent that does not end would wait for an answer."""
+    if isinstance(event, Unsigned):
+        if len(attempt.unsigned) < TOLD_MAX and event not in attempt.unsigned:
+            attempt.unsigned.append(event)
+        if not attempt.profile.takes_lines:
+            return
+    _tell(office, attempt, _in_words(event))
+
+
+def why_nothing(attempt: Attempt) -> str | None:
+    """What an agent got wrong that ended without a report that counts; None: it wrote none."""
+    if attempt.unsigned:
+        return _in_words(attempt.unsigned[-1])
+    return "; ".join(sorted(attempt.faults)) or None
+
+
+def passed_over(office: Supervisor, attempt: Attempt, event: Event) -> None:
+    """It told this in one breath with something that counts more, and that leaves no room."""
+    match event:
+        case Asked(question):
+            what = question
+        case DependencyAsked(type, name):
+            what = f"{type} {name}"
+        case ErrorTold(message=message):
+            what = message
+        case _:
+            what = _("that it is complete")
+    text = _("beside what counts more it also said, and that does not count: {what}")
+    _tell(office, attempt, text.format(what=what))
+
+
+def _tell(office: Supervisor, attempt: Attempt, text: str | None) -> None:
+    if attempt.run.role != "work" or text is None or text in attempt.faults:
+        return
+    if len(attempt.faults) > TOLD_MAX:
+        return
+    task, run = attempt.run.task, attempt.run.id
+    attempt.faults.add(text)
+    if len(attempt.faults) > TOLD_MAX:
+        said = "task %s: run %s has more faults of this kind: they are not told any more"
+        logger.warning(said, task, run, extra={"task": task})
+        return
+    text = office.saving.veil.text(task, text)
+    logger.warning("task %s: run %s: %s", task, run, text, extra={"task": task})
+    if office.records.store.one(TOLD, task, KIND, text) is None:  # heard again after a death
+        office.commit(moves.notice(task, KIND, text, office.clock.now()))
+
+
+def _in_words(event: Event) -> str | None:
+    match event:
+        case Unsigned(marker, expected):
+            text = _(
+                "it printed `{marker}` without the nonce of this run, so that does not count; the"
+                " line that counts is `{expected}`"
+            )
+            return text.format(marker=marker, expected=expected)
+        case BlockUnclosed(name):
+            return _("what it wrote as {name} was not closed, and does not count").format(name=name)
+        case Garbled(why=why) if why:
+            return _("what it wrote does not count ({why})").format(why=why)
+        case PhaseDone(phase) if phase is not None:
+            text = _("it reported phase {n} complete, which is not the current one: not counted")
+            return text.format(n=phase)
+        case PhaseDone():
+            return _("it reported a phase complete, and the task has none: not counted")
+        case TaskDone():
+            return _("it reported the task complete, which goes by phases: not counted")
+    return None  # bytes that are no message: they are in the log of the run

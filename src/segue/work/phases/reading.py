@@ -1,0 +1,391 @@
+"""Looking at the server's tasks: everything the API can show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
+from segue.i18n import _
+from segue.store.changes import stamp
+from segue.store.rows import (
+    PHASE_TASKS,
+    PHASE_TASKS_SHORT,
+    SERVER,
+    AgentRow,
+    GateRow,
+    PhaseTaskRow,
+)
+from segue.work.phases import blocked_tasks, shapes, turns
+from segue.work.phases.damaged_rows import gate_row, phase_task_row
+from segue.work.phases.refused import Refused
+from segue.work.phases.shapes import Json
+from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.types import Types
+
+
+@dataclass(slots=True)
+class Reading:
+    office: Supervisor
+    types: Types
+    default_agent: str
+    agent_names: Callable[[], list[str]]
+
+    # Tasks
+
+    def list_tasks(
+        self,
+        *,
+        status: str | None = None,
+        outcome: str | None = None,
+        type: str | None = None,
+        archived: bool | None = False,
+        query: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        where, values = [f"t.work = '{SERVER}'"], list[object]()
+        for column, value in (("t.state", status), ("p.type", type)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        if outcome is not None:
+            where.append("t.state = ? AND p.is_cancelled = ?")
+            is_cancelled = outcome == "cancelled"
+            values += [TaskState.FAILED if is_cancelled else outcome, int(is_cancelled)]
+        if archived is not None:
+            where.append("t.is_archived = ?")
+            values.append(int(archived))
+        if query:
+            where.append("instr(lower(t.title), lower(?)) > 0")
+            values.append(query)
+        store = self.office.records.store
+        found = " AND ".join(where)
+        counted = PHASE_TASKS_SHORT if type is not None or outcome is not None else "tasks t"
+        count = store.one(f"SELECT count(*) FROM {counted} WHERE {found}", *values)  # noqa: S608
+        rows = store.all(
+            f"SELECT * FROM {PHASE_TASKS} WHERE {found}"  # noqa: S608
+            " ORDER BY t.created_at DESC, t.rowid DESC LIMIT ? OFFSET ?",
+            *values,
+            page_size,
+            (page - 1) * page_size,
+        )
+        ids = [row["id"] for row in rows]
+        usage, agents = self.office.records.usages(ids), self.office.records.agents(ids)
+        items = [
+            self._shown(task, agents[task.id], usage.get(task.id))
+            for task in self.office.records.whole.of(phase_task_row, rows)
+            if task.id in agents
+        ]
+        return shapes.page(items, count[0] if count else 0, page, page_size)
+
+    def task(self, id: str) -> Json:
+        task, agent = self._both(id)
+        return self._shown(task, agent)
+
+    def agent(self, id: str) -> Json:
+        task, agent = self._both(id)
+        used = self.office.records.usage(id)
+        shown = shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
+        if agent.state is AgentState.RUNNING and (waits := turns.in_words(self.office, id)):
+            shown["currentStep"] = waits
+        return self._veiled(shown)
+
+    def phases(self, id: str) -> Json:
+        task, _agent = self._both(id)
+        items = []
+        for n, phase in enumerate(task.phases, 1):
+            rounds = self.office.records.rounds(id, n)
+            items.append(
+                {
+                    "number": n,
+                    "name": phase.name,
+                    "status": _phase_status(task, n),
+                    "deliverables": list(phase.deliverables),
+                    "steps": [_(step) for step in phase.steps],
+                    "verify": phase.verify,
+                    "rounds": len(rounds),
+                    "reworks": task.reworks if n == task.phase else None,
+                }
+            )
+        return shapes.page(items, len(items), 1, max(50, len(items)))
+
+    def review(self, id: str) -> Json:
+        gate = self._again(id)
+        if gate.kind != "review":
+            raise Refused(404, "unknown_review", _("there is no review {id}").format(id=id))
+        shown = shapes.review(gate, self.office.records.task(gate.task_id))
+        shown["deliverables"] = self.office.saving.shown(gate, self.office.records)
+        return self._veiled(shown)
+
+    def question(self, id: str) -> Json:
+        return self._veiled(shapes.question(self._again(id)))
+
+    def dependency(self, id: str) -> Json:
+        return self._veiled(shapes.dependency(self._again(id)))
+
+    def gates(
+        self,
+        kind: str,
+        *,
+        task: str | None = None,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        if task is not None:
+            self._both(task)
+        where, values = [f"work = '{SERVER}'", "kind = ?"], list[object]([kind])
+        if task is not None:
+            where.append("task = ?")
+            values.append(task)
+        if status is not None:
+            where.append("state = ?")
+            values.append(status)
+        return self._paged(
+            "gates", " AND ".join(where), values, page, page_size,
+            lambda row: self._gate_shown(gate_row(row)),
+            order="created_at, rowid",
+        )  # fmt: skip
+
+    def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        return self.gates("review", task=id, page=page, page_size=page_size)
+
+    def questions(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        return self.gates("question", task=id, status=status, page=page, page_size=page_size)
+
+    def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        return self.gates("dependency", task=id, page=page, page_size=page_size)
+
+    def checkpoints(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self._both(id)
+        return self._paged(
+            "checkpoints", "task = ?", [id], page, page_size,
+            lambda row: {
+                "id": row["id"], "taskId": row["task"], "kind": row["kind"],
+                "phase": row["phase"], "createdAt": row["created_at"],
+                "whole": self.office.saving.is_whole(row["path"], row["sha256"]),
+            },
+            order="created_at DESC, rowid DESC",
+        )  # fmt: skip
+
+    def journal(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self._both(id)
+        where = (
+            "entity_id = ? AND entity IN ('task', 'agent') OR entity = 'refusal'"
+            " AND entity_id IN (SELECT id FROM runs WHERE task = ?)"
+        )
+        return self._paged(
+            "journal", where, [id, id], page, page_size,
+            lambda row: self._veiled(shapes.journal(row)), order="seq",
+        )  # fmt: skip
+
+    def _paged(
+        self,
+        table: str,
+        where: str,
+        values: Sequence[object],
+        page: int,
+        page_size: int,
+        shape: Callable[[Any], Json],
+        *,
+        order: str,
+    ) -> Json:
+        store = self.office.records.store
+        count = store.one(f"SELECT count(*) FROM {table} WHERE {where}", *values)  # noqa: S608
+        rows = store.all(
+            f"SELECT * FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            *values,
+            page_size,
+            (page - 1) * page_size,
+        )
+        items = self.office.records.whole.of(shape, rows)
+        return shapes.page(items, count[0] if count else 0, page, page_size)
+
+    def inbox(
+        self,
+        *,
+        kind: str | None = None,
+        task: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        """Everything that waits for a person: the most urgent first, then the oldest; then the
+        tasks that wait in vain."""
+        where, values = [f"work = '{SERVER}'", "state = 'pending'"], list[object]()
+        for column, value in (("kind", kind), ("task", task)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        found = self._paged(
+            "gates", " AND ".join(where), values, page, page_size,
+            lambda row: self._gate_shown(gate_row(row), is_named=True),
+            order="priority DESC, created_at",
+        )  # fmt: skip
+        if kind not in (None, "stuck"):
+            return found
+        held = [
+            one for one in blocked_tasks.every(self.office.records) if task in (None, one[0].id)
+        ]
+        first = max(0, (page - 1) * page_size - found["total"])
+        left = page_size - len(found["items"])
+        shown = [self._stuck_shown(*one) for one in held[first : first + left]]
+        total = found["total"] + len(held)
+        return shapes.page([*found["items"], *shown], total, page, page_size)
+
+    def limits(self) -> Json:
+        items = [
+            {
+                "account": name,
+                "status": "probing" if view.probing else "parked" if view.parked_until else "open",
+                "parkedUntil": shapes.text(view.parked_until),
+                "used": view.used,
+            }
+            for name, view in sorted(self.office.accounts.view().items())
+        ]
+        return {
+            "accounts": items,
+            "parks": [
+                {"taskId": park.task, "account": park.account, "kind": park.kind,
+                 "resetsAt": stamp(park.resets_at) if park.resets_at else None,
+                 "wakesAt": stamp(park.wakes_at)}
+                for park in self.office.records.parks()
+            ],
+        }  # fmt: skip
+
+    def workers(self) -> Json:
+        items = [
+            {
+                "id": "local",
+                "slots": self.office.slots(),
+                "working": len(turns.taken(self.office)),
+            }
+        ]
+        return shapes.page(list(items), 1, 1, 50)
+
+    def settings(self) -> Json:
+        return {
+            "slots": self.office.slots(),
+            "defaultAgent": self.default_agent,
+            "types": self.types.names(),
+            "agents": self.agent_names(),
+            **self.office.records.settings(),
+        }
+
+    def log(self, id: str, *, offset: int = 0, limit: int = 1_000_000) -> tuple[bytes, int]:
+        """A piece of what the agents of a task printed, run after run; and how long it all is."""
+        self._both(id)
+        sql = "SELECT id, role FROM runs WHERE task = ? ORDER BY created_at, rowid"
+        rows = self.office.records.store.all(sql, id)
+        paths = [self.office.jobs.log(row["id"], row["role"]) for row in rows]
+        return _read_on(paths, offset, limit)
+
+    def deliverables(self, id: str) -> Path:
+        task, _agent = self._both(id)
+        return self.office.saving.zipped(task)
+
+    # Events
+
+    @property
+    def last_seq(self) -> int:
+        row = self.office.records.store.one("SELECT max(seq) FROM journal")
+        return (row[0] or 0) if row else 0
+
+    def events_after(self, seq: int, task: str | None = None, limit: int = 500) -> list[Json]:
+        """What has happened since, in order; each with its number."""
+        rows = self.office.records.store.all(
+            "SELECT * FROM journal WHERE seq > ? AND (work = ? AND entity NOT IN ('work', 'park')"
+            " OR entity = 'refusal') ORDER BY seq LIMIT ?",
+            seq,
+            SERVER,
+            limit,
+        )
+        found = map(self._veiled, self.office.records.whole.of(shapes.journal, rows))
+        return [event for event in found if task is None or event["taskId"] == task]
+
+    def on_commit(self, listener: Callable[[], None]) -> None:
+        self.office.on_commit(listener)
+
+    # Inside
+
+    def _both(self, id: str) -> tuple[PhaseTaskRow, AgentRow]:
+        task, agent = self.office.records.task(id), self.office.records.agent(id)
+        if task is None or agent is None:
+            raise Refused(404, "unknown_task", _("there is no task {id}").format(id=id))
+        return task, agent
+
+    def _again(self, id: str) -> GateRow:
+        gate = self.office.records.gate(id)
+        if gate is None:
+            raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
+        return gate
+
+    def _shown(self, task: PhaseTaskRow, agent: AgentRow, usage: Json | None = None) -> Json:
+        waits = self.office.records.unfinished(task.depends_on)
+        used = usage or self.office.records.usage(task.id)
+        missing = self._missing(task) if waits else []
+        shown = shapes.task(task, agent, waits, used, blocked_tasks.acts(missing))
+        if missing:
+            shown["error"] = "; ".join(one.text for one in missing)
+        return self.office.saving.veil.shown(task.id, shown)
+
+    def _missing(self, task: PhaseTaskRow) -> list[blocked_tasks.Missing]:
+        """What a task waits for in vain."""
+        if task.state is not TaskState.PENDING:
+            return []
+        return blocked_tasks.missing(task.depends_on, self.office.records.tries)
+
+    def _stuck_shown(self, task: PhaseTaskRow, missing: Sequence[blocked_tasks.Missing]) -> Json:
+        shown = self._veiled(shapes.stuck(task, missing))
+        veil = self.office.saving.veil
+        shown["missing"] = [veil.shown(one["id"], one) for one in shown["missing"]]
+        return shown
+
+    def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
+        """`is_named`: with its kind and the title of its task."""
+        task = self.office.records.task(gate.task) if gate.task else None
+        shown = shapes.gate(gate, task)
+        if is_named:
+            title = task.title if task else gate.task or _("all tasks")
+            named = {"kind": gate.kind, "taskTitle": title, "task": gate.task, "title": title}
+            text = gate.text or gate.name or title
+            shown = {**named, "text": text, "acts": list(shapes.ACTS[gate.kind]), **shown}
+        return self._veiled(shown)
+
+    def _veiled(self, shown: Json) -> Json:
+        """Without what people provided in confidence."""
+        return self.office.saving.veil.shown(shown["taskId"] or "", shown)
+
+
+def _phase_status(task: PhaseTaskRow, n: int) -> str:
+    if task.state is TaskState.COMPLETED or (task.phase or 0) > n:
+        return "completed"
+    return str(task.state) if task.phase == n else "pending"
+
+
+def _read_on(paths: Sequence[Path], offset: int, limit: int) -> tuple[bytes, int]:
+    """Some bytes of several files as if they were one."""
+    found, at = bytearray(), 0
+    for path in paths:
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:  # it is about to begin, or is being put in its place
+            continue
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            if offset < at + size and len(found) < limit:
+                file.seek(max(0, offset - at))
+                found += file.read(limit - len(found))
+        at += size
+    return bytes(found), at

@@ -1,0 +1,110 @@
+"""After a death, or a time in which nothing could be kept: what was left is taken up, in every
+state, by what the tables say and the processes show."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from segue.core.machines import RunState
+from segue.core.serving import AgentState
+from segue.engine.executors import Alive, Gone, NeverStarted
+from segue.errors import AgentError, UserError
+from segue.store.changes import stamp
+from segue.store.rows import PhaseTaskRow, RunRow
+from segue.work.phases import checkpoint_integrity, outcomes, storage, task_failure
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+LATELY = timedelta(days=1)
+SAVED_AT_ONCE_MAX = 100
+# Those that stand still and whose last step is in no checkpoint; of what is over, lately.
+UNSAVED = (
+    "SELECT a.id FROM agents a JOIN tasks t ON t.id = a.id JOIN phase_tasks p ON p.task = a.id"
+    " WHERE p.workspace IS NOT NULL AND a.state != 'running'"
+    " AND (t.state IN ('in_progress', 'review') OR a.updated_at > ?)"
+    " AND (a.saved_at IS NULL OR a.saved_at < a.updated_at)"
+)
+
+
+def everything(office: Supervisor) -> None:
+    for id in office.records.at_work():
+        try:
+            checkpoint_integrity.look_at(office, id)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(office, id, error)
+    known = {run.id for run in office.records.open_runs()}
+    for claim in office.jobs.claims():
+        if claim not in known:
+            office.engine.end_unknown(claim)
+    for run in office.records.open_runs():
+        try:
+            _run(office, run)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(office, run.task, error)
+    _adopt_canaries(office)
+    office.engine.sweep()
+    for id in office.records.at_work():
+        try:
+            task = office.records.task(id)
+            if task is not None and not office.records.open_runs(id):
+                outcomes.cut_off(office, task, None)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(office, id, error)
+        office.reconcile(id)
+    since = stamp(office.clock.now() - LATELY)
+    unsaved = [row["id"] for row in office.records.store.all(UNSAVED, since)]
+    for id in unsaved[:SAVED_AT_ONCE_MAX]:
+        office.saving.save(id, "recovered")
+    office.unsaved = unsaved[SAVED_AT_ONCE_MAX:]
+
+
+async def save_rest(office: Supervisor) -> None:
+    """The others one after the other: meanwhile everybody is served."""
+    unsaved, office.unsaved = office.unsaved, []
+    for id in unsaved:
+        office.saving.save(id, "recovered")
+        await office.saving.saved(id)
+
+
+def _run(office: Supervisor, run: RunRow) -> None:
+    task, agent = office.records.task(run.task), office.records.agent(run.task)
+    if task is not None and agent is not None and task.id not in office.set_aside:
+        _take_up(office, task, agent.state, run)
+
+
+def _take_up(office: Supervisor, task: PhaseTaskRow, state: AgentState, run: RunRow) -> None:
+    try:
+        attempt, job = office.jobs.make(task, run, is_adopted=True)
+    except (UserError, AgentError, OSError) as error:
+        if storage.is_trouble(error):
+            raise
+        outcomes.could_not_begin(office, task, run, str(error))
+        return
+    stays = state is not AgentState.RUNNING or run.prompt is not None
+    is_known = run.state is RunState.RUNNING
+    match office.engine.recover(job, stays_paused=is_known):
+        case Alive():
+            attempt.is_paused = is_known and (stays or _stands_still(office, run))
+            office.attempts[run.id] = attempt
+        case NeverStarted():
+            outcomes.never_started(office, task, run)
+        case Gone():
+            outcomes.cut_off(office, task, run)
+        case _:
+            office.attempts[run.id] = attempt  # its end comes through the inbox
+
+
+def _stands_still(office: Supervisor, run: RunRow) -> bool:
+    """It was about to go on, or has no slot yet: it goes on when it is its turn."""
+    seen = office.engine.look(run.id)
+    return seen is not None and seen.stopped > 0
+
+
+def _adopt_canaries(office: Supervisor) -> None:
+    """Canaries that an earlier supervisor sent and that are still alive."""
+    for attempt in office.attempts.values():
+        account, task = attempt.run.account, attempt.run.task
+        if office.accounts.canary(account) == task:
+            office.canaries.adopt(account, task)

@@ -1,0 +1,561 @@
+"""The supervisor of the server: one loop that makes processes and tables agree.
+
+Whatever changes a task (a person by the desk, an agent by what it told, a timer) commits it with
+what must follow: a run to start, a text to deliver. `reconcile` then looks at the rows of the
+task and does what they say. The same function makes good after a death: nothing else is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
+
+from segue.core.decide import Decisions, Leash
+from segue.core.limits import Waits, needs_person
+from segue.core.machines import RunState, Trigger
+from segue.core.plan import TaskState
+from segue.core.serving import AgentState
+from segue.dialects.events import (
+    Asked,
+    BlockUnclosed,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Finished,
+    Garbled,
+    LimitHit,
+    Opened,
+    PermissionAsked,
+    PhaseDone,
+    Said,
+    StepDone,
+    TaskDone,
+    TodosListed,
+    ToolUsed,
+    Unsigned,
+    Used,
+    WindowUsed,
+)
+from segue.engine.accounts import Accounts
+from segue.engine.canary import Canaries
+from segue.engine.clock import Clock
+from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happening, Heard, Started
+from segue.engine.limit_reader import WordReader
+from segue.engine.outcome import Circumstances, Outcome, outcome
+from segue.engine.silence import SilenceBounds
+from segue.errors import AgentError, UserError
+from segue.i18n import _
+from segue.store.changes import Change, Note
+from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
+from segue.work.phases import (
+    checking,
+    checkpoint_integrity,
+    moves,
+    outcomes,
+    parking,
+    permissions,
+    progress,
+    protocol_faults,
+    recovery,
+    silence,
+    storage,
+    storage_outage,
+    task_failure,
+    timers,
+    turns,
+)
+from segue.work.phases.attempt import Attempt
+from segue.work.phases.continuation import GoingOn
+from segue.work.phases.jobs import Jobs
+from segue.work.phases.records import Records
+from segue.work.phases.redaction import OPENS, revealed
+from segue.work.phases.saving import Saving
+
+if TYPE_CHECKING:
+    from segue.dialects.limits import Extra
+
+BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
+
+logger = logging.getLogger("segue.work.phases")
+
+
+@dataclass(slots=True)
+class Supervisor:
+    records: Records
+    engine: Executor
+    clock: Clock
+    jobs: Jobs
+    going_on: GoingOn
+    saving: Saving
+    accounts: Accounts
+    waits: Waits
+    resume_text: str
+    tz: tzinfo
+    slots: Callable[[], int]
+    limit_patterns: tuple[Extra, ...] = ()  # the user's own
+    silence: SilenceBounds = field(default_factory=SilenceBounds)
+    leash: Leash = field(default_factory=Leash)
+    budget_usd: float | None = None
+    tell_output: Callable[[str, str], None] = lambda task, text: None
+    take_in_acts: Callable[[], None] = lambda: None  # what people want from other terminals
+    attempts: dict[str, Attempt] = field(default_factory=dict)
+    canaries: Canaries = field(init=False)
+    decisions: Decisions = field(default_factory=Decisions)
+    look_at: datetime | None = None  # when deciding again could change something
+    granted: set[str] = field(default_factory=set)  # tasks whose turn it is, while it is given
+    ended: str | None = None  # the task whose run has just ended: it keeps its slot
+    not_before: dict[str, datetime] = field(default_factory=dict)  # whose conversation is in use
+    held: str | None = None  # why nothing new may start
+    is_budget_refused: bool = False
+    set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
+    unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
+    troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
+    keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
+    looked_through: dict[str, list[str]] = field(default_factory=dict)  # what is wanting, by task
+    put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
+    is_stopping: bool = False
+    is_away: bool = False  # nothing can be kept: nothing is done until it can
+    trouble: Exception | None = None  # that the loop has to see to
+    stumbles: list[datetime] = field(default_factory=list)  # errors about no task
+    _may_start: bool = True
+    _is_patient: bool = True
+    _committed: list[Callable[[], None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.canaries = Canaries(self.accounts)
+
+    # Committing
+
+    def commit(self, *changes: Change, then: Callable[[], Iterable[Change]] = tuple) -> bool:
+        """All of it or nothing; whoever listens is told. Somebody who holds the database is
+        waited for once, and not by each of those who come meanwhile."""
+        store = self.records.store
+        try:
+            if not store.move(*changes, at=self.clock.now(), then=then):
+                return False
+        except UserError as error:
+            if storage.is_trouble(error):
+                self.be_patient(False)
+            raise
+        if not self._is_patient:
+            self.be_patient(True)
+        if not self._may_start:
+            self.kick()  # whoever committed this: a slot may be free now
+        for listener in self._committed:
+            listener()
+        return True
+
+    def be_patient(self, is_patient: bool) -> None:
+        self._is_patient = is_patient
+        wait_s = storage.PATIENT_S if is_patient else storage.IMPATIENT_S
+        self.records.store.wait_at_most(wait_s)
+
+    def on_commit(self, listener: Callable[[], None]) -> None:
+        self._committed.append(listener)
+
+    # The loop
+
+    async def _look_at_rest(self) -> None:
+        await recovery.save_rest(self)
+        await checkpoint_integrity.look_at_rest(self)
+
+    async def loop(self) -> None:
+        looking = asyncio.create_task(self._look_at_rest())
+        try:
+            while not self.is_stopping:
+                try:
+                    await self._turn()
+                except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
+                    await storage_outage.until_over(self, error)
+        finally:
+            looking.cancel()
+
+    async def _turn(self) -> None:
+        timers.fire(self)
+        is_due = self.look_at is not None and self.look_at <= self.clock.now()
+        if self._may_start or is_due:
+            self._may_start = False
+            turns.give(self)
+        silence.look(self)
+        due = (timers.next_at(self), self.look_at, silence.next_at(self))
+        instants = [at for at in due if at is not None]
+        self.engine.wake_at(min(instants, default=None))
+        for happening in await self.engine.next():
+            if isinstance(happening, Ended):
+                await self._look_through(self.attempts.get(happening.job))
+            self.handle(happening)
+        for attempt in [one for one in self.attempts.values() if one.reports or one.is_further]:
+            await self._look_through(attempt)
+            self._act_on_told(attempt)
+        if self.trouble is not None:
+            raise self.trouble
+
+    def can_write(self) -> bool:
+        """Whether the disk and the database take something now."""
+        return storage.can_write(self.records.store, self.saving.data, self.clock.now())
+
+    def stop(self) -> None:
+        """No new runs; agents are left for the next start."""
+        self.is_stopping = True
+        self.kick()
+
+    def kick(self) -> None:
+        """Let the loop look again: something may start now."""
+        self._may_start = True
+        self.engine.tell(Due())
+
+    # Processes follow the tables
+
+    def reconcile(self, id: str) -> None:
+        """Make the processes of a task do what its rows say. Whoever committed those rows has
+        nothing to do with what goes wrong here."""
+        if self.is_stopping or self.is_away or id in self.set_aside:
+            return
+        try:
+            try:
+                self._reconcile(id)
+            except Exception as error:  # noqa: BLE001 - it fails its own task
+                task_failure.about(self, id, error)
+        except Exception as error:  # noqa: BLE001 - for the loop
+            self.trouble = error
+            self.kick()
+
+    def _reconcile(self, id: str) -> None:
+        task, agent = self.records.task(id), self.records.agent(id)
+        if task is None or agent is None:
+            return
+        is_ending = self._end_unwanted(task)
+        for run in self.records.open_runs(id):
+            attempt = self.attempts.get(run.id)
+            if run.state is RunState.INTENDED and attempt is None:
+                is_at_work = agent.state is AgentState.RUNNING and not is_ending
+                if is_at_work and turns.is_its(self, run):
+                    self._begin(task, run)
+                elif is_at_work:
+                    self.kick()
+            elif attempt is not None and not attempt.is_ending:
+                attempt.run = run
+                self._keep_in_step(attempt, agent.state)
+
+    def _end_unwanted(self, task: PhaseTaskRow) -> bool:
+        """End the processes of runs that are over; whether any process of the task still ends. The
+        next run begins after that: never two agents for one task."""
+        is_over = task.state in (TaskState.COMPLETED, TaskState.FAILED)
+        attempts = [a for a in self.attempts.values() if a.run.task == task.id]
+        for attempt in attempts:
+            wanted = self.records.run(attempt.run.id)
+            is_open = wanted is not None and wanted.state in (RunState.INTENDED, RunState.RUNNING)
+            if is_over or not is_open:
+                self.end(attempt)
+        return any(attempt.is_ending for attempt in attempts)
+
+    def _keep_in_step(self, attempt: Attempt, state: AgentState) -> None:
+        """A process goes on when its agent runs, and stands still when it waits."""
+        job = attempt.run.id
+        if state is not AgentState.RUNNING:
+            if not attempt.is_paused:
+                attempt.is_paused = True
+                self.engine.pause(job)
+                self.canaries.ended(attempt.run.account, attempt.run.task)
+            return
+        if attempt.is_paused and not self._may_go_on(attempt):
+            self.kick()
+            return
+        is_there = attempt.run.state is RunState.RUNNING
+        if is_there and attempt.run.prompt is not None and attempt.profile.takes_lines:
+            self._deliver(attempt, attempt.run.prompt)
+        if attempt.is_paused:
+            attempt.is_paused = False
+            attempt.heard_at = self.clock.now()  # while it stood still it could not speak
+            self.engine.go_on(job)
+        if attempt.reports and attempt.profile.takes_lines:
+            outcomes.told(self, attempt)  # it had told this before it stood still
+
+    def _may_go_on(self, attempt: Attempt) -> bool:
+        is_checked = attempt.run.role == "work" and self.is_being_checked(attempt)
+        return not is_checked and turns.is_its(self, attempt.run)
+
+    def is_being_checked(self, attempt: Attempt) -> bool:
+        runs = self.records.open_runs(attempt.run.task)
+        return any(run.role != "work" for run in runs)
+
+    def _deliver(self, attempt: Attempt, line: str) -> None:
+        """Sent while it stands still, so that a death in between is seen: it is there, unread."""
+        job, queued = attempt.run.id, attempt.run.queued
+        unread = self.engine.unread(job)
+        if queued is None or unread <= queued:
+            self.commit(Note("run", job, {"queued": unread}))
+            try:
+                self.engine.send(job, self._revealed(attempt, line).encode())
+            except AgentError:  # it has just ended: that is told, and judged
+                return
+        self.commit(Note("run", job, {"prompt": None, "queued": None}))
+
+    def _revealed(self, attempt: Attempt, line: str) -> str:
+        if OPENS not in line:
+            return line
+        return revealed(line, self.saving.given(attempt.run.task), is_json=True)
+
+    def _begin(self, task: PhaseTaskRow, run: RunRow) -> None:
+        try:
+            attempt, job = self.jobs.make(task, run)
+            if self.jobs.is_conversation_taken(attempt):
+                self.not_before[run.id] = self.clock.now() + BUSY
+                self.kick()
+                return
+        except (UserError, AgentError, OSError) as error:
+            if storage.is_trouble(error):
+                raise
+            outcomes.could_not_begin(self, task, run, str(error))
+            return
+        self.attempts[run.id] = attempt
+        self.not_before.pop(run.id, None)
+        self.engine.begin(job)
+
+    def end(self, attempt: Attempt) -> None:
+        if not attempt.is_ending:
+            attempt.is_ending = True
+            self.engine.end_soon(attempt.run.id)
+
+    # What happens
+
+    def handle(self, happening: Happening) -> None:
+        match happening:
+            case Started(job=job) | Heard(job=job) | Ended(job=job) | Broke(job=job):
+                try:
+                    self._handle(happening)
+                except Exception as error:
+                    run = self.records.run(job)
+                    if run is None:
+                        raise
+                    task_failure.about(self, run.task, error)
+            case ActsAdded():
+                self.take_in_acts()
+            case _:
+                pass  # Due: the loop looks
+
+    def _handle(self, happening: Started | Heard | Ended | Broke) -> None:
+        match happening:
+            case Broke(error=error):
+                raise error
+            case Started(job, handle, is_adopted):
+                self._started(job, handle, is_adopted)
+            case Heard(job, event):
+                if (attempt := self.attempts.get(job)) is not None:
+                    self._heard(attempt, event)
+            case Ended():
+                self._ended(happening)
+
+    def _started(self, job: str, handle: Mapping[str, int], is_adopted: bool) -> None:
+        attempt = self.attempts.get(job)
+        run = self.records.run(job)
+        if attempt is None or run is None:
+            return
+        attempt.heard_at = self.clock.now()
+        if not is_adopted:
+            attempt.is_paused = False  # what was wanted before it was there had no effect
+        if run.state is RunState.INTENDED:
+            self.commit(
+                moves.end_run(run, RunState.RUNNING, Trigger.STARTED, prompt=None, **handle)
+            )
+            attempt.run = self.records.run(job) or run
+        self.reconcile(run.task)
+
+    def _heard(self, attempt: Attempt, event: Event) -> None:
+        now = self.clock.now()
+        is_limit = isinstance(event, LimitHit)
+        files = self.jobs.files
+        attempt.hear(event, now, files.said_at(attempt.run.id, now) if is_limit else now)
+        match event:
+            case Said(text):
+                self._spoke(attempt, text)
+                self.tell_output(attempt.run.task, text)
+            case ToolUsed(tool, what):
+                self.works(attempt)
+                self.tell_output(attempt.run.task, f"⚙ {tool} {what}".rstrip())
+            case Opened(conversation):
+                self._opened(attempt, conversation)
+            case LimitHit() | WindowUsed() | Used():
+                self._hindered(attempt, event)
+            case Finished():
+                self.engine.end_input(attempt.run.id)
+            case PermissionAsked():
+                permissions.asked(self, attempt, event)
+            case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
+                self._told(attempt, event)
+            case StepDone() | TodosListed():
+                self.works(attempt)
+                progress.heard(attempt, event)
+            case Unsigned() | BlockUnclosed() | Garbled():
+                protocol_faults.noticed(self, attempt, event)
+            case _:
+                pass  # in the log
+
+    def _hindered(self, attempt: Attempt, event: LimitHit | WindowUsed | Used) -> None:
+        """What keeps it from its work, or soon will."""
+        match event:
+            case LimitHit():
+                if attempt.limit is event and needs_person(event.kind):
+                    self.end(attempt)  # that it tries on by itself cannot help
+            case WindowUsed(_kind, share, resets_at):
+                self.accounts.note_used(attempt.run.account, share, resets_at)
+            case Used():
+                if self.budget_usd is not None:
+                    self.kick()
+
+    def _spoke(self, attempt: Attempt, text: str) -> None:
+        """Whether its words show that it works. Those of a canary may be that the limit is not
+        over."""
+        is_canary = self.canaries.is_canary(attempt.run.account, attempt.run.task)
+        if is_canary and self.words_of(attempt).is_refusal(text):
+            attempt.proof.refused()
+        elif attempt.proof.works:
+            self.works(attempt)
+
+    def works(self, attempt: Attempt) -> None:
+        """An agent works for real: if it is its account's canary, the others may follow."""
+        if self.canaries.works(attempt.run.account, attempt.run.task):
+            parking.opened(self, attempt.run.account)
+
+    def judged(self, attempt: Attempt, *, works: bool) -> None:
+        """A run has ended: whether that shows that its account is open."""
+        if works:
+            self.works(attempt)
+        else:
+            self.canaries.ended(attempt.run.account, attempt.run.task)
+
+    def rows(self, id: str) -> tuple[PhaseTaskRow, AgentRow]:
+        task, agent = self.records.task(id), self.records.agent(id)
+        if task is None or agent is None:
+            raise AgentError(f"the task {id} is gone")
+        return task, agent
+
+    def _told(
+        self, attempt: Attempt, event: PhaseDone | TaskDone | ErrorTold | DependencyAsked | Asked
+    ) -> None:
+        """Something that counts. What a living process told before its supervisor died was acted
+        on already, and is heard again from its log."""
+        attempt.heard += 1
+        if isinstance(event, PhaseDone):
+            attempt.progress, attempt.is_further = None, False  # the next phase begins afresh
+        if attempt.run.role != "work" or attempt.heard <= attempt.run.heard:
+            return
+        if not self._is_meant(attempt, event):
+            protocol_faults.noticed(self, attempt, event)
+            return
+        now = self.clock.now()
+        attempt.report(event, self.jobs.files.said_at(attempt.run.id, now))
+        if attempt.profile.brand is None and not attempt.profile.takes_lines:
+            self.end(attempt)
+
+    async def _look_through(self, attempt: Attempt | None) -> None:
+        """What an agent says to be complete is looked through beside the event loop, so that
+        people are answered meanwhile; `checking` finds what came of it."""
+        self.looked_through.clear()
+        if attempt is None:
+            return
+        try:
+            await checking.look_through(self, attempt)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(self, attempt.run.task, error)
+
+    def _act_on_told(self, attempt: Attempt) -> None:
+        """After all of one read: what counts most in it comes first, whatever stands before it."""
+        try:
+            if attempt.is_further:
+                progress.keep(self, attempt)
+            if attempt.reports and attempt.profile.takes_lines:
+                outcomes.told(self, attempt)
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(self, attempt.run.task, error)
+
+    def _is_meant(self, attempt: Attempt, event: Event) -> bool:
+        task = self.records.task(attempt.run.task)
+        match event:
+            case ErrorTold() if not (event.is_fatal or event.is_pause):
+                now = self.clock.now()  # people are told, and it goes on
+                self.commit(moves.notice(attempt.run.task, "trouble", event.message, now))
+                return False
+            case PhaseDone(phase):
+                return task is not None and bool(task.phases) and phase in (None, task.phase)
+            case TaskDone():
+                return task is not None and not task.phases
+        return True
+
+    def _opened(self, attempt: Attempt, conversation: str) -> None:
+        if attempt.run.resume_id == conversation:
+            return
+        if self.jobs.is_conversation_taken(attempt, conversation):
+            self.end(attempt)  # somebody else is at work in it
+            return
+        changes: list[Change] = [Note("run", attempt.run.id, {"resume_id": conversation})]
+        if attempt.run.role == "work":
+            changes.append(Note("agent", attempt.run.task, {"resume_id": conversation}))
+        self.commit(*changes)
+        attempt.run = self.records.run(attempt.run.id) or attempt.run
+
+    def _ended(self, ended: Ended) -> None:
+        if ended.job not in self.attempts:
+            return
+        if (ended.code != 0 or ended.lost_bytes) and not self.can_write():
+            text = _("an agent ended while nothing could be written")
+            raise UserError("disk_full", text, file=str(self.records.store.path))
+        attempt = self.attempts.pop(ended.job)
+        self.jobs.leave_conversation(attempt)
+        run = self.records.run(ended.job)
+        if run is not None and run.state in (RunState.INTENDED, RunState.RUNNING):
+            if run.state is RunState.INTENDED:  # it ended before it was seen to start
+                self.commit(moves.end_run(run, RunState.RUNNING, Trigger.STARTED, prompt=None))
+                run = self.records.run(ended.job)
+            assert run is not None
+            attempt.run = run
+            if ended.keeper_died:
+                self.keeper_deaths[run.task] += 1
+            if ended.lost_bytes:
+                text = _("{n} bytes of the agent's output could not be kept")
+                said = text.format(n=ended.lost_bytes)
+                logger.error("task %s: %s", run.task, said, extra={"task": run.task})
+                self.commit(moves.notice(run.task, "trouble", said, self.clock.now()))
+            self._follow_up(attempt, ended)
+        else:
+            self.canaries.ended(attempt.run.account, attempt.run.task)
+        self.reconcile(attempt.run.task)  # the next run may have waited for this end
+        self.engine.forget(ended.job)
+        self.kick()  # a slot may be free
+
+    def _follow_up(self, attempt: Attempt, ended: Ended) -> None:
+        """What follows from the end of a run begins at once: its task keeps the slot."""
+        self.ended = attempt.run.task
+        try:
+            outcomes.ended(self, attempt, ended)
+            self.reconcile(attempt.run.task)
+        finally:
+            self.ended = None
+
+    def outcome(self, attempt: Attempt, ended: Ended) -> Outcome:
+        """How an attempt came out."""
+        run = attempt.run
+        around = Circumstances(
+            is_continued=run.resume_id is not None, keeper_deaths=self.keeper_deaths[run.task]
+        )
+        return outcome(attempt, ended, around, self.words_of(attempt))
+
+    def words_of(self, attempt: Attempt) -> WordReader:
+        """Reads what an attempt said about limits, in its zone and by the user's own patterns."""
+        return WordReader(
+            attempt.profile,
+            attempt.run.id,
+            self.jobs.files,
+            self.clock.now(),
+            attempt.profile.zone(self.jobs.environ) or self.tz,
+            self.limit_patterns,
+        )
+
+    def recover(self) -> None:
+        """Take up what an earlier supervisor left, or this one had to leave alone."""
+        recovery.everything(self)

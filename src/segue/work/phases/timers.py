@@ -1,0 +1,138 @@
+"""What waits for a time on the server, besides limits: deadlines, reminders, checkpoints.
+
+A timer is a row. It goes in the same transaction as what it makes happen, so it fires once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from segue.core.machines import GateState, Trigger
+from segue.core.serving import AgentState
+from segue.i18n import _
+from segue.store.changes import Change, Drop, Note, instant
+from segue.store.rows import GateRow, PhaseTaskRow
+from segue.work.answers import ALLOW, ALLOW_TOOL
+from segue.work.phases import asking, moves, task_failure
+from segue.work.prompts import permission
+from segue.work.question_texts import PERMISSION
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+AGAIN = timedelta(minutes=1)  # after one could not fire
+SOONEST = "SELECT id, at FROM timers WHERE work = 'server' ORDER BY at LIMIT ?"
+
+
+def fire(office: Supervisor) -> None:
+    """Everything whose instant has come."""
+    now = office.clock.now()
+    for timer in office.records.due(now):
+        if office.put_off.get(timer["id"], now) > now:
+            continue
+        try:
+            _fire(office, timer)
+            office.put_off.pop(timer["id"], None)
+        except Exception as error:  # noqa: BLE001 - it fails its own task, or is tried later
+            office.put_off[timer["id"]] = now + AGAIN
+            task_failure.about(office, timer["task"], error)
+    office.put_off = {id: at for id, at in office.put_off.items() if at > now}
+
+
+def next_at(office: Supervisor) -> datetime | None:
+    """When the next one fires; those that could not are not tried again and again."""
+    rows = office.records.store.all(SOONEST, len(office.put_off) + 1)
+    soon = [office.put_off.get(row["id"], instant(row["at"])) for row in rows]
+    return min(soon, default=None)
+
+
+def _fire(office: Supervisor, timer: dict[str, Any]) -> None:
+    task, agent = office.records.task(timer["task"]), office.records.agent(timer["task"])
+    gone: Change = Drop("timers", {"id": timer["id"]})
+    if task is None or agent is None:
+        office.commit(gone)
+        return
+    match timer["kind"]:
+        case "save":
+            again = moves.timer("save", task.id, office.clock.now() + moves.SAVE_EVERY)
+            office.commit(again)
+            if agent.state is AgentState.RUNNING:
+                office.saving.save(task.id, "timer")
+        case "deadline":
+            _deadline(office, task, timer, gone)
+        case kind:
+            _remind(office, task, timer, gone, kind)
+
+
+def _deadline(office: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change) -> None:
+    """An optional question takes its default; a required one stays, and reminds."""
+    gate = office.records.gate(timer["gate"])
+    if gate is None or gate.state is not GateState.PENDING:
+        office.commit(gone)
+        return
+    if gate.is_required or gate.preset is None:
+        text = _("the deadline of a question is over: {text}").format(text=gate.text)
+        office.commit(gone, moves.notice(task.id, "urgent", text, office.clock.now(), gate.id))
+        return
+    answer(office, task, gate, gate.preset, [gone])
+
+
+def answer(
+    office: Supervisor,
+    task: PhaseTaskRow,
+    gate: GateRow,
+    text: str,
+    also: list[Change],
+    then: Callable[[], Iterable[Change]] = tuple,
+) -> bool:
+    """What a person (or the default) said goes to the agent."""
+    agent = office.records.agent(task.id)
+    assert agent is not None
+    said = text
+    if gate.category == PERMISSION and "tool" in gate.about:
+        is_given = text in (ALLOW, ALLOW_TOOL)
+        said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
+        if text not in gate.options:
+            said += "\n" + text
+    veil = office.saving.veil
+    told = {
+        "type": asking.ANSWER, "text": veil.hidden(task.id, said + "\n"),
+        "questionId": gate.id, "answer": veil.hidden(task.id, text),
+    }  # fmt: skip
+    changes = [
+        *also,
+        *moves.settle_gate(
+            gate, Trigger.ANSWER, office.clock.now(), answer=veil.text(task.id, text)
+        ),
+        *asking.after(office, task, agent, gate, Trigger.ANSWER, told),
+    ]
+    is_ours = office.commit(*changes, then=then)
+    if is_ours:
+        asking.save(office, gate)
+    office.reconcile(task.id)
+    return is_ours
+
+
+def _remind(
+    office: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change, kind: str
+) -> None:
+    """Something has waited for a person for long."""
+    gate = office.records.gate(timer["gate"])
+    if gate is None or gate.state is not GateState.PENDING:
+        office.commit(gone)
+        return
+    texts = {
+        "remind": _("still waits for you: {text}"),
+        "urgent": _("urgent, waits for you: {text}"),
+        "escalate": _("has waited for too long: {text}"),
+    }
+    shown = f"{task.title}: {gate.text}"
+    text = texts.get(kind, "{text}").format(text=shown)
+    about = {**gate.about, "reminders": gate.about.get("reminders", 0) + 1}
+    office.commit(
+        gone,
+        Note("gate", gate.id, {"about": moves.as_json(about)}),
+        moves.notice(task.id, kind, text, office.clock.now(), gate.id),
+    )

@@ -1,0 +1,219 @@
+"""Whose turn it is: `core.decide` says it, for what waits for a slot, an account or a time.
+
+An agent that may work, by its rows, and has no turn yet stays as it is: its run is not begun, its
+process stands still. To the scheduler it is a park that is due. What follows at once in a task that
+has a slot (a check, a rework, a reminder) keeps the slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from segue.core.decide import (
+    CANARY_LOOK,
+    Candidate,
+    ParkView,
+    Reason,
+    Snapshot,
+    decide,
+)
+from segue.core.limits import holds_account
+from segue.core.machines import RunState
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store.rows import ParkRow, RunRow
+from segue.work.phases import budget, outcomes, parking, task_failure
+
+if TYPE_CHECKING:
+    from segue.work.phases.supervisor import Supervisor
+
+CHECK = "check"  # a role that needs no account
+
+
+def taken(office: Supervisor) -> dict[str, Candidate]:
+    """The tasks that have a slot: something of them runs."""
+    at_work = set(office.records.at_work())
+    return {
+        one.run.task: Candidate(one.run.task, one.run.account)
+        for one in office.attempts.values()
+        if not one.is_paused and one.run.task in at_work
+    }
+
+
+def is_its(office: Supervisor, run: RunRow) -> bool:
+    """Whether a run may begin or continue now: its turn has come, or its task has a slot and its
+    account is open."""
+    if run.task in office.granted:
+        return True
+    if run.task != office.ended and run.task not in taken(office):
+        return False
+    return run.role == CHECK or _is_open(office, run)
+
+
+def _is_open(office: Supervisor, run: RunRow) -> bool:
+    view = office.accounts.view().get(run.account)
+    if view is None:
+        return True
+    return view.canary == run.task or (view.parked_until is None and not view.probing)
+
+
+def give(office: Supervisor) -> None:
+    """Carry out what is decided now."""
+    if office.is_stopping:
+        return
+    now = office.clock.now()
+    office.held = budget.held(office)
+    turn = _Turn(office, now)
+    office.decisions = decide(turn.snapshot(), now)
+    for id in office.decisions.wake:
+        turn.wake(id)
+    for id in office.decisions.start:
+        turn.start(id)
+    instants = [turn.again_at, office.decisions.next_at]
+    instants += [at for at in office.not_before.values() if at > now]
+    office.look_at = min((at for at in instants if at is not None), default=None)
+
+
+def in_words(office: Supervisor, task: str) -> str | None:
+    """What an agent waits for that may go on; None where it does not."""
+    if task in taken(office):
+        return None
+    now = office.clock.now()
+    held = decide(_Turn(office, now).snapshot(with_queue=False), now).held.get(task)
+    match held:
+        case None:
+            return None
+        case Reason.SLOTS:
+            return _("waits for a free slot")
+        case Reason.QUIET:
+            return _("waits for the end of the quiet hours")
+        case Reason.UNTIL:
+            return _("waits: nothing starts after the time that the settings name")
+        case Reason.HELD:
+            return _("waits for an answer about the budget")
+    return _("waits for the end of its account's limit")
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The pending tasks whose dependencies are completed, by rank; made as they are looked at."""
+
+    office: Supervisor
+    accounts: dict[str, str]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        records = self.office.records
+        waiting = sorted(records.queue(), key=lambda one: (one[2], one[0]))
+        ranked = sorted(
+            (
+                Candidate(id, ready_since=since.timestamp(), order=order, priority=-priority)
+                for order, (id, priority, since) in enumerate(waiting)
+            ),
+            key=lambda candidate: candidate.rank,
+        )
+        for candidate in ranked:
+            task = records.task(candidate.id)
+            if task is None or task.id in self.office.set_aside:
+                continue
+            if not records.unfinished(task.depends_on):
+                account = self.accounts[task.id] = self._account(task.agent)
+                yield Candidate(task.id, account)
+
+    def _account(self, agent: str) -> str:
+        try:
+            return self.office.going_on.stand_in(agent).account
+        except UserError:
+            return ""  # it fails at once, and says why
+
+
+class _Turn:
+    """One decision, and who it is about."""
+
+    def __init__(self, office: Supervisor, now: datetime) -> None:
+        self.office, self.now = office, now
+        self.again_at: datetime | None = None  # where another owner was faster
+        self._parks = {park.id: park for park in office.records.parks()}
+        self._runs = {run.id: run for run in _waiting(office)}
+        self._accounts: dict[str, str] = {}
+
+    def snapshot(self, *, with_queue: bool = True) -> Snapshot:
+        office, running = self.office, taken(self.office)
+        is_asked = with_queue and len(running) < office.slots()
+        parks = [self._park(park) for park in self._parks.values()]
+        return Snapshot(
+            ready=_Queue(office, self._accounts) if is_asked else (),
+            running=running,
+            parks=[*parks, *map(self._begun, self._runs.values())],
+            accounts=office.accounts.view(),
+            slots=office.slots(),
+            leash=office.leash,
+            held=office.held,
+        )
+
+    def _park(self, park: ParkRow) -> ParkView:
+        is_for_limit = holds_account(park.kind)
+        return ParkView(park.id, park.task, park.account, park.wakes_at, is_for_limit)
+
+    def _begun(self, run: RunRow) -> ParkView:
+        """What was begun and waits for its turn is due."""
+        at = self.office.not_before.get(run.id) or min(run.created_at, self.now)
+        account = "" if run.role == CHECK else run.account
+        return ParkView(run.id, run.task, account, at, is_for_limit=False)
+
+    def wake(self, id: str) -> None:
+        park, run = self._parks.get(id), self._runs.get(id)
+        if park is not None:
+            self._take(park.task, park.account, lambda: parking.wake(self.office, park))
+        elif run is not None:
+            account = "" if run.role == CHECK else run.account
+            self._take(run.task, account, lambda: self.office.reconcile(run.task))
+
+    def start(self, id: str) -> None:
+        task = self.office.records.task(id)
+        if task is not None:
+            self._take(id, self._accounts[id], lambda: outcomes.assigned(self.office, task))
+
+    def _take(self, task: str, account: str, act: Callable[[], object]) -> None:
+        """It has its turn, unless another owner's task was faster with the account."""
+        office = self.office
+        if not self._claims(account, task):
+            self.again_at = self.now + CANARY_LOOK
+            return
+        office.granted.add(task)
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 - it fails its own task
+            task_failure.about(office, task, error)
+        finally:
+            office.granted.discard(task)
+        if task not in taken(office):  # it could not begin: it tries nothing
+            office.canaries.ended(account, task)
+
+    def _claims(self, account: str, task: str) -> bool:
+        """A task that is about to start gets its account, where it has to be the first or the next
+        one. False: another owner's was faster."""
+        office = self.office
+        if account in office.decisions.probe:
+            return office.canaries.send(account, task)
+        if account and office.accounts.canary(account) == task:
+            office.canaries.adopt(account, task)  # it was sent before its owner died
+            return True
+        return account not in office.decisions.follow or office.accounts.follow(account)
+
+
+def _waiting(office: Supervisor) -> Iterator[RunRow]:
+    """Runs that may begin, or whose processes may continue, by their rows."""
+    at_work = set(office.records.at_work()) - office.set_aside
+    runs = [run for run in office.records.open_runs() if run.task in at_work]
+    checked = {run.task for run in runs if run.role != "work"}
+    ending = {one.run.task for one in office.attempts.values() if one.is_ending}
+    for run in runs:
+        attempt = office.attempts.get(run.id)
+        if run.task in ending or (run.role == "work" and run.task in checked):
+            continue
+        is_meant = attempt is None and run.state is RunState.INTENDED
+        if is_meant or (attempt is not None and attempt.is_paused):
+            yield run

@@ -1,0 +1,91 @@
+"""What waits for a person: holds nothing else up, is answered once, from anywhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from contract.scenes import Question, ask, hold, limit, turn, work
+from contract.subjects import Subject
+from contract.subjects.records import DONE, RUNNING, SOON_S, WAITING
+
+pytestmark = pytest.mark.moments
+
+
+def test_a_gate_never_blocks_independent_work(subject: Subject) -> None:
+    """With one slot: while the first task waits for an answer, the second runs to its end."""
+    subject.plays(turn(ask()), task=0)
+    subject.plays(turn(limit(3)), turn(work(1)), task=1)
+    subject.begin(2, is_side_by_side=False)
+    subject.wait(0, WAITING)
+    subject.wait(1, DONE)
+    assert subject.state(0) == WAITING
+
+
+def test_status_shows_the_gate(subject: Subject) -> None:
+    """`status --json` has its id, the task by its name, and the question."""
+    subject.plays(turn(ask()))
+    subject.begin()
+    gate = subject.gate_of(0)
+    assert gate.id
+    assert "Which database?" in gate.text
+
+
+def test_a_gate_is_answered_once_from_another_terminal(subject: Subject) -> None:
+    """`segue answer` takes effect once; the second one fails and says who was first."""
+    subject.plays(turn(ask()))
+    subject.begin()
+    gate = subject.gate_of(0)
+    first = subject.answer(gate, "SQLite")
+    assert first.code == 0, first.said
+    second = subject.answer(gate, "PostgreSQL")
+    assert second.code != 0
+    assert "answered" in second.said
+    subject.drive()
+    assert "SQLite" in subject.started(0, 2).prompt
+    subject.wait(0, DONE)
+    assert len(subject.starts(0)) == 2
+
+
+def test_an_optional_question_takes_its_default(subject: Subject) -> None:
+    """After its deadline, by itself; the agent hears the default once."""
+    subject.plays(turn(ask(Question(default="SQLite", deadline="2s"))), task=0)
+    subject.plays(turn(hold("go")), task=1)  # so that something drives the work meanwhile
+    subject.begin(2)
+    subject.wait(0, WAITING)
+    asked_at = time.time()
+    subject.until(lambda: time.time() > asked_at + 2, "the deadline")
+    subject.drive()
+    second = subject.started(0, 2, SOON_S)
+    assert "SQLite" in second.prompt
+    subject.wait(0, DONE)
+    assert len(subject.starts(0)) == 2
+
+
+def test_a_gate_survives_kill_9(subject: Subject) -> None:
+    """It is the same gate afterwards, and the agent is not started again for it."""
+    subject.plays(turn(ask()))
+    subject.begin()
+    gate = subject.gate_of(0)
+    subject.kill()
+    subject.drive()
+    assert subject.gate_of(0).id == gate.id
+    assert len(subject.starts(0)) == 1
+
+
+def test_a_gate_that_waits_for_long_is_reminded_of(subject: Subject) -> None:
+    """`remind_after` of `[reviews]`: one reminder goes out, in every kind of work."""
+    subject.notify_by_command()
+    subject.settings.more += '[reviews]\nremind_after = "1s"\n'
+    subject.plays(turn(ask()), task=0)
+    subject.plays(turn(hold("go")), task=1)
+    subject.begin(2)
+    subject.wait(0, WAITING)
+    subject.wait(1, RUNNING)
+
+    def reminders() -> list[object]:
+        return [notice for notice in subject.notices() if notice["event"] == "remind"]
+
+    subject.until(reminders, "the reminder", SOON_S)
+    assert len(reminders()) == 1

@@ -1,0 +1,147 @@
+"""Limits of the server's tasks: parks as rows, a person's hand on them, stand-ins, the budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.office import House, Open, play
+from segue.work import overview
+from segue.work.phases.refused import Refused
+
+LIMITED = "limit session_limit 1h\n"
+
+
+def rows(server: Open, sql: str, *values: object) -> list[dict[str, Any]]:
+    return [dict(row) for row in server.office.supervisor.records.store.all(sql, *values)]
+
+
+def parks(server: Open, id: str) -> list[str]:
+    sql = "SELECT state FROM parks WHERE task = ? ORDER BY created_at, rowid"
+    return [row["state"] for row in rows(server, sql, id)]
+
+
+async def limited(server: Open) -> str:
+    id = server.new("custom")
+    await server.status(id, "in_progress", "paused")
+    return id
+
+
+def test_a_limit_is_one_transaction(house: House) -> None:
+    """The run's end, the agent's pause, the park and the account's park: all or nothing."""
+    house.add(house.script(LIMITED))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = await limited(server)
+            found = rows(server, "SELECT entity, at FROM journal WHERE cause IN ('park', 'limit')")
+            assert {row["entity"] for row in found} == {"run", "agent", "park", "account"}
+            assert len({row["at"] for row in found}) == 1
+            (park,) = server.desk.limits()["parks"]
+            assert (park["taskId"], park["account"], park["kind"]) == (
+                id,
+                "player",
+                "session_limit",
+            )
+            assert rows(server, "SELECT 1 FROM timers WHERE kind = 'wake'") == []
+            (standing,) = overview.look(house.folder)
+            assert [one["wakes_at"] for one in standing.parks] == [park["wakesAt"]]
+
+    play(scene)
+
+
+@pytest.mark.parametrize("act", ["resume", "cancel", "rewind"])
+def test_a_persons_act_ends_the_park(house: House, act: str) -> None:
+    """What a person resumes, cancels or rewinds does not wake by itself as well."""
+    house.add(house.script(LIMITED))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            id = await limited(server)
+            await server.office.supervisor.saving.settle()
+            if act == "rewind":
+                server.desk.rewind(id, server.desk.checkpoints(id)["items"][0]["id"])
+            else:
+                getattr(server.desk, act)(id)
+            assert parks(server, id) == ["cancelled"]
+            if act == "resume":  # it tries at once, and is refused again
+                await server.until(lambda: parks(server, id) == ["cancelled", "waiting"])
+            elif act == "rewind":
+                step = server.desk.agent(id)["currentStep"]
+                assert step == "waits for the end of its account's limit"
+
+    play(scene)
+
+
+WORKS = """#!/bin/sh
+cat >> ../heard; echo >> ../heard
+if [ -e ../../../../limited ]; then
+  rm ../../../../limited; echo half of it is made
+  echo "You've hit your usage limit. Please try again in 2 hours."; exit 1
+fi
+mkdir -p docs; echo "{name} was here" > docs/draft.md; cp docs/draft.md docs/final.md
+echo "{name}" >> ../agents
+echo "=== PHASE {phase} COMPLETE $SEGUE_NONCE ==="
+"""
+
+
+def test_the_tasks_own_agent_returns_with_the_next_phase(house: House) -> None:
+    """Another agent takes over with a summary; once the account is open, the next phase goes back
+    to the task's own agent, with a summary as well."""
+    house.program(
+        WORKS.format(name="own", phase="$SEGUE_PHASE"),
+        more='fallback = "other"\nfallback_after = "1m"\n',
+    )
+    house.program(WORKS.format(name="other", phase="$SEGUE_PHASE"), "other")
+    (house.folder / "limited").touch()
+
+    async def scene() -> None:
+        async with house.open() as server:
+            office = server.office.supervisor
+            id = server.new()
+            review = await server.pending(id, "review")
+            folder = Path(server.desk.task(id)["workspace"]).parent
+            assert (folder / "agents").read_text().split() == ["other"]
+            assert "half of it is made" in (folder / "heard").read_text()
+            assert parks(server, id) == [], "it did not wait"
+            assert office.accounts.is_parked("player")
+            office.accounts.opened("player")
+            server.desk.approve(review["id"])
+            await server.until(lambda: (folder / "agents").read_text().split()[1:] == ["own"])
+            await server.pending(id, "review")
+
+    play(scene)
+
+
+def test_a_used_up_budget_is_asked_about_once(house: House) -> None:
+    """About all tasks: what runs works on, nothing new starts; yes allows as much again."""
+    house.add("[leash]\nbudget_usd = 2.0\n" + house.script("usage 1 1 1.5\nhang\n"))
+
+    async def scene() -> None:
+        async with house.open() as server:
+            first, second = server.new("custom"), server.new("custom")
+            items = await server.until(lambda: server.desk.inbox()["items"])
+            (gate,) = items
+            assert (gate["kind"], gate["category"], gate["taskId"]) == ("question", "budget", None)
+            assert gate["options"] == ["yes", "no"]
+            assert server.runs(first) == server.runs(second) == ["running"]
+            third = server.new("custom")
+            with pytest.raises(Refused):
+                server.desk.answer(gate["id"], "maybe", own_words=True)
+            assert server.desk.task(third)["status"] == "pending"
+            assert server.desk.answer(gate["id"], "yes")["status"] == "answered"
+            with pytest.raises(Refused) as refused:
+                server.desk.answer(gate["id"], "yes")
+            assert refused.value.status == 409
+            await server.status(third, "in_progress")
+            (again,) = await server.until(lambda: server.desk.inbox()["items"])
+            assert again["id"] != gate["id"], "as much again is used up, too"
+            server.desk.answer(again["id"], "no")
+            fourth = server.new("custom")
+            await server.until(lambda: not server.office.supervisor._may_start)
+            assert server.desk.task(fourth)["status"] == "pending"
+            assert server.desk.inbox()["items"] == [], "until the next start"
+
+    play(scene)

@@ -1,0 +1,49 @@
+"""What tests of the engine share: an agent that is nothing but what the engine knows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+
+from segue.dialects.events import Dialect
+from segue.dialects.text import Text
+from segue.engine.agent import Facts, Start, Wanted
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAgent:
+    """An agent of any kind, by its properties alone."""
+
+    name: str = "mine"
+    kind: str = "command"
+    account: str = "mine"
+    command: tuple[str, ...] = ()
+    is_structured: bool = False
+    needs_command: bool = False
+    has_tools: bool = False
+    takes_lines: bool = False
+    has_terminal: bool = False
+    counts_conversation: bool = False
+    silence_after_s: float | None = None
+    silence_max_s: float | None = None
+    fallback: str | None = None
+    fallback_after_s: float | None = None
+    start: Callable[[Wanted], Start] = lambda wanted: Start(("agent",), wanted.prompt.encode())
+    dialect: Callable[[str], Dialect] = Text
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def environment(
+        self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
+    ) -> dict[str, str]:
+        return {**base, **facts.environment(), **self.env}
+
+    def zone(self, environ: Mapping[str, str]) -> tzinfo | None:
+        return None
+
+
+STRUCTURED = PlainAgent(name="claude", kind="claude", is_structured=True)
+COMMAND = PlainAgent()
+SHELL = PlainAgent(name="shell", kind="shell", needs_command=True)

@@ -1,0 +1,67 @@
+"""What tests of books and features share: a plan whose next tasks depend on what came before.
+
+Everything is real but the processes, the clock and the engine, which are in the hands of the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import pytest
+
+from kit.bench import RunBench
+from segue.work import recovery
+from segue.work.config import Config
+from segue.work.finish import Result
+from segue.work.plan_run import PlanRun
+from segue.work.project import Project
+from segue.work.runner import AgentRoster, Environment, RunPolicy
+from segue.work.source import Source
+
+S = TypeVar("S", bound=Source)
+
+
+class StepsBench(RunBench, Generic[S]):
+    """What would conduct a run (`conducted`, by its name) begins it here, up to its first jobs."""
+
+    steps: S
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, conducted: str) -> None:
+        super().__init__(folder)
+        monkeypatch.setattr(conducted, self._conduct)
+
+    def around(self, command: str) -> Environment:
+        """Where a command is given, a second after the last."""
+        self.clock.pass_s(1)
+        return Environment(
+            environ=self.environ,
+            clock=self.clock,
+            tz=UTC,
+            command=["segue", command],
+            emit=self._emit,
+            asker=None,
+        )
+
+    async def _conduct(
+        self,
+        source: S,
+        project: Project,
+        cast: AgentRoster,
+        settings: Config,
+        around: Environment,
+        how: RunPolicy,
+        begin: Callable[[PlanRun], None],
+    ) -> Result:
+        self.steps, self._how = source, how
+        self.make_run(source, project, cast, settings, how.options, how.place)
+        begin(self.run)
+        await recovery.recover(self.run, restart=how.restart)
+        self.turn()
+        return Result([], [], [], [], [], 0)
+
+    def finish(self) -> int:
+        """The run ends; its exit code."""
+        return self._how.finish(self.run).exit

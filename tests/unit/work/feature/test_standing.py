@@ -1,0 +1,107 @@
+"""How a feature stands, for those who only look: why it stopped, what is next, what is redone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit.feature_bench import FeatureBench
+from segue.dialects.events import LimitHit
+from segue.engine.executors import Ended, Heard, Started
+from segue.work.feature.standing import facts
+from segue.work.overview import Standing, look
+
+CHAIN = """\
+- {id: cp-1, description: The store, validate: check store, files: [store.py]}
+- {id: cp-2, description: The page, validate: check page, files: [page.py], depends: [cp-1]}
+"""
+
+
+def stands(desk: FeatureBench) -> tuple[Standing, dict[str, Any]]:
+    """As `segue status` and `segue resume` see it."""
+    desk.run.ledger.commit()
+    (one,) = [found for found in look(desk.root) if found.kind == "develop"]
+    return one, facts(one)
+
+
+def test_an_interrupted_design_is_made_again(desk: FeatureBench) -> None:
+    """From its beginning, and that is said."""
+    desk.develop()
+    one, told = stands(desk)
+    assert (one.state, told["resumable"]) == ("interrupted", True)
+    assert told["next"] == "phase DESIGN from its beginning"
+    assert told["redone"] == "phase DESIGN"
+
+
+def test_a_design_that_waits_for_a_person_is_not_made_again(desk: FeatureBench) -> None:
+    """It is asked about again, and nothing is redone."""
+    desk.develop(has_gates=True)
+    desk.designs()
+    one, told = stands(desk)
+    assert one.state == "waiting"
+    assert told["why"] == (
+        "it waits for an answer: the design is written: docs/design/real-time-chat.md"
+    )
+    assert (told["next"], told["redone"]) == ("ask again what was asked", "nothing")
+
+
+def test_checkpoints_are_counted_and_reported(desk: FeatureBench) -> None:
+    """The one that was cut off is redone, at its iteration."""
+    desk.to_implement(CHAIN)
+    desk.passes("cp-1")
+    desk.fails("cp-2")
+    one, told = stands(desk)
+    assert one.counts == {
+        "pending": 0,
+        "in_progress": 1,
+        "completed": 1,
+        "failed": 0,
+        "skipped": 0,
+    }
+    assert one.in_progress == ["cp-2"]
+    assert "cp-1 passed, cp-2 in_progress (iter 2/3)" in told["next"]
+    assert told["redone"] == "the iteration of cp-2 that was cut off"
+
+
+def test_a_parked_checkpoint_is_not_redone(desk: FeatureBench) -> None:
+    """It goes on where it is."""
+    desk.to_implement(CHAIN)
+    run = desk.attempt_of("cp-1").run
+    desk.happens(Started(run.id), Heard(run.id, LimitHit("session_limit", wait_s=600)))
+    desk.happens(Ended(run.id, 1))
+    one, told = stands(desk)
+    assert one.state == "parked"
+    assert told["why"] == "a limit stopped it: cp-1"
+    assert told["redone"] == "nothing"
+
+
+def test_an_escalated_checkpoint_waits_for_a_person(desk: FeatureBench) -> None:
+    """And stands among the failed."""
+    desk.to_implement(CHAIN)
+    desk.fails("cp-1", 3)
+    one, told = stands(desk)
+    assert (one.state, [failed["task"] for failed in one.failed]) == ("waiting", ["cp-1"])
+    assert told["next"].startswith("ask again what was asked; continue with the checkpoints: ")
+
+
+def test_a_finished_feature_has_nothing_left(desk: FeatureBench) -> None:
+    """It cannot be resumed, and nothing is redone."""
+    desk.to_implement(CHAIN)
+    desk.passes("cp-1", "cp-2")
+    desk.ends_well("check")
+    desk.passes("merge")
+    one, told = stands(desk)
+    assert (one.state, told["resumable"]) == ("finished", False)
+    assert (told["next"], told["redone"]) == ("nothing", "nothing")
+
+
+@pytest.mark.parametrize("text", ["", "phase: [", "\0"])
+def test_a_broken_state_is_told_with_its_place(desk: FeatureBench, text: str) -> None:
+    """And cannot be gone on with before it is repaired."""
+    desk.to_implement(CHAIN)
+    desk.place.state_file.write_text(text)
+    one, told = stands(desk)
+    assert one.problem is not None and "state.yaml" in one.problem
+    assert told["resumable"] is False
+    assert "--repair" in told["next"]

@@ -1,0 +1,83 @@
+"""The owner of a plan takes in what people want of its tasks."""
+
+from __future__ import annotations
+
+from kit.bench import CLAUDE, Bench
+from segue.core.machines import ActState
+from segue.core.plan import TaskState
+from segue.dialects.events import Finished
+from segue.engine.acts import Verb
+from segue.engine.executors import ActsAdded
+
+TWO = "- [ ] T-1: Build\n  - retries: 0\n- [ ] T-2: Ship\n  - blocked by: T-1\n"
+
+
+def begun(bench: Bench) -> Bench:
+    bench.settings(CLAUDE)
+    bench.begin(TWO)
+    bench.starts()
+    return bench
+
+
+def wants(bench: Bench, verb: Verb, task: str = "T-1", **data: str) -> str:
+    act = bench.adds(verb, task, **data)
+    bench.happens(ActsAdded())
+    return act
+
+
+def test_a_failed_task_is_tried_again(bench: Bench) -> None:
+    """At once, and what was skipped because of it waits for it again."""
+    begun(bench).ends(1)
+    assert (bench.mark("T-1"), bench.mark("T-2")) == ("!", "-")
+    act = wants(bench, Verb.RETRY)
+    assert bench.outcome(act).state is ActState.TAKEN
+    assert len(bench.engine.begun) == 2
+    assert bench.state("T-2") is TaskState.PENDING
+
+
+def test_what_has_not_failed_is_not_tried_again(bench: Bench) -> None:
+    """Refused in words; its agent works on."""
+    act = wants(begun(bench), Verb.RETRY)
+    found = bench.outcome(act)
+    assert (found.state, found.reason) == (ActState.REFUSED, "T-1 has not failed")
+    assert bench.engine.to_end == []
+
+
+def test_a_failed_task_is_passed_over(bench: Bench) -> None:
+    """Its mark says so, and nothing is asked about it."""
+    begun(bench).ends(1)
+    wants(bench, Verb.SKIP)
+    assert (bench.mark("T-1"), bench.mark("T-2")) == ("-", "-")
+    assert bench.run.failed_here == []
+
+
+def test_a_task_at_work_is_passed_over(bench: Bench) -> None:
+    """Its agent ends, and its end does not count."""
+    begun(bench)
+    wants(bench, Verb.SKIP)
+    assert bench.engine.to_end == [bench.job]
+    bench.ends(0, is_ours=True)
+    assert (bench.mark("T-1"), bench.mark("T-2")) == ("-", "-")
+
+
+def test_what_is_over_is_not_passed_over(bench: Bench) -> None:
+    """A completed task stays completed."""
+    begun(bench).says(Finished(False))
+    bench.ends(0)
+    act = wants(bench, Verb.SKIP)
+    assert bench.outcome(act).state is ActState.REFUSED
+    assert bench.mark("T-1") == "x"
+
+
+def test_the_work_is_stopped_from_elsewhere(bench: Bench) -> None:
+    """As by Ctrl-C: its agents end, its place is kept."""
+    begun(bench)
+    act = wants(bench, Verb.STOP, task="")
+    assert bench.outcome(act).state is ActState.TAKEN
+    assert bench.engine.to_end == [bench.job]
+
+
+def test_what_a_plan_cannot_do_is_refused(bench: Bench) -> None:
+    """Not silently passed over."""
+    act = wants(begun(bench), Verb.PAUSE)
+    assert "not possible" in (bench.outcome(act).reason or "")
