@@ -27,7 +27,7 @@ from segue.core.plan import TaskState
 from segue.engine.clock import SystemClock
 from segue.plans.tasklist import Document
 from segue.store.sqlite import Store
-from segue.work.ledger import Ledger
+from segue.work.plans.ledger import Ledger
 from segue.work.project import Project
 
 PARKS = 10_000

@@ -16,10 +16,10 @@ from segue.dialects.script import Script
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
-from segue.work import storage_outage as outage_of_plans
 from segue.work.phases import checking, outcomes, storage_outage, timers
 from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
+from segue.work.plans import storage_outage as outage_of_plans
 
 ONE_PHASE = """
 write docs/draft.md The sea is deep.

@@ -16,13 +16,13 @@ from kit.clock import MovedClock
 from kit.office import House, Open, play
 from segue import i18n
 from segue.drivers.notify import Notice
-from segue.work import config
-from segue.work.outbox import Courier, Outbox
+from segue.engine.outbox import Courier, Outbox
 from segue.work.phases.app import open_office
 from segue.work.phases.notices import ServerLetters
 from segue.work.phases.refused import Refused
 from segue.work.phases.saving import Saving
 from segue.work.project import Project
+from segue.work.settings import config
 
 HOURS = timedelta(hours=1)
 MOMENT = timedelta(seconds=30)  # what the tests themselves may take

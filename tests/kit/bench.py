@@ -31,15 +31,17 @@ from segue.engine.silence import SilenceBounds
 from segue.store.conversations import Conversations
 from segue.store.rows import ActRow, RunRow
 from segue.store.sqlite import Store
-from segue.work import agents, config, recovery
-from segue.work.attempts import Attempt, JobFactory
-from segue.work.ledger import Ledger
-from segue.work.plan_run import Options, PlanRun
-from segue.work.planfile import PlanFile
+from segue.work.agents import profiles as agents
+from segue.work.plans import recovery
+from segue.work.plans.attempts import Attempt, JobFactory
+from segue.work.plans.ledger import Ledger
+from segue.work.plans.plan_run import Options, PlanRun
+from segue.work.plans.questions import Questions
+from segue.work.plans.runner import AgentRoster
+from segue.work.plans.source import Source
 from segue.work.project import Project
-from segue.work.questions import Questions
-from segue.work.runner import AgentRoster
-from segue.work.source import Source
+from segue.work.settings import config
+from segue.work.tasklist.planfile import PlanFile
 
 CLAUDE = 'agent = "claude"\n[agents.claude]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'
 

@@ -17,11 +17,11 @@ from segue.core.develop import Feature, Progress
 from segue.dialects.events import Finished, Said
 from segue.engine.executors import Ended, Heard, Job, Started
 from segue.plans import develop_state
-from segue.work.attempts import Attempt
 from segue.work.feature.developing import CommandOptions, develop
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.steps import FeatureSteps
-from segue.work.plan_run import PlanRun
+from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
 APART = """\

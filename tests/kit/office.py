@@ -12,11 +12,11 @@ from typing import Any
 
 from kit.waiting import until_async
 from segue.engine.clock import SystemClock
-from segue.work import config
 from segue.work.phases import closing
 from segue.work.phases.app import App, open_office
 from segue.work.phases.commands import Commands, NewTask
 from segue.work.project import Project
+from segue.work.settings import config
 
 TYPES = """
 [types.report]

@@ -13,13 +13,13 @@ from typing import Generic, TypeVar
 import pytest
 
 from kit.bench import RunBench
-from segue.work import recovery
-from segue.work.config import Config
-from segue.work.finish import Result
-from segue.work.plan_run import PlanRun
+from segue.work.plans import recovery
+from segue.work.plans.finish import Result
+from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.runner import AgentRoster, Environment, RunPolicy
+from segue.work.plans.source import Source
 from segue.work.project import Project
-from segue.work.runner import AgentRoster, Environment, RunPolicy
-from segue.work.source import Source
+from segue.work.settings.config import Config
 
 S = TypeVar("S", bound=Source)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
 from segue.store.rows import ParkRow
-from segue.work.waiting_parks import WaitingParks
+from segue.work.plans.waiting_parks import WaitingParks
 
 NOW = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 ACCOUNTS = ["a", "b", "c"]

@@ -11,7 +11,7 @@ import pytest
 
 from segue.cli import main
 from segue.dialects.limits import extra
-from segue.work import config
+from segue.work.settings import config
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -13,7 +13,7 @@ from segue.core.book import BookState, Pause, pause_of
 from segue.core.durations import format_duration
 from segue.i18n import _
 from segue.work.book.steps import BookSteps
-from segue.work.source import Source
+from segue.work.plans.source import Source
 
 PLOT_ROWS_MAX = 40
 PLOT_CELLS = 30

@@ -280,8 +280,8 @@ def _own_patterns(environ: Mapping[str, str]) -> Sequence[Extra]:
     places = (*(folder / "segue.toml" for folder in (here, *here.parents)), own / "segue")
     if not any(place.exists() for place in places):
         return ()
-    from segue.work import config  # noqa: PLC0415
     from segue.work.project import Project  # noqa: PLC0415
+    from segue.work.settings import config  # noqa: PLC0415
 
     return config.load(Project.around(here).root, config.user_file(environ)).limit_patterns
 

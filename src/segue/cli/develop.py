@@ -16,11 +16,11 @@ from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Status, Strategy, report
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.config import JOBS_MAX
 from segue.work.feature.developing import CommandOptions, develop, found, repair
 from segue.work.feature.folder import FOLDER, FeatureFolder
-from segue.work.finish import ALL_DONE, SOMETHING_FAILED, WAITS
+from segue.work.plans.finish import ALL_DONE, SOMETHING_FAILED, WAITS
 from segue.work.project import Project
+from segue.work.settings.config import JOBS_MAX
 
 
 @click.command(

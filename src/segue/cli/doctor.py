@@ -16,10 +16,12 @@ from segue import __version__
 from segue.cli import console, output
 from segue.errors import Problem, UserError
 from segue.i18n import N_, _
-from segue.work import agents, brands, config
-from segue.work.brands import Login
-from segue.work.config import AgentSettings
+from segue.work.agents import brands
+from segue.work.agents import profiles as agents
+from segue.work.agents.brands import Login
 from segue.work.project import Project
+from segue.work.settings import config
+from segue.work.settings.config import AgentSettings
 
 VERSION_TIMEOUT_S = 15
 ABILITIES = {

@@ -15,8 +15,9 @@ from segue.engine.acts import Verb
 from segue.engine.clock import SystemClock
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work import add_act, config
+from segue.work import add_act
 from segue.work.project import Project
+from segue.work.settings import config
 
 
 @click.command(

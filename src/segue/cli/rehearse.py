@@ -12,8 +12,10 @@ from segue.cli import console, output
 from segue.core.durations import format_duration
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work import agents, brands, config
+from segue.work.agents import brands
+from segue.work.agents import profiles as agents
 from segue.work.project import Project
+from segue.work.settings import config
 
 
 @click.command(

@@ -7,8 +7,8 @@ from segue.cli.status import in_words
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.overview import look
-from segue.work.reset import reset_plan
 from segue.work.resume import Found, nothing_here
+from segue.work.tasklist.reset import reset_plan
 
 
 def describe(one: Found) -> str:
@@ -43,7 +43,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
     from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
-    from segue.work.runner import CommandOptions  # noqa: PLC0415
+    from segue.work.plans.runner import CommandOptions  # noqa: PLC0415
 
     match choice:
         case "status":

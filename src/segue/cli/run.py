@@ -12,13 +12,13 @@ import click
 
 from segue.cli import console, output
 from segue.i18n import _
-from segue.work.config import JOBS_MAX
+from segue.work.settings.config import JOBS_MAX
 
 if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does not wait for them
     from segue.cli.reporters import Reporter
-    from segue.work.finish import Result
+    from segue.work.plans.finish import Result
+    from segue.work.plans.runner import CommandOptions, Environment
     from segue.work.project import Project
-    from segue.work.runner import CommandOptions, Environment
 
 
 @click.command(
@@ -64,7 +64,7 @@ def command(
     isolate: str,
     as_json: bool,
 ) -> int:
-    from segue.work.runner import CommandOptions  # noqa: PLC0415 - see above
+    from segue.work.plans.runner import CommandOptions  # noqa: PLC0415 - see above
 
     wishes = CommandOptions(
         plan,
@@ -79,7 +79,7 @@ def command(
 
 def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
-    from segue.work.runner import run_plan  # noqa: PLC0415 - see above
+    from segue.work.plans.runner import run_plan  # noqa: PLC0415 - see above
 
     return conduct(lambda around: run_plan(wishes, around), environ, as_json=as_json)
 
@@ -118,7 +118,7 @@ async def _conduct(
     work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
 ) -> int:
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
-    from segue.work.runner import Environment  # noqa: PLC0415 - see above
+    from segue.work.plans.runner import Environment  # noqa: PLC0415 - see above
 
     is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
     asker = reporter.asker() if is_there else None

@@ -29,15 +29,14 @@ from segue.drivers.wezterm import WeztermPanes
 from segue.engine import signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
+from segue.engine.outbox import Courier, Outbox, SaidFaults
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import channels, config, reminders, runner
-from segue.work.notices import WorkLetters
-from segue.work.outbox import Courier, Outbox, SaidFaults
+from segue.work import reminders
 from segue.work.panes.messages import Telling
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_acts import PaneActs
@@ -45,7 +44,10 @@ from segue.work.panes.pane_notices import People
 from segue.work.panes.pane_reminders import PaneReminders
 from segue.work.panes.watcher import Watcher
 from segue.work.panes.workers import Workers
+from segue.work.plans import runner
+from segue.work.plans.notices import WorkLetters
 from segue.work.project import Project
+from segue.work.settings import channels, config
 
 LOG_BYTES_MAX = 4 * 1024 * 1024
 

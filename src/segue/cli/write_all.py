@@ -29,7 +29,7 @@ from segue.work.book.writing import (
     they_differ,
     write_book,
 )
-from segue.work.finish import WAITS
+from segue.work.plans.finish import WAITS
 from segue.work.project import Project
 
 

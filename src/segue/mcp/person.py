@@ -14,9 +14,9 @@ from segue.mcp import background, gates
 from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
 from segue.work import overview
 from segue.work.add_act import Person
-from segue.work.config import JOBS_MAX
 from segue.work.overview import Standing, look
 from segue.work.project import Project, find_plan
+from segue.work.settings.config import JOBS_MAX
 
 INSTRUCTIONS = (
     "Segue runs plans (Markdown task lists) with AI agents, unattended. These tools show where"
@@ -96,7 +96,7 @@ class Commands:
         return overview.to_json(path)
 
     def run_plan(self, given: Run) -> str:
-        from segue.work.runner import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
+        from segue.work.plans.runner import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
 
         plan = find_plan(self._inside(given.path))
         project = Project.around(plan)

@@ -18,6 +18,7 @@ from typing import Any
 
 from segue.drivers.notify import Way
 from segue.engine.clock import Clock
+from segue.engine.outbox import Courier, Outbox
 from segue.errors import UserError
 from segue.i18n import _
 from segue.server import listen, log
@@ -29,14 +30,14 @@ from segue.server.pages import pages
 from segue.server.problems import of_user_error
 from segue.store import files, lock
 from segue.store.changes import Change
-from segue.work import channels, config, refusals
+from segue.work import refusals
 from segue.work.locks import notices_lock
-from segue.work.notices import WorkLetters
-from segue.work.outbox import Courier, Outbox
 from segue.work.phases import closing, orphans, storage
 from segue.work.phases.app import App, open_office
 from segue.work.phases.notices import ServerLetters
+from segue.work.plans.notices import WorkLetters
 from segue.work.project import Project
+from segue.work.settings import channels, config
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0  # for a disk that is full at the start
 TOKEN_FILE, PLACE_FILE = "token", "server.json"

@@ -20,18 +20,19 @@ from segue.engine.accounts import Accounts
 from segue.engine.acts import Actor, CannotError, Verb, Wanted
 from segue.engine.budget import BUDGET
 from segue.engine.clock import Clock
+from segue.engine.question_texts import BREAKER, ESCALATED, PERMISSION
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES, SERVER, GateRow
 from segue.store.sqlite import Store
-from segue.work import act_targets, deferred, manual_parks
+from segue.work import act_targets
 from segue.work.act_targets import Target, Work
-from segue.work.ledger import Ledger
-from segue.work.manual_parks import ACCOUNT
+from segue.work.plans import deferred, manual_parks
+from segue.work.plans.ledger import Ledger
+from segue.work.plans.manual_parks import ACCOUNT
 from segue.work.project import Project
-from segue.work.question_texts import BREAKER, ESCALATED, PERMISSION
 
 WAIT_S = 10.0  # for the owner to take an act in
 TASK = "task"

@@ -35,7 +35,8 @@ def last_words(project: Project, run: str, agent: str) -> str | None:
 def _heard(project: Project, agent: str, data: bytes) -> Iterable[Event]:
     """In the dialect of the agent, as the settings have it now."""
     from segue.dialects.text import Text  # noqa: PLC0415 - only while something runs
-    from segue.work import brands, config  # noqa: PLC0415
+    from segue.work.agents import brands  # noqa: PLC0415 - the same
+    from segue.work.settings import config  # noqa: PLC0415
 
     try:
         known = config.load(project.root, config.user_file(os.environ)).agents.get(agent)

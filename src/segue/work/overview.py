@@ -13,18 +13,17 @@ from segue.core.machines import AccountState, GateState, ParkState, PlanState, R
 from segue.core.plan import MARKS, Resume, Task, TaskState
 from segue.core.standing import Signs, state_of
 from segue.drivers.living import LivingAgent, living_agents
+from segue.engine.question_texts import in_words
 from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.tasklist import Document
-from segue.store import lock
+from segue.store import lock, usage
 from segue.store.rows import IS_OPEN, OPEN_RUNS
 from segue.store.sqlite import Store, has_lost_commits
-from segue.work import usage
+from segue.store.usage import Usage
 from segue.work.last_words import last_words
 from segue.work.locks import lock_path
 from segue.work.project import MEMORY, Project
-from segue.work.question_texts import in_words
-from segue.work.usage import Usage
 
 FOLDERS_MAX = 2_000
 NOT_LOOKED_INTO = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", MEMORY})

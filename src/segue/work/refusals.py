@@ -20,8 +20,8 @@ from segue.i18n import _
 from segue.store.changes import Change, Put, Record, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work import notices
 from segue.work.phases import moves
+from segue.work.plans import notices
 from segue.work.project import project_of
 
 ENTITY, CAUSE = "refusal", "refuse"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from segue.i18n import _
-from segue.work.config import ReviewSettings
+from segue.work.settings.config import ReviewSettings
 
 Steps = Sequence[tuple[str, timedelta]]  # what it is called, and after how long
 

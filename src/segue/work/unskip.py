@@ -32,9 +32,9 @@ from segue.store.sqlite import Store
 from segue.work import overview
 from segue.work.book.folder import BookFolder
 from segue.work.feature.folder import FeatureFolder
-from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
 from segue.work.overview import Standing
+from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
 
 CHAPTER = re.compile(r"(?:ch|chapter|제)?[\s-]*0*([1-9][0-9]{0,5})(?:장|\..*)?", re.IGNORECASE)

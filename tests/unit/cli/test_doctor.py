@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from segue.cli.main import main
-from segue.work import brands
+from segue.work.agents import brands
 
 SECRET = "sk-do-not-show-me"
 

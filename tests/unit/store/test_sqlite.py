@@ -16,7 +16,7 @@ from segue.errors import Bug, UserError
 from segue.store import sqlite
 from segue.store.changes import Add, Change, Move, Note, instant, stamp
 from segue.store.sqlite import Store
-from segue.work.ledger import Ledger
+from segue.work.plans.ledger import Ledger
 
 NOW = datetime(2025, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from segue.work import reminders
-from segue.work.config import ReviewSettings
+from segue.work.settings.config import ReviewSettings
 
 SINCE = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STEPS = reminders.steps(ReviewSettings())

@@ -17,7 +17,7 @@ from segue.core.plan import TaskState
 from segue.i18n import _
 from segue.work.book import judging
 from segue.work.book.folder import BookFolder
-from segue.work.ledger import Ledger
+from segue.work.plans.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

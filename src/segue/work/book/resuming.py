@@ -28,8 +28,8 @@ from segue.store.sqlite import Store
 from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.writing import book_of, fitted, new_state
-from segue.work.ledger import Ledger
 from segue.work.locks import check_held, lock_path
+from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
 
 

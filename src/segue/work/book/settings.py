@@ -12,8 +12,8 @@ from typing import Any
 from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work import settings_values as read
-from segue.work.settings_file import Reader
+from segue.work.settings import values as read
+from segue.work.settings.toml_file import Reader
 
 FILE = "book.toml"
 CHAPTERS_MAX = 10_000

@@ -18,21 +18,21 @@ from segue.core import book as rules
 from segue.core.book import BookState, Pause, Verdict
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine.acts import CannotError
+from segue.engine.question_texts import BREAKER, text_of
 from segue.i18n import _
 from segue.plans import book_state
 from segue.store import files
 from segue.store.changes import stamp
-from segue.work import context_note
 from segue.work.book import evidence, judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
-from segue.work.question_texts import BREAKER, text_of
-from segue.work.source import Steps
+from segue.work.plans import context_note
+from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow
-    from segue.work.attempts import Attempt
-    from segue.work.plan_run import PlanRun
+    from segue.work.plans.attempts import Attempt
+    from segue.work.plans.plan_run import PlanRun
 
 SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command

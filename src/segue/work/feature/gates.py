@@ -9,10 +9,10 @@ from segue.core.develop import Phase, Status
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.engine.acts import CannotError
+from segue.engine.question_texts import DESIGN, ESCALATED, text_of
 from segue.i18n import _
 from segue.store.rows import GateRow
-from segue.work.question_texts import DESIGN, ESCALATED, text_of
-from segue.work.questions import EDIT, retry_failed
+from segue.work.plans.questions import EDIT, retry_failed
 
 if TYPE_CHECKING:
     from segue.work.feature.steps import FeatureSteps

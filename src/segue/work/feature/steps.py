@@ -29,17 +29,17 @@ from segue.plans import checkpoints as document
 from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.store.changes import Note
-from segue.work import context_note
 from segue.work.feature import gates, git, marks, reconciling, tasks, validations
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW, STATES
 from segue.work.feature.validations import CHECK
-from segue.work.source import Steps
+from segue.work.plans import context_note
+from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
-    from segue.work.attempts import Attempt
-    from segue.work.plan_run import PlanRun
+    from segue.work.plans.attempts import Attempt
+    from segue.work.plans.plan_run import PlanRun
 
 
 @dataclass(frozen=True, slots=True)

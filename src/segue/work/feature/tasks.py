@@ -8,9 +8,9 @@ from segue.core.develop import ITERATIONS_MAX, Checkpoint, Phase, Progress, Stat
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine.launch import CHECK_ENV
 from segue.i18n import _
-from segue.work.attempts import ATTEMPT
 from segue.work.feature import prompts, validations
 from segue.work.feature.validations import CHECK
+from segue.work.plans.attempts import ATTEMPT
 
 if TYPE_CHECKING:
     from segue.work.feature.steps import FeatureSteps

@@ -15,7 +15,7 @@ from segue.core.develop import ITERATIONS_MAX, Checkpoint
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
-from segue.work.attempts import ERROR_CHARS_MAX
+from segue.work.plans.attempts import ERROR_CHARS_MAX
 
 if TYPE_CHECKING:
     from segue.work.feature.steps import FeatureSteps

@@ -19,8 +19,8 @@ from segue.engine.accounts import Accounts
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
-from segue.work import config
-from segue.work.zone import zone_here
+from segue.work.agents.zone import zone_here
+from segue.work.settings import config
 
 if TYPE_CHECKING:
     from segue.work.hooks.answering import Call

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from segue.core.machines import PaneState, Trigger
+from segue.engine.outbox import TABLE
 from segue.i18n import _
 from segue.store.changes import Put
 from segue.store.rows import PANES
-from segue.work.notices import row
-from segue.work.outbox import TABLE
+from segue.work.plans.notices import row
 
 if TYPE_CHECKING:
     from segue.work.panes.workers import Worker

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from segue.engine.clock import Clock
+from segue.engine.outbox import TABLE
 from segue.i18n import _
 from segue.store.changes import Put, instant
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import notices, reminders
-from segue.work.outbox import TABLE
+from segue.work import reminders
+from segue.work.plans import notices
 
 GATES = "SELECT * FROM gates WHERE work = ? AND state = 'pending'"
 TOLD = "SELECT about FROM notices WHERE work = ?"

@@ -27,7 +27,7 @@ from segue.store.lock import Lock
 from segue.store.rows import SERVER
 from segue.store.secrets import Secrets
 from segue.store.sqlite import Store
-from segue.work import agents, config
+from segue.work.agents import profiles as agents
 from segue.work.locks import check_held
 from segue.work.phases import act_intake, storage
 from segue.work.phases.commands import Commands
@@ -37,8 +37,9 @@ from segue.work.phases.records import Records
 from segue.work.phases.saving import Saving, Waiting
 from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.types import Types
+from segue.work.plans.runner import AgentRoster, leash
 from segue.work.project import Project
-from segue.work.runner import AgentRoster, leash
+from segue.work.settings import config
 
 
 @dataclass(frozen=True, slots=True)

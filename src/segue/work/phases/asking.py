@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from segue.core.machines import Trigger
 from segue.core.serving import AgentState
 from segue.dialects.events import Asked, DependencyAsked
+from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
 from segue.store.changes import Change, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
 from segue.work.phases import moves
-from segue.work.question_texts import PERMISSION
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

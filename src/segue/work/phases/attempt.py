@@ -9,7 +9,7 @@ from segue.core.plan import Task
 from segue.dialects.events import StepDone, TodosListed, Unsigned
 from segue.engine import attempt as engine_attempt
 from segue.store.rows import RunRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from segue.core.machines import Trigger
 from segue.engine.budget import BUDGET, NO, YES, is_used_up
+from segue.engine.question_texts import text_of
 from segue.store.changes import Change
 from segue.store.rows import SERVER, GateRow, gate_row
 from segue.work.phases import moves
-from segue.work.question_texts import text_of
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

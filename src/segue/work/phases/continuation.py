@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from segue.core.machines import RunState
+from segue.engine.prompts import CONTINUE, interrupted
 from segue.errors import UserError
 from segue.store.changes import Change, Note
 from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 from segue.work.phases import moves
 from segue.work.phases.records import Records
-from segue.work.prompts import CONTINUE, interrupted
 
 
 class GoingOn:

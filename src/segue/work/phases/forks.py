@@ -14,7 +14,7 @@ from segue.core.machines import GateState
 from segue.i18n import _
 from segue.store.changes import Change, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 from segue.work.phases import moves
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.conversations import ConversationHolder, Conversations
 from segue.store.rows import PhaseTaskRow, RunRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 from segue.work.phases import forks
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.redaction import revealed

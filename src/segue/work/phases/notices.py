@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from segue.core.machines import GateState
 from segue.drivers.notify import Notice
+from segue.engine.outbox import Letters, Row
 from segue.i18n import _
 from segue.store.rows import SERVER, GateRow
-from segue.work.notices import headline
-from segue.work.outbox import Letters, Row
 from segue.work.phases.records import Records
+from segue.work.plans.notices import headline
 
 
 class ServerLetters(Letters):

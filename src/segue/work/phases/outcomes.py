@@ -28,11 +28,12 @@ from segue.engine.outcome import (
     reported,
     was_cut_off,
 )
+from segue.engine.prompts import CONTINUE, RESTART, interrupted
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, stamp
 from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 from segue.work.phases import (
     asking,
     blocked_tasks,
@@ -47,7 +48,6 @@ from segue.work.phases import (
 )
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.jobs import fenced_command
-from segue.work.prompts import CONTINUE, RESTART, interrupted
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

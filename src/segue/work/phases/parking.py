@@ -21,7 +21,7 @@ from segue.engine.stand_in import fallback
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.store.rows import AgentRow, ParkRow, PhaseTaskRow, RunRow
-from segue.work.agents import Profile
+from segue.work.agents.profiles import Profile
 from segue.work.phases import asking, moves, prompts
 from segue.work.phases.attempt import Attempt
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segue.dialects.events import Asked, PermissionAsked
+from segue.engine.question_texts import PERMISSION
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.work.answers import ALLOW, ALLOW_TOOL, DENY
-from segue.work.permissions import Grant, Verdict, judge
+from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.damaged_rows import gate_row
-from segue.work.question_texts import PERMISSION
+from segue.work.plans.answers import ALLOW, ALLOW_TOOL, DENY
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

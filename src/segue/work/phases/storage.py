@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from segue.errors import UserError
 from segue.store.sqlite import Store
-from segue.work.storage_outage import CODES, ERRNOS, can_write, is_trouble
+from segue.work.plans.storage_outage import CODES, ERRNOS, can_write, is_trouble
 
 __all__ = ["CODES", "ERRNOS", "can_write", "is_of_database", "is_trouble"]
 

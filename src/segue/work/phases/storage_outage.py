@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from segue.engine.canary import Canaries
 from segue.work.phases import storage
-from segue.work.storage_outage import waits_s
+from segue.work.plans.storage_outage import waits_s
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import GateState, Trigger
 from segue.core.serving import AgentState
+from segue.engine.prompts import permission
+from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
 from segue.store.changes import Change, Drop, Note, instant
 from segue.store.rows import GateRow, PhaseTaskRow
-from segue.work.answers import ALLOW, ALLOW_TOOL
 from segue.work.phases import asking, moves, task_failure
-from segue.work.prompts import permission
-from segue.work.question_texts import PERMISSION
+from segue.work.plans.answers import ALLOW, ALLOW_TOOL
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor

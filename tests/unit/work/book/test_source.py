@@ -10,8 +10,8 @@ import pytest
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
-from segue.work.attempts import Attempt
-from segue.work.source import Steps
+from segue.work.plans.attempts import Attempt
+from segue.work.plans.source import Steps
 
 
 class TwoSteps(Steps):

@@ -26,18 +26,18 @@ from segue.core.machines import GateState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.drivers.notify import Bell, Command, Desktop, Notice, Ntfy, Undelivered, Webhook
+from segue.engine import outbox
+from segue.engine.outbox import Courier, Outbox
 from segue.errors import UserError
 from segue.store import works
 from segue.store.changes import Add, Put, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work import outbox
-from segue.work.channels import read_ways, webhook_secret
-from segue.work.config import NotifySettings
-from segue.work.outbox import Courier, Outbox
 from segue.work.phases import moves
 from segue.work.phases.notices import ServerLetters
 from segue.work.phases.records import Records
+from segue.work.settings.channels import read_ways, webhook_secret
+from segue.work.settings.config import NotifySettings
 
 START = datetime(2026, 11, 16, tzinfo=UTC)
 URL = "http://127.0.0.1:8765"

@@ -14,12 +14,12 @@ import pytest
 
 from kit.clock import HandClock
 from segue.drivers.notify import Notice
+from segue.engine.outbox import Outbox
 from segue.errors import UserError
 from segue.store import works
 from segue.store.changes import Add, Put, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work.outbox import Outbox
 from segue.work.phases import moves
 from segue.work.phases.notices import ServerLetters
 from segue.work.phases.records import Records

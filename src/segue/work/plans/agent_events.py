@@ -1,0 +1,133 @@
+"""What a run under way tells of itself, and what follows at once.
+
+What it comes to is judged when the run has ended (`outcomes.py`): until then every word is
+only noted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.core.limits import needs_person
+from segue.core.machines import RunState
+from segue.dialects.events import (
+    Asked,
+    BlockUnclosed,
+    DependencyAsked,
+    ErrorTold,
+    Event,
+    Finished,
+    Garbled,
+    LimitHit,
+    Opened,
+    PermissionAsked,
+    Retrying,
+    Said,
+    StepDone,
+    ToolUsed,
+    Unsigned,
+    WindowUsed,
+)
+from segue.i18n import _
+from segue.plans.task_edit import TaskEdit
+from segue.work.plans import answers, conversations
+from segue.work.plans.attempts import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.plans.plan_run import PlanRun
+
+
+def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
+    if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
+        return  # a check reports nothing but its exit code
+    now = run.clock.now()
+    is_limit = isinstance(event, LimitHit)
+    attempt.hear(event, now, run.workshop.files.said_at(attempt.run.id, now) if is_limit else now)
+    match event:
+        case Said() | ToolUsed() | StepDone():
+            _at_work(run, attempt, event)
+        case Opened(conversation):
+            conversations.opened(run, attempt, conversation)
+        case Asked() | DependencyAsked():
+            run.stop_to_ask(attempt, event)
+        case PermissionAsked():
+            answers.permission_asked(run, attempt, event)
+        case Finished():
+            run.engine.end_input(attempt.run.id)
+        case _:
+            _hindered(run, attempt, event)
+
+
+def _at_work(run: PlanRun, attempt: Attempt, event: Said | ToolUsed | StepDone) -> None:
+    match event:
+        case Said(text):
+            _spoke(run, attempt, text)
+            run.emit("task_said", task=attempt.task.id, text=text)
+        case ToolUsed(tool, what):
+            run.works(attempt)
+            run.emit("task_said", task=attempt.task.id, text=f"⚙ {tool} {what}".rstrip())
+        case StepDone(n):
+            _step_done(run, attempt, n)
+
+
+def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
+    """What keeps it from its work, or soon will."""
+    match event:
+        case LimitHit():
+            is_last = attempt.limit is event
+            if is_last and needs_person(event.kind):  # that it tries on by itself cannot help
+                run.engine.end_soon(attempt.run.id)
+        case WindowUsed(_kind, share, resets_at):
+            run.accounts.note_used(attempt.run.account, share, resets_at)
+        case Retrying():
+            run.tell(
+                "agent_retrying",
+                task=attempt.task.id,
+                attempt=event.attempt,
+                attempts_max=event.attempts_max,
+                wait_s=event.wait_s,
+                status=event.status,
+                text=event.text,
+            )
+        case ErrorTold():
+            _error_told(run, attempt, event)
+        case BlockUnclosed(name):
+            text = _("{task}: what it wrote as {name} was not closed, and does not count")
+            run.tell("notice", text=text.format(task=attempt.task.id, name=name))
+        case Unsigned(marker, expected) if marker.startswith("["):
+            text = _("{task}: {marker} does not count without the nonce; expected: {expected}")
+            facts = {"task": attempt.task.id, "marker": marker, "expected": expected}
+            run.tell("notice", text=text.format(**facts))
+        case Garbled(why=why) if why:
+            text = _("{task}: what it wrote does not count ({why})")
+            run.tell("notice", text=text.format(task=attempt.task.id, why=why))
+        case _:
+            pass  # garbled text is in the log; a plan's task has no phases
+
+
+def _error_told(run: PlanRun, attempt: Attempt, told: ErrorTold) -> None:
+    """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
+    if told.is_fatal or told.is_pause:  # that it ends well then does not count
+        now = run.clock.now()
+        attempt.report(told, run.workshop.files.said_at(attempt.run.id, now))
+        run.engine.end_soon(attempt.run.id)
+    else:
+        attempt.lines.extend(told.message.splitlines())
+        run.tell("notice", text=f"{attempt.task.id}: {told.message}")
+
+
+def _spoke(run: PlanRun, attempt: Attempt, text: str) -> None:
+    """Whether its words show that it works. Those of a canary may be that the limit is not over."""
+    account, task = attempt.run.account, run.ledger.task_id(attempt.task.id)
+    if run.canaries.is_canary(account, task) and run.words_of(attempt).is_refusal(text):
+        attempt.proof.refused()
+    elif attempt.proof.works:
+        run.works(attempt)
+
+
+def _step_done(run: PlanRun, attempt: Attempt, n: int) -> None:
+    task = attempt.task
+    if 1 <= n <= len(task.steps) and n not in attempt.steps_done:
+        attempt.steps_done.add(n)
+        run.edit(task.id, TaskEdit(steps={n: True}))
+        run.tell("step_done", task=task.id, step=n, text=task.steps[n - 1].text)

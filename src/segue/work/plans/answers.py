@@ -1,0 +1,95 @@
+"""What a person says to an agent that waits: permission to use a tool, and deadlines of answers."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from segue.dialects.events import Asked, PermissionAsked
+from segue.engine import prompts
+from segue.engine.question_texts import PERMISSION, text_of
+from segue.errors import AgentError
+from segue.i18n import _
+from segue.store.rows import GateRow
+from segue.work.agents.permissions import Grant, Verdict, judge
+from segue.work.plans.attempts import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.plans.plan_run import PlanRun
+
+DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
+ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
+
+
+def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> None:
+    """The agent wants to use a tool: answered by the rules, or by a person."""
+    brand = attempt.profile.brand
+    if brand is None or brand.allow is None or brand.deny is None:
+        return
+    root = run.workshop.folder(attempt.task.id)
+    verdict = judge(asked, attempt.profile.settings, _grants(run, attempt.task.id), root)
+    run.tell(
+        "permission_asked",
+        task=attempt.task.id,
+        tool=asked.tool,
+        what=asked.what,
+        verdict=verdict.value,
+    )
+    if verdict is Verdict.ASK:
+        if attempt.has_asked:
+            return  # one question at a time: it asks again for this one
+        attempt.permission = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
+        text = text_of(PERMISSION, attempt.permission)
+        question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
+        run.stop_to_ask(attempt, question)
+        return
+    if verdict is Verdict.ALLOW:
+        answer = brand.allow(asked)
+    else:
+        answer = brand.deny(asked, _("the rules of this project do not allow it"))
+    try:
+        run.engine.send(attempt.run.id, answer)
+    except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more
+        run.tell("notice", text=f"{attempt.task.id}: {error}")
+
+
+def _grants(run: PlanRun, task: str) -> list[Grant]:
+    """What a person allowed this task before, newest answer last."""
+    found = []
+    for about, answer in run.ledger.permissions(task):
+        if answer == ALLOW:
+            found.append(Grant(about["tool"], about["input"]))
+        elif answer == ALLOW_TOOL:
+            found.append(Grant(about["tool"]))
+    return found
+
+
+def as_told(gate: GateRow, answer: str) -> str:
+    """The answer as the agent gets it."""
+    if gate.category == PERMISSION and gate.about:
+        is_given = answer in (ALLOW, ALLOW_TOOL)
+        return prompts.permission(gate.about["tool"], gate.about["what"], is_given=is_given)
+    return answer
+
+
+def deadline(asked: Asked, now: datetime) -> datetime | None:
+    """When the answer that an optional question brings along is taken."""
+    if asked.is_required or asked.preset is None or asked.deadline_s is None:
+        return None
+    return now + timedelta(seconds=asked.deadline_s)
+
+
+def take_defaults(run: PlanRun) -> None:
+    """Optional questions that nobody answered in time take their default."""
+    if run.stopping:
+        return
+    now = run.clock.now()
+    for gate in list(run.ledger.gates.values()):
+        if gate.preset is not None and gate.deadline is not None and gate.deadline <= now:
+            run.questions.withdraw(gate.id)
+            run.tell("gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset)
+            run.go_on_with(gate, gate.preset)
+
+
+def next_deadline(run: PlanRun) -> datetime | None:
+    return min((g.deadline for g in run.ledger.gates.values() if g.deadline), default=None)

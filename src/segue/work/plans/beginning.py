@@ -1,0 +1,125 @@
+"""How a task begins: its run, its conversation, and what its agent is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segue.core.machines import RunState, Trigger
+from segue.core.plan import Resume, Task, TaskState
+from segue.engine import prompts
+from segue.engine.executors import Job
+from segue.errors import AgentError
+from segue.i18n import _
+from segue.store.rows import RunRow
+from segue.work.plans import context_note, conversations, parking
+from segue.work.plans.attempts import Attempt
+
+if TYPE_CHECKING:
+    from segue.work.plans.plan_run import PlanRun
+
+
+def start(run: PlanRun, task_id: str) -> None:
+    """A task begins from its beginning."""
+    task = run.graph.task(task_id)
+    row = run.ledger.tasks[task_id]
+    run.move_task(task_id, TaskState.IN_PROGRESS, Trigger.START)
+    run.mark(task_id, TaskState.IN_PROGRESS)
+    attempt = first_attempt(run, task, row.retries_used + 1)
+    attempt.is_new = True
+
+
+def again(run: PlanRun, task: Task) -> None:
+    """A task that was cut off: from its beginning, unless it asks to go on where it was."""
+    before = _cut_off_run(run, task)
+    if task.resume is Resume.CONVERSATION and before is not None and before.resume_id is not None:
+        attempt = run.new_attempt(
+            task, attempt=before.attempt, resumes=before, purpose=prompts.CONTINUE
+        )
+        run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
+        return
+    run.cut_off[task.id] = before
+    used = max(run.ledger.tasks[task.id].retries_used, task.retries_used)
+    run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
+    run.mark(task.id, TaskState.PENDING)
+    if task.steps:
+        run.clear_steps(task.id)
+    worktrees = run.workshop.worktrees_of(task.id)
+    if worktrees and _conversation(run, task, before) is None:
+        try:
+            worktrees.set_aside(task.id)
+        except AgentError as error:
+            run.tell("notice", text=str(error))
+    run.tell("task_restarted", task=task.id, why=_("it was cut off"))
+
+
+def _cut_off_run(run: PlanRun, task: Task) -> RunRow | None:
+    run.ledger.commit()
+    before = run.ledger.last_run(task.id)
+    return before if before is not None and before.state is RunState.CUT_OFF else None
+
+
+def _conversation(run: PlanRun, task: Task, before: RunRow | None) -> RunRow | None:
+    """The run in whose conversation a task that was cut off begins again. A program that is not
+    known to keep any is told by SEGUE_RESUME that it may have one."""
+    if before is None or task.resume is Resume.FRESH:
+        return None
+    profile = run.agent_for(task)
+    if profile.name != before.agent:
+        return None
+    if profile.brand is None:
+        return before if profile.settings.kind == "command" else None
+    return before if before.resume_id is not None else None
+
+
+def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
+    """A run that begins with its task; in the conversation that the plan says, if in any."""
+    purpose = ""
+    if task.id in run.cut_off:
+        cut_off = run.cut_off.pop(task.id)
+        purpose = prompts.RESTART
+        if (conversation := _conversation(run, task, cut_off)) is not None:
+            return run.new_attempt(task, attempt=number, resumes=conversation, purpose=purpose)
+    before = run.file.goes_on_from(run, task)
+    if before is None:
+        return run.new_attempt(task, attempt=number, purpose=purpose)
+    profile = run.profile_named(before.agent)
+    if profile is None or profile.brand is None or before.resume_id is None:
+        return run.new_attempt(
+            task, attempt=number, conversation=before.conversation, purpose=purpose
+        )
+    error = run.ledger.tasks[task.id].error
+    told = run.workshop.prompt(task, before.nonce, _produced(run, task), error, number)
+    if purpose:
+        told = f"{prompts.interrupted(prompts.RESTART)}\n\n{told}"
+    return run.new_attempt(task, attempt=number, resumes=before, answer=told)
+
+
+def first_job(run: PlanRun, attempt: Attempt) -> Job:
+    """The process of an attempt that is committed: on in its conversation, or with its prompt."""
+    shop = run.workshop
+    conversations.hold(run, attempt)
+    attempt.provided = run.ledger.provided(attempt.task.id)
+    is_restart = attempt.run.purpose == prompts.RESTART
+    if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
+        if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
+            return shop.agent_job(attempt, attempt.profile.brand.compact)
+        return shop.agent_job(attempt, shop.resume_prompt(attempt))
+    is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
+    worktrees = shop.worktrees_of(attempt.task.id)
+    if worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
+        worktrees.make(attempt.task.id)
+    run.file.prepare(attempt)
+    error = run.ledger.tasks[attempt.task.id].error
+    prompt = shop.first_prompt(attempt, _produced(run, attempt.task), error)
+    return shop.agent_job(attempt, context_note.sentence(run, prompt))
+
+
+def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:
+    """What the tasks that it waited for have left behind, in their own words."""
+    found = []
+    for blocker in task.blocked_by:
+        row = run.ledger.tasks.get(blocker)
+        if row is not None and row.summary:
+            title = run.graph.task(blocker).title if blocker in run.graph else ""
+            found.append((f"{blocker}: {title}", row.summary))
+    return found

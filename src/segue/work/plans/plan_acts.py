@@ -1,0 +1,158 @@
+"""The owner of a plan takes in what people want of it: each act once, in one transaction with what
+follows from it.
+
+To park a task whose agent works takes two steps: the agent is ended, and the act waits until the
+park is written down. Whoever starts after a death in between finds the act and does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from segue.core.limits import MANUAL
+from segue.core.plan import TaskState
+from segue.dialects.events import LimitHit
+from segue.engine.acts import CannotError, Verb
+from segue.engine.attempt import ParkedByHand
+from segue.engine.executors import StopWanted
+from segue.i18n import _
+from segue.store.changes import instant
+from segue.store.rows import ActRow
+from segue.work.plans import edits, manual_parks
+from segue.work.plans.manual_parks import ACCOUNT
+from segue.work.plans.questions import retry_failed, skip_failed
+
+if TYPE_CHECKING:
+    from segue.work.plans.attempts import Attempt
+    from segue.work.plans.plan_run import PlanRun
+
+
+def take_in(run: PlanRun) -> bool:
+    """All that waits; whether anything came of it."""
+    has_changed, run.has_acts_left = False, False
+    for act in run.ledger.waiting_acts():
+        try:
+            has_changed |= _CARRIED.get(Verb(act.verb), _unknown)(run, act)
+        except CannotError as why:
+            run.ledger.refuse_act(act, str(why))
+            run.tell("notice", text=str(why))
+            has_changed = True
+    return has_changed
+
+
+def _unknown(run: PlanRun, act: ActRow) -> bool:
+    text = _("`{verb}` is not possible for this kind of work")
+    raise CannotError(text.format(verb=act.verb))
+
+
+# Gates
+
+
+def _settle(run: PlanRun, act: ActRow) -> bool:
+    gate = run.ledger.gates.get(act.gate or "")
+    if gate is None:
+        raise CannotError(_("{id} does not wait any more").format(id=act.gate))
+    run.ledger.take_act(act)
+    run.questions.withdraw(gate.id)
+    run.tell("gate_answered", gate=gate.id, task=gate.task, by=act.actor)
+    run.go_on_with(gate, str(act.data["answer"]))
+    return True
+
+
+# Tasks
+
+
+def _state(run: PlanRun, act: ActRow) -> tuple[str, TaskState]:
+    task = act.task or ""
+    row = run.ledger.tasks.get(task)
+    if row is None:
+        raise CannotError(_("there is no task `{name}` here").format(name=task))
+    return task, row.state
+
+
+def _retry(run: PlanRun, act: ActRow) -> bool:
+    task, state = _state(run, act)
+    if not run.file.decide(run, task, act.verb, lambda: run.ledger.take_act(act)):
+        if state is not TaskState.FAILED or task not in run.graph:
+            raise CannotError(_("{task} has not failed").format(task=task))
+        run.ledger.take_act(act)
+        _forget_question(run, task)
+        retry_failed(run, task)
+    return True
+
+
+def _skip(run: PlanRun, act: ActRow) -> bool:
+    task, state = _state(run, act)
+    if not run.file.decide(run, task, act.verb, lambda: run.ledger.take_act(act)):
+        is_over = state in (TaskState.COMPLETED, TaskState.SKIPPED)
+        if is_over or task not in run.graph:
+            raise CannotError(_("{task} is over already").format(task=task))
+        run.ledger.take_act(act)
+        _forget_question(run, task)
+        skip_failed(run, task)
+        edits.drop_what_is_out_of_our_hands(run)
+    return True
+
+
+def _forget_question(run: PlanRun, task: str) -> None:
+    """What becomes of a failed task is decided: it is not asked about any more."""
+    run.questions.withdraw(f"failed:{task}")
+    for asked in (run.failed_here, run.unanswered):
+        if task in asked:
+            asked.remove(task)
+
+
+# Parks
+
+
+def _until(act: ActRow) -> datetime | None:
+    return instant(act.data["until"]) if act.data.get("until") else None
+
+
+def _park(run: PlanRun, act: ActRow) -> bool:
+    task, _was = _state(run, act)
+    attempt = next((one for one in run.jobs.values() if one.task.id == task), None)
+    if attempt is not None and attempt.finished is None:
+        _end_to_park(run, attempt, act)
+        return False
+    manual_parks.move(run.ledger, run.accounts, act.verb, task, _until(act), run.clock)
+    run.ledger.take_act(act)
+    return True
+
+
+def _end_to_park(run: PlanRun, attempt: Attempt, act: ActRow) -> None:
+    """Its park is written when it has ended; then the act is taken."""
+    run.has_acts_left = True
+    if attempt.ended_for is None:
+        limit = LimitHit(MANUAL, resets_at=_until(act), text=_("by hand"))
+        attempt.ended_for = ParkedByHand(limit)
+        run.engine.end_soon(attempt.run.id)
+
+
+def _wake(run: PlanRun, act: ActRow) -> bool:
+    account = act.data.get(ACCOUNT)
+    if account is None:
+        manual_parks.move(run.ledger, run.accounts, act.verb, act.task or "", None, run.clock)
+    else:
+        manual_parks.wake_account(run.ledger, str(account), run.clock)
+    run.ledger.take_act(act)
+    return True
+
+
+def _stop(run: PlanRun, act: ActRow) -> bool:
+    run.ledger.take_act(act)
+    run.stop(StopWanted(now=False))
+    return True
+
+
+_CARRIED: dict[Verb, Callable[[PlanRun, ActRow], bool]] = {
+    Verb.ANSWER: _settle,
+    Verb.APPROVE: _settle,
+    Verb.RETRY: _retry,
+    Verb.SKIP: _skip,
+    Verb.PARK: _park,
+    Verb.WAKE: _wake,
+    Verb.STOP: _stop,
+}

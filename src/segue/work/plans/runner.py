@@ -1,0 +1,400 @@
+"""`segue run`: from a path to a finished plan. Nothing is written before all was checked."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shlex
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta, tzinfo
+from functools import partial
+from pathlib import Path
+
+from segue.core.leash import Leash, next_instant, parse_quiet
+from segue.core.plan import Task, TaskState
+from segue.drivers.launcher import Launcher
+from segue.drivers.notify import Way
+from segue.drivers.processes import become_subreaper
+from segue.drivers.runs import is_under_way
+from segue.engine import signals
+from segue.engine.accounts import Accounts
+from segue.engine.clock import Clock
+from segue.engine.executors.process import ProcessExecutor
+from segue.engine.outbox import LAST_S, Courier, Outbox, SaidFaults
+from segue.engine.silence import SilenceBounds
+from segue.engine.worktree import Worktrees
+from segue.errors import Problem, UserError
+from segue.i18n import _
+from segue.plans.tasklist import Document
+from segue.store import files
+from segue.store.changes import stamp
+from segue.store.conversations import Conversations
+from segue.store.conversations import folder as conversations_folder
+from segue.store.lock import Lock, Turn
+from segue.store.sqlite import Store
+from segue.work import reminders
+from segue.work.agents import profiles as agents
+from segue.work.agents.profiles import Profile
+from segue.work.agents.zone import zone_here
+from segue.work.locks import check_held, lock_path, notices_lock
+from segue.work.plans import recovery, run_log
+from segue.work.plans.attempts import JobFactory
+from segue.work.plans.finish import INTERRUPTED, Result, finish
+from segue.work.plans.ledger import Ledger
+from segue.work.plans.memory import Memory, in_words
+from segue.work.plans.notices import Told, WorkLetters
+from segue.work.plans.plan_run import Options, PlanRun
+from segue.work.plans.questions import Asker, Questions
+from segue.work.plans.source import Source
+from segue.work.plans.storage_outage import Outage, is_passing, outlast
+from segue.work.project import Project, check_writable, find_plan
+from segue.work.settings import channels, config
+from segue.work.tasklist.planfile import PlanFile
+
+Emit = Callable[..., None]
+FIRST_WAIT_OF_PLANS = timedelta(seconds=1)  # a run may be over soon
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOptions:
+    """What the command line says; None: as the settings say."""
+
+    plan: Path
+    agent: str | None = None
+    jobs: int | None = None
+    on_failed: str = "ask"
+    wait: bool = True
+    isolate: bool = False
+    restart: bool = False
+
+
+class AgentRoster:
+    """The agents of a plan: who does which task."""
+
+    def __init__(
+        self, settings: config.Config, root: Path, environ: Mapping[str, str], default: str | None
+    ) -> None:
+        self._settings = settings
+        self._root = root
+        self._environ = environ
+        self._default = default
+        self._profiles: dict[str, Profile] = {}
+
+    def name_for(self, task: Task) -> str:
+        return task.agent or self._default or self._settings.agent
+
+    def profile_for(self, task: Task) -> Profile:
+        return self.profile(self.name_for(task))
+
+    def profile(self, name: str) -> Profile:
+        if name not in self._profiles:
+            chosen = config.choose_agent(self._settings, name, file=None, line=None)
+            agents.check_environment(chosen, self._environ)
+            self._profiles[name] = agents.profile(chosen, self._root, self._environ)
+        return self._profiles[name]
+
+    def profile_named(self, name: str) -> Profile | None:
+        """The agent of an earlier run, if it can still be had."""
+        try:
+            return self.profile(name)
+        except UserError:
+            return None
+
+    def _placed(self, problem: Problem) -> Problem:
+        """Where an agent that no task names is named, if nothing says where it stands."""
+        named = self._settings.agent_place
+        if problem.file is not None or self._default is not None or named is None:
+            return problem
+        return Problem(problem.code, problem.message, *named, problem.hint)
+
+    def check(self, document: Document) -> list[Problem]:
+        """Every task that is to run needs an agent that is there, and its command."""
+        problems = []
+        for task in document.tasks:
+            if task.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+                continue
+            try:
+                profile = self.profile_for(task)
+            except UserError as error:
+                problem = error.problem
+                if task.agent is None:  # not this line's fault
+                    return [self._placed(problem)]
+                line = document.field_line(task.id, "agent")
+                problems.append(
+                    Problem(problem.code, problem.message, document.file, line, problem.hint)
+                )
+                continue
+            if profile.needs_command and task.run is None:
+                problems.append(_no_command(task, document.file))
+        return problems
+
+
+def _no_command(task: Task, file: str) -> Problem:
+    return Problem(
+        "no_command",
+        _("{task} has no command for the shell agent").format(task=task.id),
+        file,
+        task.line,
+        _("add `- run: COMMAND` or a fenced sh block below it, or choose an agent: --agent NAME"),
+    )
+
+
+def open_plan(
+    wishes: CommandOptions, environ: Mapping[str, str]
+) -> tuple[Project, PlanFile, AgentRoster, config.Config]:
+    """Read and check everything there is to check, touching nothing."""
+    path = find_plan(wishes.plan)
+    project = Project.around(path)
+    settings = config.load(project.root, config.user_file(environ))
+    cast = AgentRoster(settings, project.root, environ, wishes.agent)
+    if wishes.agent is not None:
+        cast.profile(wishes.agent)
+    file = PlanFile(path, str(wishes.plan), cast.check)
+    file.read_first()
+    if file.problems:
+        raise UserError.of(file.problems)
+    return project, file, cast, settings
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a run of any plan gets from whoever starts it."""
+
+    environ: Mapping[str, str]
+    clock: Clock
+    tz: tzinfo
+    command: Sequence[str]
+    emit: Emit
+    asker: Asker | None
+    show: Callable[[PlanRun], None] = lambda run: None
+    pause: Callable[[], None] = lambda: None  # what is shown, when all stands still
+    go_on: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPolicy:
+    """How one plan is run. `place`: where its agents work, if not in the project's folder."""
+
+    options: Options
+    restart: bool = False
+    worktrees: Worktrees | None = None
+    isolates: Callable[[str], bool] = lambda task: True
+    place: Path | None = None
+    finish: Callable[[PlanRun], Result] = finish
+
+
+def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
+    recovery = settings.recovery
+    return Options(
+        jobs=jobs,
+        on_failed=on_failed,
+        wait=wait,
+        waits=recovery.waits,
+        silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
+        budget_usd=settings.leash.budget_usd,
+        limit_patterns=settings.limit_patterns,
+        place=settings.place,
+        reminders=reminders.steps(settings.reviews),
+    )
+
+
+async def run_plan(wishes: CommandOptions, around: Environment) -> Result:
+    """Run a task list, or go on with it."""
+    going_on = replace(wishes, restart=False)
+    return await outlast(
+        lambda is_again: _run_plan(going_on if is_again else wishes, around), around
+    )
+
+
+async def _run_plan(wishes: CommandOptions, around: Environment) -> Result:
+    project, file, cast, settings = open_plan(wishes, around.environ)
+    worktrees = Worktrees(project.root, project.worktrees, file.path)
+    if wishes.isolate:
+        worktrees.check()
+    check_writable(file.path, project)
+    begun: set[str] = set()  # tasks whose work already lies in a worktree
+
+    def is_ours(run: PlanRun) -> None:
+        files.remove_leftovers(file.path)
+        file.spare = lock_path(project, file.path).with_suffix(".plan")
+        if not wishes.restart:
+            rows = run.ledger.tasks.values()
+            under_way = [row.key for row in rows if row.state is TaskState.IN_PROGRESS]
+            begun.update(key for key in under_way if worktrees.is_there(key))
+
+    jobs = wishes.jobs or settings.jobs
+    how = RunPolicy(
+        options(settings, jobs=jobs, on_failed=wishes.on_failed, wait=wishes.wait),
+        restart=wishes.restart,
+        worktrees=worktrees,
+        isolates=lambda task: wishes.isolate or task in begun,
+    )
+    try:
+        return await conduct(file, project, cast, settings, around, how, is_ours)
+    finally:
+        if file.spare is not None:
+            file.spare.unlink(missing_ok=True)
+
+
+async def conduct(
+    source: Source,
+    project: Project,
+    cast: AgentRoster,
+    settings: config.Config,
+    around: Environment,
+    how: RunPolicy,
+    begin: Callable[[PlanRun], None],
+) -> Result:
+    """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
+    clock, environ = around.clock, around.environ
+    tz = zone_here(environ, around.tz, clock.now())
+    ways, missing = channels.read_ways(settings.notify, environ, clock, project.server)
+    launcher = Launcher()
+    await launcher.prepare()  # it starts while the memory is opened
+    store: Store | None = None
+    lock: Lock | None = None
+    try:
+        project.prepare()
+        lock = Lock(lock_path(project, source.path))
+        command = shlex.join(around.command)
+        check_held(lock.take(since=stamp(clock.now()), command=command), source.shown)
+        store = Store.open(project.database)
+        become_subreaper()
+        engine = ProcessExecutor(project.runs, clock, launcher)
+        run = PlanRun(
+            file=source,
+            ledger=Ledger(store, clock, source.path, source.kind),
+            accounts=Accounts(store, clock),
+            engine=engine,
+            clock=clock,
+            workshop=JobFactory(
+                project,
+                environ,
+                agents.passed_on(environ),
+                how.worktrees,
+                settings.recovery.resume_words,
+                how.place,
+                how.isolates,
+                source.path,
+            ),
+            options=how.options,
+            leash=leash(settings.leash, clock, tz),
+            profile_for=cast.profile_for,
+            profile_named=cast.profile_named,
+            questions=Questions(around.asker, engine.tell),
+            held_conversations=Conversations(
+                conversations_folder(environ, project.memory / "conversations"), is_under_way
+            ),
+            has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
+            emit=run_log.logged(project.logs, clock, around.emit),
+            keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
+        )
+        for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
+            run.tell("notice", text=text, is_log=True)
+        begin(run)
+        return await _run(run, engine, around, how, post(run, store, ways, settings, tz))
+    finally:
+        await launcher.close()
+        if store is not None:
+            store.close()
+        if lock is not None:
+            lock.release()
+
+
+async def _run(
+    run: PlanRun,
+    engine: ProcessExecutor,
+    around: Environment,
+    how: RunPolicy,
+    courier: Courier | None,
+) -> Result:
+    with signals.handled(_actions(run, engine, around)):
+        try:
+            engine.watch_plan(run.file.path)
+            engine.watch_bell(run.workshop.project.bell)
+            run.emit("started", path=str(run.file.path))
+            run.budgets_granted = run.ledger.budgets_granted()
+            await recovery.recover(run, restart=how.restart)
+            around.show(run)
+            gc.freeze()  # the plan and the program stay: no need to look through them again
+            await run.loop()
+            result = how.finish(run)
+            run.ledger.flush()
+            if courier is not None:
+                await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
+            return result
+        except BaseException as error:
+            if run.has_begun and is_passing(error):
+                raise Outage(error, run.workshop.project, run.file.path) from error
+            await engine.end_all()
+            told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
+            if told is not None:
+                raise told from error
+            raise
+        finally:
+            if courier is not None:
+                await courier.close(0)
+            await engine.close()
+
+
+def _actions(
+    run: PlanRun, engine: ProcessExecutor, around: Environment
+) -> dict[signal.Signals, Callable[[], object]]:
+    is_gone = False
+
+    def stop() -> None:
+        engine.want_stop(now=False)
+
+    def go_on() -> None:
+        run.go_on()
+        around.go_on()
+
+    def hang_up() -> None:
+        """The terminal was closed. It may be told twice, and nobody is there to be impatient."""
+        nonlocal is_gone
+        if not is_gone:
+            is_gone = True
+            engine.want_stop(now=False)
+
+    return {
+        signal.SIGINT: stop,
+        signal.SIGTERM: stop,
+        signal.SIGHUP: hang_up,
+        signal.SIGTSTP: partial(_stand_still, run, around),
+        signal.SIGCONT: go_on,
+    }
+
+
+def post(
+    run: PlanRun, store: Store, ways: Sequence[Way], settings: config.Config, tz: tzinfo
+) -> Courier | None:
+    """Who brings people outside what they are told; None where no way is set."""
+    if not ways:
+        return None
+    faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
+    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.workshop.project))
+    letters = WorkLetters(store)
+    courier = Courier(
+        Outbox(letters, run.clock, ways, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)
+    )
+    run.told = Told(store, courier.wake)
+    return courier
+
+
+def _stand_still(run: PlanRun, around: Environment) -> None:
+    """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
+    run.pause()
+    around.pause()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:
+    return Leash(
+        max_windows=settings.max_windows,
+        until=next_instant(settings.until, clock.now(), tz) if settings.until else None,
+        quiet=parse_quiet(settings.quiet_hours) if settings.quiet_hours else None,
+        tz=tz,
+        drain_at=settings.drain_at,
+    )

@@ -1,0 +1,180 @@
+"""When the disk, or another program that holds the database, does not let anything be kept.
+
+That is nobody's fault who asked for something, and it passes. Nothing is kept in memory meanwhile:
+agents go on alone, as after the death of their supervisor, and once something can be kept again
+all is taken up as after one. The server waits in its own loop (`work/server/sitting_out.py`); the
+run of a plan is opened anew (`outlast`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from segue.core.plan import MARKS, TaskState
+from segue.drivers.launcher import Launcher
+from segue.drivers.runs import Live, recover
+from segue.engine import signals
+from segue.errors import UserError
+from segue.i18n import _
+from segue.store import usage
+from segue.store.changes import Drop, Put
+from segue.store.rows import IS_OPEN
+from segue.store.sqlite import Store
+from segue.work.plans.finish import INTERRUPTED, Result
+from segue.work.project import Project
+
+if TYPE_CHECKING:
+    from segue.work.plans.runner import Environment
+
+CODES = frozenset({"disk_full", "read_only", "database_busy"})
+ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+LASTING = ("read_only", errno.EROFS)  # what a person must see to, at a terminal that is there
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
+ROOM_BYTES = 65_536
+PROBE = "probe"
+
+
+def is_trouble(error: BaseException) -> bool:
+    """Whether this may pass by itself."""
+    if isinstance(error, UserError):
+        return error.problem.code in CODES
+    return isinstance(error, OSError) and error.errno in ERRNOS
+
+
+def waits_s() -> Iterator[float]:
+    """How long to wait before each look."""
+    wait_s = FIRST_WAIT_S
+    while True:
+        yield wait_s
+        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+
+def can_write(store: Store, folder: Path, now: datetime) -> bool:
+    """Whether both the database and the folder take something; none of it stays."""
+    row: dict[str, str | int | float | bytes | None] = {"key": PROBE, "value": "0" * 4096}
+    try:
+        store.move(Put("settings", row), Drop("settings", {"key": PROBE}), at=now)
+        return _has_room(folder / f".{PROBE}-{os.getpid()}")
+    except (UserError, OSError) as error:
+        if not is_trouble(error):
+            raise
+        return False
+
+
+def _has_room(path: Path) -> bool:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        return os.write(fd, bytes(ROOM_BYTES)) == ROOM_BYTES
+    finally:
+        os.close(fd)
+        with suppress(OSError):
+            path.unlink()
+
+
+# The run of a plan
+
+
+class Outage(Exception):  # noqa: N818 - the word says it
+    """Nothing can be kept while a plan runs. Its agents go on."""
+
+    def __init__(self, why: BaseException, project: Project, plan: Path) -> None:
+        super().__init__(str(why))
+        self.project, self.plan = project, plan
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the run of a plan waits for it."""
+    if isinstance(error, UserError) and error.problem.code in LASTING:
+        return False
+    return is_trouble(error) and getattr(error, "errno", None) not in LASTING
+
+
+async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Environment) -> Result:
+    """Run a plan; when nothing can be kept, wait, and go on with it (`begin(True)`)."""
+    outage: Outage | None = None
+    while True:
+        try:
+            return await begin(outage is not None)
+        except Outage as error:
+            outage = error
+        except (UserError, OSError) as error:
+            if outage is None or not is_passing(error):
+                raise
+        text = _("{why}: Segue waits until it can write again; the agents work on")
+        around.emit("notice", text=text.format(why=outage))
+        if not await _until_writable(outage, around):
+            return await _stop(outage, around)
+        around.emit("notice", text=_("Segue can write again and continues"))
+
+
+async def _until_writable(outage: Outage, around: Environment) -> bool:
+    """False: a person wants it to stop."""
+    stop = asyncio.Event()
+    actions = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop.set)
+    with signals.handled(actions):
+        for wait_s in waits_s():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await stop.wait()
+                    return False
+            if _is_writable(outage.project, around.clock.now()):
+                return True
+    raise AssertionError("it is waited for ever")
+
+
+def _is_writable(project: Project, now: datetime) -> bool:
+    try:
+        project.prepare()
+        store = Store.open(project.database)
+    except (UserError, OSError) as error:
+        if not is_trouble(error):
+            raise
+        return False
+    try:
+        store.wait_at_most(1.0)
+        return can_write(store, project.runs, now)
+    finally:
+        store.close()
+
+
+async def _stop(outage: Outage, around: Environment) -> Result:
+    """The agents end; the marks stay as they are, and the next start goes on from them."""
+    project, launcher = outage.project, Launcher()
+    store = Store.open_readonly(project.database)
+    if store is None:
+        return Result([], [], [], [], [], INTERRUPTED)
+    try:
+        plan = store.one("SELECT id FROM works WHERE path = ?", str(outage.plan))
+        id = plan["id"] if plan else ""
+        sql = f"SELECT id, verify_job FROM runs WHERE work = ? AND {IS_OPEN}"  # noqa: S608 - ours
+        for row in store.all(sql, id):
+            for job in filter(None, (row["id"], row["verify_job"])):
+                claim, end = project.runs / f"{job}.claim", project.runs / f"{job}.end"
+                if isinstance(found := recover(claim, end, job), Live):
+                    await launcher.end(found)
+        tasks = store.all("SELECT key, state FROM tasks WHERE work = ?", id)
+        by = {state: [t["key"] for t in tasks if t["state"] == state] for state in MARKS}
+        done, failed = by[TaskState.COMPLETED], by[TaskState.FAILED]
+        result = Result(done, failed, by[TaskState.SKIPPED], [], [], INTERRUPTED)
+        around.emit(
+            "finished",
+            completed=done,
+            failed=failed,
+            skipped=result.skipped,
+            parked=[],
+            waiting=[],
+            usage=usage.of_plan(store, id),
+            exit=INTERRUPTED,
+        )
+        return result
+    finally:
+        await launcher.close()
+        store.close()
