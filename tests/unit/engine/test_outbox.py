@@ -113,8 +113,8 @@ from pathlib import Path
 from segue.store.lock import Turn
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work.notices import WorkLetters
-from segue.work.outbox import Courier, Outbox
+from segue.work.plans.notices import WorkLetters
+from segue.engine.outbox import Courier, Outbox
 
 class Way:
     name = "kept"

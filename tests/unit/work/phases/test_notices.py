@@ -374,9 +374,9 @@ from pathlib import Path
 from segue.engine.clock import SystemClock
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work.channels import read_ways
-from segue.work.config import NotifySettings
-from segue.work.outbox import Courier, Outbox
+from segue.work.settings.channels import read_ways
+from segue.work.settings.config import NotifySettings
+from segue.engine.outbox import Courier, Outbox
 from segue.work.phases.notices import ServerLetters
 from segue.work.phases.records import Records
 
