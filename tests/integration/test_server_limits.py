@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -143,5 +145,38 @@ def test_a_used_up_budget_is_asked_about_once(house: House) -> None:
             await server.until(lambda: not server.office.supervisor._may_start)
             assert server.desk.task(fourth)["status"] == "pending"
             assert server.desk.inbox()["items"] == [], "until the next start"
+
+    play(scene)
+
+
+def test_a_budget_used_up_by_the_last_run_asks_nobody(house: House) -> None:
+    """What a run cost is reported with its end: nothing is left that could cost more. The next
+    task asks."""
+    init = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "0a0a0a0a-0000-4000-8000-000000000000",
+    }
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "done",
+              "total_cost_usd": 3.0, "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
+    lines = "".join(f"echo {shlex.quote(json.dumps(line))}\n" for line in (init, result))
+    program = house.folder / "player.sh"
+    program.write_text(f"#!/bin/sh\n{lines}until [ -e go ]; do sleep 0.05; done\n", "utf-8")
+    program.chmod(0o755)
+    house.add('[leash]\nbudget_usd = 2.0\n[agents.player]\nkind = "claude"\nmcp = false\n')
+    house.add('command = ["./player.sh"]\n')
+
+    async def scene() -> None:
+        async with house.open(slots=1) as server:
+            office = server.office.supervisor
+            server.new("custom")
+            await server.until(lambda: [a for a in office.attempts.values() if a.finished])
+            await server.until(lambda: not office._may_start)
+            assert office.held == "budget"
+            assert server.desk.inbox()["items"] == []
+            server.new("custom")
+            (gate,) = await server.until(lambda: server.desk.inbox()["items"])
+            assert gate["category"] == "budget"
+            (house.folder / "go").touch()
 
     play(scene)

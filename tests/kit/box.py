@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 from kit.command import SEGUE, Going, Result, start_segue
 from kit.git import git
-from kit.processes import environs, signal_all
+from kit.processes import environs, signal_all, stop_all
 from kit.waiting import until
 
 MARK = re.compile(r"^(?:[-*+]|\d+[.)]) \[(.)\] \**([A-Z]+-?\d[\d-]*)", re.MULTILINE)
@@ -159,8 +158,7 @@ class Box:
 
     def power_cut(self) -> None:
         """Everything of this project dies at the same instant: nobody sees another die."""
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            signal_all(self.left_behind(), number)
+        signal_all(stop_all(self.left_behind))
         for going in self.started:
             if going.process.poll() is None:
                 going.process.wait()
@@ -170,5 +168,10 @@ class Box:
         for going in self.started:
             if going.process.poll() is None:
                 going.kill()
-        for _round in range(3):
-            signal_all(self.left_behind())
+        until(self._kill_left_behind, "the end of all processes")
+
+    def _kill_left_behind(self) -> bool:
+        """Whether nothing was there any more."""
+        left = self.left_behind()
+        signal_all(left)
+        return not left

@@ -14,11 +14,13 @@ from playwright.sync_api import Error as PlaywrightError
 
 from kit.command import start_segue
 from kit.processes import environs, signal_all
+from kit.server import ENDED
 from kit.server import Server as HttpServer
 from kit.waiting import until
 
 TOKEN = "a-token-for-the-page"
 WAIT_S = 60.0
+CONFLICT = 409
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 Json = dict[str, Any]
 
@@ -47,9 +49,15 @@ class Server:
     def stop(self) -> None:
         """Agents outlive their server, so they are ended first."""
         for state in ("pending", "in_progress", "review"):
-            for task in self.api("GET", f"/tasks?status={state}")["items"]:
-                self.api("POST", f"/tasks/{task['id']}/cancel")
+            for task in self._server.items(f"/tasks?status={state}"):
+                self._cancel(task["id"])
         self._server.stop()
+
+    def _cancel(self, id: str) -> None:
+        """A task that has ended since it was listed needs it no more."""
+        answer = self._server.post(f"/tasks/{id}/cancel")
+        if answer.status != CONFLICT or self.state(id) not in ENDED:
+            answer.ok()
 
     def api(self, method: str, path: str, body: Json | None = None) -> Any:
         return self._server.ask(method, path, body).ok()

@@ -5,17 +5,24 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from kit.waiting import until
+
+
+def _stat_of(pid: int) -> list[str]:
+    """Its state, its parent, …; empty when it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    return stat.rpartition(") ")[2].split()
 
 
 def state_of(pid: int) -> str:
     """`R`, `S`, `T`, `Z`…; empty when it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-    return stat.rpartition(") ")[2][:1]
+    return next(iter(_stat_of(pid)), "")
 
 
 def all_stopped(pids: list[int]) -> bool:
@@ -43,9 +50,35 @@ def environ_of(pid: int | str) -> dict[str, str]:
 
 
 def environs() -> dict[int, dict[str, str]]:
-    """Every process that can be looked at: pid → environment."""
-    pids = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return {int(pid): environ for pid in pids if (environ := environ_of(pid))}
+    """Every process that can be looked at: pid → environment.
+
+    One that is just becoming another program (`exec`) shows none for a moment, longer on a busy
+    machine. It counts as its parent's, else it would be missed.
+    """
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    found = {pid: environ_of(pid) for pid in pids}
+    for pid in [pid for pid, environ in found.items() if not environ]:
+        state, parent, *_rest = [*_stat_of(pid), "", "0"]
+        if state not in ("", "Z", "X"):
+            found[pid] = environ_of(parent)
+    return {pid: environ for pid, environ in found.items() if environ}
+
+
+def stop_all(look: Callable[[], Iterable[int]]) -> list[int]:
+    """Stop all that `look` finds, and what they start meanwhile; returns when they stand still."""
+    stopped: set[int] = set()
+
+    def stand_still() -> bool:
+        is_still = all(state_of(pid) in ("T", "t", "Z", "X", "") for pid in stopped)
+        found = set(look())  # later: what stands still starts nothing more
+        if is_still and found <= stopped:
+            return True
+        signal_all(found, signal.SIGSTOP)
+        stopped.update(found)
+        return False
+
+    until(stand_still, "standing still")
+    return sorted(stopped)
 
 
 def signal_all(pids: Iterable[int], number: signal.Signals = signal.SIGKILL) -> None:

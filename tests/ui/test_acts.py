@@ -260,8 +260,8 @@ def test_a_failed_task_is_tried_again_and_deleted(page: Page, server: Server) ->
 
 
 def test_a_checkpoint_is_forked_and_rewound(page: Page, server: Server) -> None:
-    """From a checkpoint a new task begins, or the same goes back."""
-    id = server.task("A report", agent="short", type="report")
+    """From a checkpoint a new task begins, or the same goes back and does its phase again."""
+    id = server.task("A report", agent="writer", type="report")
     server.waits(id, "review")
     page.goto(f"/tasks/{id}")
     page.get_by_text("Restore…").first.click()  # it is saved a moment after the review is there
@@ -273,6 +273,8 @@ def test_a_checkpoint_is_forked_and_rewound(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Fork").first.click()
     expect(page.get_by_text("Forked from")).to_be_visible()
     assert id not in page.url
+    server.reaches(id, "review")
+    server.reaches(page.url.rpartition("/")[2].partition("?")[0], "review")
 
 
 def test_slots_are_set(page: Page, server: Server) -> None:

@@ -86,7 +86,6 @@ MISSING = frozenset(
         "drivers/pane_lock.py",
         "drivers/streams.py",
         "drivers/tmux_answers.py",
-        "drivers/tmux_client.py",
         "drivers/tmux_links.py",
         "drivers/wezterm_cli.py",
         "engine/budget.py",

@@ -1,4 +1,10 @@
-"""One client of a tmux server in control mode, attached to one of its sessions."""
+"""One client of a tmux server in control mode, attached to one of its sessions.
+
+It leaves by giving up its way in, and lets the server end the stream. A server that sees the stream
+end first keeps the client for a while as one that is about to leave, and no longer counts it. If
+the session ends with its last user, it may end in that moment, and tmux crashes over the client
+that is still in it: everything that runs in it is gone.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +21,7 @@ from segue.drivers.tmux_entry import Entry
 from segue.i18n import _
 
 ANSWER_S = 5.0
+LEAVE_S = 2.0  # for the server to let go of a client; one that hangs must not hang us
 ASKS_MAX = 256  # that wait for an answer; a server that lets so many wait is given up
 ATTACHED = "session-changed"
 
@@ -47,11 +54,13 @@ class ControlClient(asyncio.Protocol):
         self._is_attached = False
         self._settled = asyncio.Event()  # attached, or closed before it was
         self._closed = asyncio.Event()
+        self._leaving: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
 
     @property
     def is_open(self) -> bool:
-        return self._transport is not None and not self._transport.is_closing()
+        is_there = self._transport is not None and not self._transport.is_closing()
+        return is_there and self._leaving is None
 
     async def attach(self, entry: Entry, target: str, flags: str) -> None:
         """Attach to a session by its id; PaneError if that cannot be done."""
@@ -75,9 +84,13 @@ class ControlClient(asyncio.Protocol):
             raise PaneError(_("tmux refused to attach to {target}").format(target=target))
 
     def close(self) -> None:
-        """Detach; the rest of it happens in the loop's next turn."""
-        if self._transport is not None:
-            self._transport.abort()
+        """Detach; it is done when the server has let go of it."""
+        if self._transport is None or self._leaving is not None:
+            return
+        self._leaving = self._loop.call_later(LEAVE_S, self._transport.abort)
+        if self._entry is not None:
+            self._entry.leave()
+        self._give_up()
 
     async def wait_closed(self) -> None:
         if self._entry is not None:
@@ -94,7 +107,7 @@ class ControlClient(asyncio.Protocol):
     def begin(self, command: str) -> asyncio.Future[Replies]:
         """The same, without waiting."""
         done: asyncio.Future[Replies] = self._loop.create_future()
-        if self._transport is None or self._transport.is_closing():
+        if self._transport is None or not self.is_open:
             done.set_result(None)
             return done
         ask = _Ask(secrets.token_hex(8), done)
@@ -111,6 +124,8 @@ class ControlClient(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
+        if self._leaving is not None:
+            return
         try:
             heard = self._reader.feed(data)
         except PaneError:  # it makes no sense any more: attach anew
@@ -130,13 +145,19 @@ class ControlClient(asyncio.Protocol):
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._transport = None
+        if self._leaving is not None:
+            self._leaving.cancel()
         if self._entry is not None:
             self._entry.leave()
+        self._give_up()
+        self._closed.set()
+        self._on_closed()
+
+    def _give_up(self) -> None:
+        """Nothing that somebody waits for will come any more."""
         while self._asks:
             self._settle(self._asks.popleft(), None)
         self._settled.set()
-        self._closed.set()
-        self._on_closed()
 
     def _take(self, reply: Reply) -> None:
         if not self._asks:

@@ -134,6 +134,8 @@ class Links:
     async def close(self) -> None:
         """Those that listen go first: the other one keeps the panes going meanwhile."""
         for link in self._links.values():
+            link.client.close()
+        for link in self._links.values():
             await link.leave()
         if self._desk:
             await self._desk.leave()

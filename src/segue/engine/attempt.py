@@ -167,6 +167,12 @@ class Attempt:
         return self.finished is not None and not self.finished.is_error
 
     @property
+    def may_cost_more(self) -> bool:
+        """What an agent costs in all is often reported with its end, a moment before the process
+        has ended: by then it has cost everything."""
+        return self.finished is None
+
+    @property
     def has_last_word(self) -> bool:
         """It said itself how it ended: by an event, or by a report that it failed."""
         is_fatal = any(isinstance(one, ErrorTold) and one.is_fatal for one in self.reports)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from kit.processes import environ_of
+from kit.processes import all_gone
 
 Json = dict[str, Any]
 WAIT_S = 30.0
@@ -83,4 +83,4 @@ def epoch(text: str | None) -> float | None:
 
 def is_alive(pid: int) -> bool:
     """Whether a process lives (and is no zombie)."""
-    return bool(environ_of(pid))
+    return not all_gone([pid])

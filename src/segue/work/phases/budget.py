@@ -76,6 +76,7 @@ def _cost(office: Supervisor) -> float:
 
 def _is_anything_left(office: Supervisor) -> bool:
     """Whether something could cost more."""
-    return bool(office.attempts or office.records.at_work() or office.records.parks()) or bool(
-        office.records.queue()
-    )
+    attempts, records = office.attempts.values(), office.records
+    if any(attempt.may_cost_more for attempt in attempts) or records.parks() or records.queue():
+        return True
+    return bool(set(records.at_work()) - {attempt.run.task for attempt in attempts})

@@ -99,7 +99,8 @@ def _withdraw(run: PlanRun, gate: GateRow) -> None:
 def _costs_more(run: PlanRun) -> bool:
     """Whether anything is left that could."""
     is_waiting = run.frontier.counts[TaskState.PENDING] or run.ledger.parks
-    return bool(is_waiting or any(map(_is_at_work, run.jobs.values())))
+    at_work = filter(_is_at_work, run.jobs.values())
+    return bool(is_waiting or any(attempt.may_cost_more for attempt in at_work))
 
 
 def _is_at_work(attempt: Attempt) -> bool:

@@ -84,6 +84,34 @@ def test_the_question_goes_when_nothing_is_left_to_pay_for(bench: Bench) -> None
     assert not asked(bench)
 
 
+def test_nobody_is_asked_when_the_last_run_reports_its_cost_with_its_end(bench: Bench) -> None:
+    """It cannot cost more, however long its process takes to end."""
+    bench.begin(ONE, budget_usd=20.0)
+    bench.says(Used(1, 1, 30.0), Finished(is_error=False))
+    assert not asked(bench)
+    bench.ends()
+    assert bench.run.is_over()
+    assert not asked(bench)
+
+
+def test_an_end_that_is_reported_asks_about_what_is_left(bench: Bench) -> None:
+    """The run that spent too much is not the last one: the question comes at once."""
+    bench.settings(f"jobs = 1\n{CLAUDE}")
+    bench.begin(TWO, budget_usd=20.0)
+    bench.says(Used(1, 1, 30.0), Finished(is_error=False))
+    assert asked(bench)
+
+
+def test_a_last_run_that_ends_badly_asks_before_its_next_try(bench: Bench) -> None:
+    """Its reported end leaves nothing to pay for; the next try does."""
+    bench.begin(f"{ONE}  - retries: 1\n", budget_usd=20.0)
+    bench.says(Used(1, 1, 30.0), Finished(is_error=True))
+    assert not asked(bench)
+    bench.ends(1)
+    assert len(bench.engine.begun) == 1
+    assert asked(bench)
+
+
 def test_a_next_start_does_not_ask_anew(bench: Bench) -> None:
     """The agent lives on and has not been heard again yet: the question stays as it was."""
     bench.begin(ONE, budget_usd=20.0)
