@@ -96,13 +96,14 @@ class Browsing:
     """One browser for all tests. Now and then it hangs when something of it is to be closed, and
     for that there is no time limit: then it is killed, and the next test gets another one."""
 
-    def __init__(self, playwright: Playwright) -> None:
-        self._playwright = playwright
+    def __init__(self, playwright: Playwright, wait_s: float = WAIT_S) -> None:
+        self._playwright, self._wait_s = playwright, wait_s
         self._browser: Browser | None = None
+        self._killed: list[Browser] = []  # playwright hears of it a bit later
         self._mark = f"SEGUE_TEST_BROWSER={secrets.token_hex(8)}"
 
     def browser(self) -> Browser:
-        if self._browser is None or not self._browser.is_connected():
+        if self._browser is None or self._is_gone(self._browser):
             name, value = self._mark.split("=")
             self._browser = self._playwright.chromium.launch(
                 executable_path=browser_path(),
@@ -112,12 +113,15 @@ class Browsing:
         return self._browser
 
     def close(self, what: Browser | BrowserContext) -> None:
-        late = threading.Timer(WAIT_S, self._kill)
+        """What is left of a browser that was killed cannot be closed, and need not be."""
+        browser = what if isinstance(what, Browser) else what.browser
+        assert browser is not None
+        late = threading.Timer(self._wait_s, self._kill, (browser,))
         late.start()
         try:
             what.close()
         except PlaywrightError:
-            if self.browser().is_connected() and late.is_alive():
+            if not self._is_gone(browser):
                 raise
         finally:
             late.cancel()
@@ -127,9 +131,17 @@ class Browsing:
         if self._browser is not None:
             self.close(self._browser)
 
-    def _kill(self) -> None:
+    def _is_gone(self, browser: Browser) -> bool:
+        return browser in self._killed or not browser.is_connected()
+
+    def _kill(self, browser: Browser) -> None:
+        self._killed.append(browser)
+        signal_all(self.pids())
+
+    def pids(self) -> list[int]:
+        """The processes of the browser."""
         name, value = self._mark.split("=")
-        signal_all(pid for pid, environ in environs().items() if environ.get(name) == value)
+        return [pid for pid, environ in environs().items() if environ.get(name) == value]
 
 
 class Watcher:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect, sync_playwright
 
 from kit.page import TOKEN, WAIT_S, Browsing, Server, Watcher
 
@@ -55,11 +55,16 @@ def server(tmp_path: Path, agents: dict[str, str]) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browsing() -> Iterator[Browsing]:
-    with sync_playwright() as playwright:
-        found = Browsing(playwright)
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as found:
         yield found
-        found.end()
+
+
+@pytest.fixture(scope="session")
+def browsing(playwright: Playwright) -> Iterator[Browsing]:
+    found = Browsing(playwright)
+    yield found
+    found.end()
 
 
 @pytest.fixture
