@@ -17,9 +17,9 @@ class Shell:
     def __init__(self, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
         self._capsys, self._patch = capsys, patch
 
-    def __call__(self, *args: str, said: str = "") -> Result:
-        """`said` is what comes on standard input, which is not a terminal."""
-        self._patch.setattr(sys, "stdin", io.StringIO(said))
+    def __call__(self, *args: str, said: str = "", is_terminal: bool = False) -> Result:
+        """`said` is what comes on standard input."""
+        self._patch.setattr(sys, "stdin", Typed(said) if is_terminal else io.StringIO(said))
         with pytest.raises(SystemExit) as caught:
             main(list(args))
         assert isinstance(caught.value.code, int)
@@ -35,7 +35,7 @@ class Shell:
 
 
 class Typed(io.StringIO):
-    """Standard input that passes for a terminal; each line is what a person types next."""
+    """Standard input that passes for a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -16,14 +16,6 @@ DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # A debt: modules that other tests reach, and none of their own. The list may only shrink.
 MISSING = frozenset(
     [
-        "cli/book_events.py",
-        "cli/choosing.py",
-        "cli/develop.py",
-        "cli/develop_words.py",
-        "cli/here.py",
-        "cli/hook.py",
-        "cli/hooks.py",
-        "cli/live.py",
         "cli/mcp.py",
         "cli/rehearse.py",
         "cli/resume_book.py",
