@@ -25,7 +25,6 @@ MISSING = frozenset(
         "cli/resume_tasklist.py",
         "cli/run.py",
         "cli/serve.py",
-        "cli/status.py",
         "cli/task_acts.py",
         "cli/task_gates.py",
         "cli/task_link.py",
