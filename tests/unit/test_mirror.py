@@ -16,21 +16,11 @@ DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # A debt: modules that other tests reach, and none of their own. The list may only shrink.
 MISSING = frozenset(
     [
-        "cli/mcp.py",
-        "cli/rehearse.py",
-        "cli/resume_book.py",
-        "cli/resume_develop.py",
-        "cli/resume_panes.py",
-        "cli/resume_server.py",
-        "cli/resume_tasklist.py",
-        "cli/run.py",
-        "cli/serve.py",
         "cli/task_acts.py",
         "cli/task_gates.py",
         "cli/task_link.py",
         "cli/task_looks.py",
         "cli/task_words.py",
-        "cli/watch_screens.py",
         "dialects/claude_limits.py",
         "dialects/limits/activity.py",
         "dialects/limits/brands.py",

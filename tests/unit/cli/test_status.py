@@ -116,7 +116,13 @@ def test_the_command_that_continues_it_works_from_here(
 
 def test_accounts_are_told_apart_only_where_there_are_several() -> None:
     def account(name: str, read: int, **more: Any) -> dict[str, Any]:
-        return {"account": name, "usage": usage(read), "state": "open", "parked_until": None, **more}
+        return {
+            "account": name,
+            "usage": usage(read),
+            "state": "open",
+            "parked_until": None,
+            **more,
+        }
 
     one, two = account("claude", 10), account("codex", 20)
     assert status.accounts_in_words([one, account("idle", 0)]) == []
@@ -141,7 +147,12 @@ def test_watch_prints_again_until_nobody_reads(
 ) -> None:
     """In a pipe: a look for each second, and an end by itself."""
     waited: list[float] = []
-    monkeypatch.setattr("segue.cli.status.time.sleep", waited.append)
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        assert len(waited) < 5, "nobody reads it any more"
+
+    monkeypatch.setattr("segue.cli.status.time.sleep", sleep)
     monkeypatch.setattr("segue.cli.status.streams.is_read", lambda: len(waited) < 2)
     said = segue("status", "--watch")
     assert (said.code, said.out.count("Nothing has run here yet."), waited) == (0, 3, [1.0, 1.0])
