@@ -34,7 +34,8 @@ def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: floa
     for task in ("design", "review", "check", "merge"):
         row = run.ledger.tasks.get(task)
         if row is not None and row.state == "failed":
-            lines.append(f"  ✘ {task}: {(row.error or '').splitlines()[0]}")
+            why = (row.error or "").partition("\n")[0]
+            lines.append(f"  ✘ {task}: {why}" if why else f"  ✘ {task}")
     for park in run.ledger.parks.values():
         text = _("{task} resumes at {time}")
         lines.append(

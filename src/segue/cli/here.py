@@ -35,6 +35,8 @@ def show(environ: Mapping[str, str]) -> None:
             if standing.kind == "book":
                 count = ngettext("{n} chapter to write", "{n} chapters to write", n)
             console.echo(f"  {_command(standing)}   ({count.format(n=n)})")
+        if (left := len(fresh) - SHOWN_MAX) > 0:
+            console.echo("  " + _("… and {n} more").format(n=left))
     if not standings:
         _welcome()
     console.echo("\n" + _("All commands: segue --help"))
@@ -43,9 +45,15 @@ def show(environ: Mapping[str, str]) -> None:
 def _command(standing: Standing) -> str:
     """What begins a plan of its kind."""
     shown = shlex.quote(str(standing.path.relative_to(Path.cwd())))
-    if standing.kind == "book":
-        return f"segue write-all {shown}" if standing.path != Path.cwd() else "segue write-all"
-    return f"segue run {shown}"
+    match standing.kind:
+        case "book" if standing.path == Path.cwd():
+            return "segue write-all"
+        case "book":
+            return f"segue write-all {shown}"
+        case "server":  # its path is Segue's own memory
+            return "segue serve"
+        case _:
+            return f"segue run {shown}"
 
 
 def _welcome() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import click
@@ -34,7 +35,8 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> int:
 
     said = answer(event, data, ctx.obj["environ"], datetime.now(UTC))
     if said:
-        os.write(sys.stdout.fileno(), f"{said}\n".encode("utf-8", "replace"))
+        with suppress(OSError):  # the agent is gone, or the disk is full: nobody reads an answer
+            os.write(sys.stdout.fileno(), f"{said}\n".encode("utf-8", "replace"))
     return 0
 
 
@@ -55,6 +57,7 @@ def _read() -> bytes:
     if os.isatty(STDIN):
         return b""
     data = bytearray()
-    while len(data) < BYTES_MAX and (piece := os.read(STDIN, BYTES_MAX - len(data))):
-        data += piece
+    with suppress(OSError):  # as where the pipe ends early: the rest is no JSON, and that is logged
+        while len(data) < BYTES_MAX and (piece := os.read(STDIN, BYTES_MAX - len(data))):
+            data += piece
     return bytes(data)

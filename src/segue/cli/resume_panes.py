@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from segue.cli.resume_server import describe, go_on_with, nothing, question, reset
+from segue.cli.resume_server import describe, go_on_with, nothing, question
+from segue.errors import UserError
 from segue.i18n import _
 from segue.work.resume import Found
 
@@ -18,5 +19,20 @@ def choices(one: Found) -> list[tuple[str, str]]:
     ]
 
 
+def reset(one: Found) -> tuple[dict[str, object], str]:
+    """Nothing is done to all of them at once."""
+    raise _each_by_itself()
+
+
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
-    return go_on_with(one, choice, "watch", environ)
+    if choice not in ("continue", "status"):
+        raise _each_by_itself()
+    return go_on_with(one, choice, "watch", environ, as_json=as_json)
+
+
+def _each_by_itself() -> UserError:
+    return UserError(
+        "usage",
+        _("this can be done for each pane by itself"),
+        hint="segue wake PANE · segue watch",
+    )

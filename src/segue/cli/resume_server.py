@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
+
 from segue.cli import console
 from segue.cli.status import in_words
 from segue.errors import UserError
@@ -41,25 +43,25 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
-    return go_on_with(one, choice, COMMAND, environ)
+    if choice not in ("continue", "status"):
+        raise each_by_itself()
+    return go_on_with(one, choice, COMMAND, environ, as_json=as_json)
 
 
-def go_on_with(one: Found, choice: str, command: str, environ: dict[str, str]) -> int:
-    """Run another command of Segue's in the place of this one."""
+def go_on_with(
+    one: Found, choice: str, command: str, environ: dict[str, str], *, as_json: bool
+) -> int:
+    """Show how it stands; or run another command in the place of this one, in its project."""
     from segue.cli.main import make  # noqa: PLC0415 - the whole tree of commands
 
     root = one.path.parent
-    match choice:
-        case "continue":
-            code = make().main(
-                [command], prog_name="segue", standalone_mode=False, obj={"environ": environ}
-            )
-            return code if isinstance(code, int) else 0
-        case "status":
-            console.echo(in_words([s for s in look(root) if s.kind == one.kind]))
-            return 0
-        case _:
-            raise each_by_itself()
+    if choice == "status":
+        console.echo(in_words([s for s in look(root) if s.kind == one.kind]))
+        return 0
+    args = [command, "--json"] if as_json else [command]
+    with chdir(root):
+        code = make().main(args, prog_name="segue", standalone_mode=False, obj={"environ": environ})
+    return code if isinstance(code, int) else 0
 
 
 def each_by_itself() -> UserError:

@@ -105,9 +105,8 @@ def one(standing: Standing) -> str:
         who = f"{gate['task']}: " if gate["task"] else ""
         lines.append(f"  ❓ {who}{gate['text']}".replace("\n", "\n     "))
     for failed in standing.failed:
-        lines.append(
-            f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")
-        )
+        line = f"  ✘ {failed['task']} {failed['title']}: {failed['error'] or ''}".rstrip(": ")
+        lines.append(line.replace("\n", "\n     "))
     if standing.usage.get("input_tokens"):
         lines.append("  ¤ " + usage_in_words(standing.usage))
     if standing.problem:

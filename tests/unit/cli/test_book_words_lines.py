@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from segue import i18n
-from segue.cli import book_events, book_words
+from segue.cli import book_words
 from segue.core import cells
 from segue.core.book import BookState, Breaker
 from segue.work.book import resuming
@@ -27,39 +27,6 @@ def in_korean() -> Iterator[None]:
 def state(**fields: Any) -> BookState:
     known = {"current_chapter": 3, "completed_chapters": (1, 2), "last_checkpoint": "2026-11-16"}
     return BookState("long-night", 12, total_acts=3, **{**known, **fields})
-
-
-def test_steps_are_called_by_their_chapter() -> None:
-    """The engine's names of steps become those of chapters; other names stay."""
-    assert book_events.step_name("ch12.write.40") == "chapter 12"
-    assert book_events.step_name("ch12.judge.40") == "the judge of chapter 12"
-    assert book_events.step_name("T-001") == "T-001"
-    assert book_events.named({"task": "ch2.write.5", "kind": "x"})["task"] == "chapter 2"
-    facts = {"task": None, "text": "?"}
-    assert book_events.named(facts) is facts
-
-
-def test_a_step_is_told_once() -> None:
-    """A write is told when it begins, a judgement by what it says, an end by what follows."""
-    begun = {"task": "ch2.write.5", "title": "Chapter 2, revision 1", "attempt": 1}
-    assert book_events.STEPS["task_started"](begun) == "▶ Chapter 2, revision 1"
-    assert book_events.STEPS["task_started"]({**begun, "task": "ch2.judge.5"}) is None
-    assert book_events.STEPS["task_completed"](begun) is None
-
-
-def test_a_verdict_is_told_once() -> None:
-    """A rejection with its main reason; that a chapter is good enough is told when it is done."""
-    facts = {"chapter": 2, "score": 61.5, "threshold": 80, "reasons": ["too short", "no end"]}
-    told = book_events.judged(facts)
-    assert told == "⚖ chapter 2: 61.5 points, 80 are needed: too short"
-    assert book_events.judged({**facts, "score": 80}) is None
-    close = book_events.judged({**facts, "score": 79.99, "reasons": []})
-    assert close == "⚖ chapter 2: 79.99 points, 80 are needed"
-
-
-def test_reasons_are_counted() -> None:
-    """The same reason three times is one line."""
-    assert book_events.reasons(["dull", "long", "dull"]) == ["dull (×2)", "long"]
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "밤" * 150, "긴 밤 " * 60, "short"])

@@ -1,0 +1,45 @@
+"""`segue resume` for watched panes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kit.shell import Shell
+from kit.standing import found, stub_command
+
+
+@pytest.fixture
+def work(alone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    memory = alone / ".segue"
+    monkeypatch.setattr("segue.cli.resume.find", lambda path: [found(memory, "panes")])
+    return memory
+
+
+def test_the_choices_are_those_of_panes(segue: Shell, work: Path) -> None:
+    said = segue("resume")
+    assert said.code == 3
+    assert said.out.splitlines()[3:7] == [
+        "  1. go on - segue watch",
+        "  2. wake them now - each with the key w in segue watch",
+        "  3. show the state",
+        "  4. reset - leave them alone: segue watch shows how",
+    ]
+
+
+def test_the_watcher_is_started(segue: Shell, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a program with JSON."""
+    called = stub_command(monkeypatch, "watch")
+    assert segue("resume", "--continue").code == 7
+    assert segue("resume", "--continue", "--json").code == 7
+    assert called == [(work.parent, False), (work.parent, True)]
+
+
+@pytest.mark.parametrize("choice", ["--restart", "--reset"])
+def test_nothing_is_done_to_all_panes_at_once(segue: Shell, work: Path, choice: str) -> None:
+    """What is named is for panes, not for tasks of the server."""
+    error = segue.refused("resume", choice)
+    assert error["code"] == "usage"
+    assert error["message"] == "this can be done for each pane by itself"
+    assert error["hint"] == "segue wake PANE · segue watch"
