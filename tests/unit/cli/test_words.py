@@ -95,7 +95,12 @@ def told_by_work() -> list[tuple[str, frozenset[str], str]]:
     """Each place in work/ that tells an event: its name, the names of its facts, where."""
     found = []
     work = Path(segue.work.__path__[0])
-    of_plans = (work, work / "book", work / "feature")  # those that a reporter shows
+    of_plans = (
+        work / "plans",
+        work / "tasklist",
+        work / "book",
+        work / "feature",
+    )  # those that a reporter shows
     for path in (path for folder in of_plans for path in sorted(folder.glob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         named = constants(tree)
