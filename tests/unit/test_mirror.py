@@ -16,11 +16,6 @@ DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # A debt: modules that other tests reach, and none of their own. The list may only shrink.
 MISSING = frozenset(
     [
-        "cli/task_acts.py",
-        "cli/task_gates.py",
-        "cli/task_link.py",
-        "cli/task_looks.py",
-        "cli/task_words.py",
         "dialects/claude_limits.py",
         "dialects/limits/activity.py",
         "dialects/limits/brands.py",

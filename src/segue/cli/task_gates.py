@@ -13,7 +13,10 @@ from segue.client import Client, ClientError, Json
 from segue.errors import UserError
 from segue.i18n import _
 
-COMMENT = re.compile(r"(?P<file>.+?):(?:(?P<line>\d+):)?\s*(?P<text>[^:].*)", re.DOTALL)
+# A line's number with nothing behind it is no text.
+COMMENT = re.compile(
+    r"(?P<file>[^:].*?):(?:(?P<line>\d+):)?\s*(?P<text>(?!\d+:\s*$)[^:\s].*)", re.DOTALL
+)
 
 
 def told(gate: Json, as_json: bool) -> int:

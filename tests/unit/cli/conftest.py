@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.bench import Bench
+from kit.hand_client import HandClient
 from kit.shell import Shell
 from segue import i18n
 from segue.cli import console
@@ -64,3 +65,11 @@ def owned(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert lock.take(since="2026-03-01T12:00:00.000Z", command="segue run PLAN.md") is None
     yield
     lock.release()
+
+
+@pytest.fixture
+def client(alone: Path, monkeypatch: pytest.MonkeyPatch) -> HandClient:
+    """What `segue task` talks to, in the place of a server."""
+    made = HandClient()
+    monkeypatch.setattr("segue.cli.task_link.connect", lambda url, token, environ: made)
+    return made

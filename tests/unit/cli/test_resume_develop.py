@@ -86,10 +86,13 @@ def test_a_reset_says_where_the_old_state_is_kept(segue: Shell, state: Path) -> 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_a_broken_state_is_written_again_if_a_person_wants_it(
-    segue: Shell, state: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool
+    segue: Shell, state: Path, begun: list[Any], monkeypatch: pytest.MonkeyPatch, is_wanted: bool
 ) -> None:
     """Else it stays as it is; nothing else is offered."""
     state.write_text("phase: [\n")
+    monkeypatch.setattr(
+        "segue.cli.resume_develop.repair", lambda folder, now: state.write_text(STATE)
+    )
     asked: list[str] = []
 
     def confirm(question: str, *, default: bool) -> bool:
@@ -99,8 +102,8 @@ def test_a_broken_state_is_written_again_if_a_person_wants_it(
     monkeypatch.setattr("segue.cli.console.confirm", confirm)
     said = segue("resume", is_terminal=True)
     assert asked == ["Write the state again from Segue's journal?"]
-    assert said.code == (2 if is_wanted else 3), said.said  # the journal knows nothing here
-    assert state.read_text() == "phase: [\n"
+    assert (said.code, len(begun)) == ((4, 1) if is_wanted else (3, 0))
+    assert state.read_text() == (STATE if is_wanted else "phase: [\n")
 
 
 def test_a_complete_feature_names_the_command_for_another(segue: Shell, state: Path) -> None:

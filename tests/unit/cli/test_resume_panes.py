@@ -31,6 +31,7 @@ def test_the_choices_are_those_of_panes(segue: Shell, work: Path) -> None:
 def test_the_watcher_is_started(segue: Shell, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a program with JSON."""
     called = stub_command(monkeypatch, "watch")
+    assert stub_command(monkeypatch, "serve") == []
     assert segue("resume", "--continue").code == 7
     assert segue("resume", "--continue", "--json").code == 7
     assert called == [(work.parent, False), (work.parent, True)]
