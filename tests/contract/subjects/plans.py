@@ -45,6 +45,12 @@ class Plan(Subject):
             if park["task"] in names
         ]
 
+    def park_of(self, task: int) -> Park:
+        """From the event: a short park may be over before `status` has been asked."""
+        self.wait(task, PARKED, unless=[WAITING])
+        parked = [e for e in self.events(task) if e["event"] == "task_parked"][-1]
+        return Park(task, parked["kind"], epoch(parked["wakes_at"]), parked["account"])
+
     def exit_code(self) -> int:
         """Wait until the owner has ended; its exit code."""
         return self.owners[-1].end(60).code
