@@ -85,8 +85,19 @@ def test_a_run_that_does_not_begin_says_why(
     assert str(caught.value) == f"Not started: {why}"
 
 
-def test_a_run_that_dies_without_a_word_is_not_waited_for(starts: Callable[..., Any]) -> None:
+def test_a_run_that_dies_without_a_word_is_not_waited_for(
+    starts: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether anybody has taken note of its end or not."""
+
+    def no_wait(_seconds: float) -> None:
+        raise AssertionError("it is dead")
+
+    monkeypatch.setattr("segue.mcp.background.time.sleep", no_wait)
     gone = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(Refused, match="it said nothing"):
+        starts("", pid=gone.pid)
     gone.wait()
     with pytest.raises(Refused, match="it said nothing"):
         starts("", pid=gone.pid)

@@ -12,6 +12,7 @@ from kit.bench import CLAUDE, Bench
 from kit.questions import asked
 from segue.mcp import person
 from segue.mcp.tools import Refused
+from segue.store.lock import Holder
 
 
 class Desk:
@@ -102,6 +103,16 @@ def test_a_plan_that_cannot_run_is_refused_before_anything_starts(
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
     (bench.root / "BROKEN.md").write_text("- [ ] T-1: a\n- [ ] T-1: b\n")
     assert why in desk.refused("run_plan", **given)
+    assert started == []
+
+
+def test_a_plan_that_runs_is_not_started_again(
+    bench: Bench, desk: Desk, started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
+    holder = Holder(4711, "2026-03-01", "segue run PLAN.md")
+    monkeypatch.setattr("segue.mcp.background.lock.holder", lambda path: holder)
+    assert desk.refused("run_plan", path="PLAN.md").startswith("Already running: process 4711")
     assert started == []
 
 
