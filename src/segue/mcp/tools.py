@@ -59,7 +59,9 @@ class Tool:
         except UserError as error:
             raise Refused(in_words(error)) from error
         except OSError as error:  # a file that went away while it was looked at
-            raise Refused(plain_text(f"{error.filename}: {error.strerror}")) from error
+            why = error.strerror or str(error)
+            where = "" if error.filename is None else f"{error.filename}: "
+            raise Refused(plain_text(f"{where}{why}")) from error
         if isinstance(told, str):
             return plain_text(told)
         return json.dumps(harmless(told), ensure_ascii=False, indent=1)
