@@ -125,7 +125,6 @@ MISSING = frozenset(
         "server/protocol.py",
         "server/rendering.py",
         "server/responses.py",
-        "server/serving.py",
         "server/stream.py",
         "store/rows.py",
         "testing/loopback.py",
