@@ -105,7 +105,6 @@ MISSING = frozenset(
         "server/pages/acts.py",
         "server/pages/assets.py",
         "server/pages/forms.py",
-        "server/pages/gate_acts.py",
         "server/pages/looks.py",
         "server/pages/site.py",
         "server/pages/speech.py",
