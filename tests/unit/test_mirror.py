@@ -108,7 +108,6 @@ MISSING = frozenset(
         "server/pages/looks.py",
         "server/pages/site.py",
         "server/pages/speech.py",
-        "server/pages/texts.py",
         "server/pages/views.py",
         "server/pages/words.py",
         "store/rows.py",
