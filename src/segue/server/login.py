@@ -13,6 +13,7 @@ from segue.server.auth import COOKIE, LOGIN_S, Entrance
 from segue.server.bounds import Meter
 from segue.server.problems import too_many
 
+FIELDS_MAX = 10
 _PAGE = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>Segue</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -36,7 +37,7 @@ def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
 
     @routes.post("/login", include_in_schema=False)
     async def log_in(request: Request) -> Response:
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        fields = _fields(await request.body())
         return enter(request, fields.get("token", [""])[0], fields.get("next", ["/"])[0])
 
     @routes.post("/logout", include_in_schema=False)
@@ -62,6 +63,14 @@ def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
             secure=request.url.scheme == "https",
         )
         return response
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    """None of a form with more fields than ours has: it is not ours."""
+    try:
+        return parse_qs(body.decode("utf-8", "replace"), max_num_fields=FIELDS_MAX)
+    except ValueError:
+        return {}
 
 
 def _page(place: str, said: str = "", status: int = 200) -> Response:

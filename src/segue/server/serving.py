@@ -171,7 +171,7 @@ def check_free(project: Project) -> None:
         return
     place = project.memory / "server" / PLACE_FILE
     url = "?"
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         url = str(json.loads(place.read_text(encoding="utf-8"))["url"])
     text = _("a server already runs for this folder: {url} (process {pid}, since {since})")
     raise UserError(
@@ -256,7 +256,20 @@ def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:
                 file=str(path),
                 hint=_("make it yours alone: chmod 600 {path}").format(path=path),
             )
-        return path.read_text(encoding="ascii").strip(), False
+        return _kept(path), False
     token = secrets.token_urlsafe(32)
     files.replace(path, f"{token}\n".encode(), mode=0o600)
     return token, True
+
+
+def _kept(path: Path) -> str:
+    """The token of an earlier start; the user may have emptied or edited its file."""
+    token = path.read_text(encoding="ascii", errors="replace").strip()
+    if not token or not token.isascii():
+        raise UserError(
+            "token_unusable",
+            _("the token file is empty or damaged"),
+            file=str(path),
+            hint=_("delete it; the next start creates a new one: rm {path}").format(path=path),
+        )
+    return token

@@ -90,8 +90,8 @@ def _answer(desk: Commands, id: str, form: Form) -> None:
 
 def _option(desk: Commands, id: str, number: str) -> str:
     options: list[str] = desk.question(id)["options"]
-    is_there = number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(options)
-    return str(options[int(number) - 1]) if is_there else ""
+    is_number = number.isascii() and number.isdigit() and len(number) < 10
+    return str(options[int(number) - 1]) if is_number and 1 <= int(number) <= len(options) else ""
 
 
 def _provide(desk: Commands, id: str, form: Form) -> None:

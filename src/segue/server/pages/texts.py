@@ -5,6 +5,7 @@ Whatever a template shows passes `shown`; only what is made here comes as markup
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ OUTPUT_BYTES_MAX = 48_000
 OUTPUT_LINES_MAX = 400
 LINKS = ("http://", "https://", "mailto:")
 _MARK_OF_LETTERS = {0x061C: None}  # changes the order of what stands beside it
+_CHANGES = {"+": "added", "-": "removed", "@": "place"}
+_HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
 
 
 class Line(NamedTuple):
@@ -52,11 +55,19 @@ def source(text: str) -> tuple[list[str], int]:
 
 
 def diff(text: str) -> list[Line]:
-    """A unified diff, each line with what it is."""
-    kinds = {"+": "added", "-": "removed", "@": "place"}
+    """A unified diff, each line with what it is. A hunk says how many lines it has: a removed line
+    that begins with two dashes looks like the head of a file."""
     found: list[Line] = []
+    old = new = 0  # lines of the hunk that are still to come
     for line in plain_text(text).split("\n")[:LINES_MAX]:
-        kind = "file" if line.startswith(("+++", "---")) else kinds.get(line[:1], "same")
+        kind = _CHANGES.get(line[:1], "same")
+        if hunk := _HUNK.match(line):
+            old, new = (int(count or 1) for count in hunk.groups())
+        elif old <= 0 and new <= 0:
+            kind = "file" if line.startswith(("+++", "---")) else kind
+        elif not line.startswith("\\"):  # "no newline at end of file"
+            old -= kind != "added"
+            new -= kind != "removed"
         found.append(Line(kind, clipped(line)))
     return found
 
