@@ -16,6 +16,7 @@ NOT_APPLICABLE: Rows = {
     "test_the_fallback_takes_over": {"panes": NO_START},
     "test_the_first_agent_returns_after_the_reset": {"panes": NO_START},
     "test_a_silent_agent_is_ended_and_the_task_continues": {"panes": NOT_OURS},
+    "test_a_long_silence_is_reported_with_what_the_agent_does": {"panes": NOT_OURS},
     "test_a_cut_off_run_learns_of_it_in_its_conversation": {"panes": NOT_OURS},
     "test_a_cut_off_run_without_a_conversation_learns_of_it": {"panes": NOT_OURS},
     "test_a_gate_is_answered_once_from_another_terminal": {

@@ -21,3 +21,13 @@ def test_a_silent_agent_is_ended_and_the_task_continues(subject: Subject) -> Non
     subject.started(0, 2, wait_s=8)
     assert not is_alive(first.pid)
     subject.wait(0, DONE)
+
+
+def test_a_long_silence_is_reported_with_what_the_agent_does(subject: Subject) -> None:
+    """People learn of it, and whether its processes live and have connections; it is left alone."""
+    subject.settings.agent = {"silence_after": "1s"}
+    subject.plays(turn(say("I begin."), hang()))
+    subject.begin()
+    first = subject.started(0)
+    subject.until(lambda: "connections" in subject.transcript(), "the report", 8)
+    assert is_alive(first.pid)

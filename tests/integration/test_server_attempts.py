@@ -14,7 +14,6 @@ import pytest
 
 from kit.office import House, Open, play
 from segue.engine.clock import SystemClock
-from segue.work.phases import silence
 
 OPENED = {"type": "system", "subtype": "init", "session_id": "talk-1"}
 AT_WORK = {
@@ -184,7 +183,7 @@ sys.stdin.readline()
             gate = await server.pending(id, "question")
             office = server.office.supervisor
             office.clock = Tomorrow()
-            silence.look(office)
+            office.silences.look(office.clock.now())
             assert [attempt.is_ending for attempt in office.attempts.values()] == [False]
             office.clock = SystemClock()
             server.desk.answer(gate["id"], "the north sea")

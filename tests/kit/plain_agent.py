@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
+from segue.core.machines import RunState
 from segue.dialects.events import Dialect
 from segue.dialects.text import Text
 from segue.engine.agent import Facts, Start, Wanted
+from segue.engine.attempt import Attempt
+from segue.store.rows import RunRow
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -47,3 +51,13 @@ class PlainAgent:
 STRUCTURED = PlainAgent(name="claude", kind="claude", is_structured=True)
 COMMAND = PlainAgent()
 SHELL = PlainAgent(name="shell", kind="shell", needs_command=True)
+
+
+def run_row(id: str = "run-1", state: RunState = RunState.RUNNING) -> RunRow:
+    """A run of the task T-1."""
+    return RunRow(id, "T-1", 1, "mine", "mine", state, "c-1", "n0nce", None, NOON)
+
+
+def attempt_of(agent: PlainAgent = COMMAND, **more: Any) -> Attempt:
+    """An attempt of such a run."""
+    return Attempt(run=run_row(), profile=agent, **more)

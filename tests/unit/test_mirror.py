@@ -150,7 +150,6 @@ MISSING = frozenset(
         "work/phases/rewind.py",
         "work/phases/saving.py",
         "work/phases/shapes.py",
-        "work/phases/silence.py",
         "work/phases/snapshots.py",
         "work/phases/standing.py",
         "work/phases/storage.py",

@@ -112,15 +112,11 @@ def _permission(f: Facts) -> str | None:
 
 
 def _silent(f: Facts) -> str:
-    text = _("… {task} has said nothing for {time}").format(
-        task=f["task"], time=format_duration(f["seconds"])
-    )
-    if not f["is_alive"]:
-        return text + _("; its process is gone")
-    seen = _("; it runs ({programs}), open connections: {n}").format(
-        programs=", ".join(f["processes"]) or "–", n=f["connections"]
-    )
-    return text + seen + (_("; stopped: {n}").format(n=f["stopped"]) if f["stopped"] else "")
+    from segue.engine.executors import Look  # noqa: PLC0415 - few runs are silent
+    from segue.engine.silence import LongSilence  # noqa: PLC0415
+
+    seen = Look(tuple(f["processes"]), f["stopped"], f["connections"]) if f["is_alive"] else None
+    return LongSilence(f["seconds"], seen).in_words(f["task"])
 
 
 WORDS: dict[str, Callable[[Facts], str | None]] = {

@@ -32,6 +32,7 @@ from segue.dialects.events import (
 from segue.engine.agent import Agent
 from segue.engine.canary import Proof
 from segue.store.conversations import ConversationHolder
+from segue.store.rows import RunRow
 
 LINES_KEPT = 400
 LIMITS_KEPT = 20
@@ -91,6 +92,7 @@ class HeardLimit:
 class Attempt:
     """A run under way, as its owner sees it. A kind of work adds what only it needs."""
 
+    run: RunRow
     profile: Agent
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=LINES_KEPT))
     limits: HeardLimit = field(default_factory=HeardLimit)

@@ -1,4 +1,4 @@
-"""Agents that say nothing: looked at and told of; ended only past a bound that somebody set.
+"""Agents that say nothing: people learn of it; they are ended only past a bound that a person set.
 
 A long silence may be a long thought, a long build or a stream that died without a word.
 Which one it is cannot be known from outside, so nothing is ended by guess.
@@ -6,12 +6,19 @@ Which one it is cannot be known from outside, so nothing is ended by guess.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import Generic, TypeVar
 
+from segue.core.durations import format_duration
+from segue.core.machines import RunState
 from segue.engine.attempt import Attempt, TooSilent
+from segue.engine.executors import Executor, Look
+from segue.i18n import _
 
+A = TypeVar("A", bound=Attempt)
 FINISHED_S = 30.0  # an agent that has said its last word may take so long to end
 
 
@@ -59,3 +66,55 @@ class SilenceBounds:
 
     def _max_s(self, attempt: Attempt) -> float | None:
         return attempt.profile.silence_max_s or self.max_s
+
+
+@dataclass(frozen=True, slots=True)
+class LongSilence:
+    """How long an agent has said nothing, and what its processes do. `seen` is None if it has
+    none."""
+
+    lasted_s: float
+    seen: Look | None
+
+    def in_words(self, task: str) -> str:
+        text = _("… {task} has said nothing for {time}").format(
+            task=task, time=format_duration(round(self.lasted_s))
+        )
+        if self.seen is None:
+            return text + _("; its process is gone")
+        seen = _("; it runs ({programs}), open connections: {n}").format(
+            programs=", ".join(self.seen.processes) or "–", n=self.seen.connections
+        )
+        stopped = _("; stopped: {n}").format(n=self.seen.stopped) if self.seen.stopped else ""
+        return text + seen + stopped
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceWatch(Generic[A]):
+    """Looks at the agents of a work. `attempts`: all that its owner follows and that could speak;
+    `tell` and `end`: what the kind of work does."""
+
+    bounds: SilenceBounds
+    executor: Executor
+    attempts: Callable[[], Iterable[A]]
+    tell: Callable[[A, LongSilence], None]
+    end: Callable[[A], None]
+
+    def next_at(self) -> datetime | None:
+        """When the next silence will have lasted too long, if no agent says a word until then."""
+        due = (self.bounds.due(attempt) for attempt in self._working())
+        return min((at for at in due if at is not None), default=None)
+
+    def look(self, now: datetime) -> None:
+        """Deal with every agent whose time has come."""
+        for attempt in self._working():
+            match self.bounds.look(attempt, now):
+                case Silence.TELL:
+                    lasted_s = (now - (attempt.heard_at or now)).total_seconds()
+                    seen = self.executor.look(attempt.run.id)
+                    self.tell(attempt, LongSilence(lasted_s, seen))
+                case Silence.END:
+                    self.end(attempt)
+
+    def _working(self) -> list[A]:
+        return [one for one in self.attempts() if one.run.state is RunState.RUNNING]

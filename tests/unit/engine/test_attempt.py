@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from kit.plain_agent import COMMAND, NOON
+from kit.plain_agent import COMMAND, NOON, attempt_of
 from segue.dialects.events import (
     Asked,
     ConversationLost,
@@ -32,7 +32,7 @@ FATAL = ErrorTold("fatal", "no disk", "checkpoint_and_fail")
 
 
 def attempt(*events: Event) -> Attempt:
-    made = Attempt(profile=COMMAND)
+    made = attempt_of(COMMAND)
     for event in events:
         made.hear(event, NOON)
     return made

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.plain_agent import COMMAND, NOON, STRUCTURED, PlainAgent
+from kit.plain_agent import COMMAND, NOON, STRUCTURED, PlainAgent, attempt_of
 from segue.dialects.events import Event, Finished, LimitHit
 from segue.dialects.limits import Extra, extra_patterns
 from segue.engine.attempt import Attempt
@@ -29,7 +29,7 @@ def reader(
 
 
 def heard(agent: PlainAgent, *events: Event) -> Attempt:
-    attempt = Attempt(profile=agent)
+    attempt = attempt_of(agent)
     for number, event in enumerate(events):
         attempt.hear(event, NOON + timedelta(seconds=number))
     return attempt

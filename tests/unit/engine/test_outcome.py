@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.plain_agent import COMMAND, NOON, SHELL, STRUCTURED, PlainAgent
+from kit.plain_agent import COMMAND, NOON, SHELL, STRUCTURED, PlainAgent, attempt_of
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
@@ -64,7 +64,7 @@ class Reader:
 
 
 def made(agent: PlainAgent = STRUCTURED, *heard: Any, reports: Any = (), **more: Any) -> Attempt:
-    attempt = Attempt(profile=agent, **more)
+    attempt = attempt_of(agent, **more)
     for event in heard:
         attempt.hear(event, NOON)
     for report in reports:

@@ -6,10 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from kit.plain_agent import NOON, PlainAgent
+from kit.engine import HandEngine
+from kit.plain_agent import NOON, PlainAgent, attempt_of
+from segue.core.machines import RunState
 from segue.dialects.events import Finished, Said
 from segue.engine.attempt import Attempt, Dropped, TooSilent
-from segue.engine.silence import FINISHED_S, Silence, SilenceBounds
+from segue.engine.executors import Look
+from segue.engine.silence import FINISHED_S, LongSilence, Silence, SilenceBounds, SilenceWatch
 
 BOUNDS = SilenceBounds(after_s=600, max_s=3600)
 
@@ -19,7 +22,7 @@ def at(seconds: float) -> object:
 
 
 def heard(agent: PlainAgent | None = None) -> Attempt:
-    attempt = Attempt(profile=agent or PlainAgent())
+    attempt = attempt_of(agent or PlainAgent())
     attempt.hear(Said("…"), NOON)
     return attempt
 
@@ -71,4 +74,48 @@ def test_nobody_listens_to_one_that_is_ended_anyway() -> None:
     attempt = heard()
     attempt.ended_for = Dropped()
     assert BOUNDS.due(attempt) is None
-    assert BOUNDS.due(Attempt(profile=PlainAgent())) is None
+    assert BOUNDS.due(attempt_of()) is None
+
+
+def watch(*attempts: Attempt, seen: Look | None = None) -> tuple[list[LongSilence], list[str]]:
+    """What is told and who is ended at the bounds; `attempts` are all that could speak."""
+    executor = HandEngine()
+    executor.seen = seen
+    told: list[LongSilence] = []
+    ended: list[str] = []
+    watch: SilenceWatch[Attempt] = SilenceWatch(
+        BOUNDS,
+        executor,
+        lambda: attempts,
+        lambda _attempt, silence: told.append(silence),
+        lambda attempt: ended.append(attempt.run.id),
+    )
+    for seconds in (599, 600, 3600, 3601):
+        watch.look(NOON + timedelta(seconds=seconds))
+    return told, ended
+
+
+def test_a_watch_tells_once_and_ends_once() -> None:
+    """With what the processes of the agent do."""
+    seen = Look(("sh",), 0, 1)
+    assert watch(heard(), seen=seen) == ([LongSilence(600.0, seen)], ["run-1"])
+
+
+def test_a_watch_passes_over_runs_that_are_not_at_work() -> None:
+    """What has not begun, or has ended, cannot speak."""
+    attempt = heard()
+    attempt.run.state = RunState.VERIFYING
+    assert watch(attempt) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (None, "… T-1 has said nothing for 10m; its process is gone"),
+        (Look(("sh",), 1, 2), "… T-1 has said nothing for 10m; it runs (sh), open connections: 2;"
+         " stopped: 1"),
+    ],
+)  # fmt: skip
+def test_a_silence_in_words(seen: Look | None, words: str) -> None:
+    """The same for every kind of work."""
+    assert LongSilence(600.0, seen).in_words("T-1") == words

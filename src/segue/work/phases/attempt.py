@@ -8,7 +8,6 @@ from pathlib import Path
 from segue.core.plan import Task
 from segue.dialects.events import StepDone, TodosListed, Unsigned
 from segue.engine import attempt as engine_attempt
-from segue.store.rows import RunRow
 from segue.work.agents.profiles import Profile
 
 
@@ -16,7 +15,6 @@ from segue.work.agents.profiles import Profile
 class Attempt(engine_attempt.Attempt):
     """An attempt at a phase of a task, or at a check or a review of it."""
 
-    run: RunRow
     task: Task  # as its agent is started for it
     profile: Profile
     workspace: Path

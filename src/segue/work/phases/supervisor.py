@@ -47,7 +47,7 @@ from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happening, Heard, Started
 from segue.engine.limit_reader import WordReader
 from segue.engine.outcome import Circumstances, Outcome, outcome
-from segue.engine.silence import SilenceBounds
+from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Note
@@ -62,7 +62,6 @@ from segue.work.phases import (
     progress,
     protocol_faults,
     recovery,
-    silence,
     storage,
     storage_outage,
     task_failure,
@@ -105,6 +104,7 @@ class Supervisor:
     take_in_acts: Callable[[], None] = lambda: None  # what people want from other terminals
     attempts: dict[str, Attempt] = field(default_factory=dict)
     canaries: Canaries = field(init=False)
+    silences: SilenceWatch[Attempt] = field(init=False)
     decisions: Decisions = field(default_factory=Decisions)
     look_at: datetime | None = None  # when deciding again could change something
     granted: set[str] = field(default_factory=set)  # tasks whose turn it is, while it is given
@@ -128,6 +128,9 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.canaries = Canaries(self.accounts)
+        self.silences = SilenceWatch(
+            self.silence, self.engine, self._speaking, self._tell_silence, self.end
+        )
 
     # Committing
 
@@ -181,8 +184,8 @@ class Supervisor:
         if self._may_start or is_due:
             self._may_start = False
             turns.give(self)
-        silence.look(self)
-        due = (timers.next_at(self), self.look_at, silence.next_at(self))
+        self.silences.look(self.clock.now())
+        due = (timers.next_at(self), self.look_at, self.silences.next_at())
         instants = [at for at in due if at is not None]
         self.engine.wake_at(min(instants, default=None))
         for happening in await self.engine.next():
@@ -544,6 +547,16 @@ class Supervisor:
             is_continued=run.resume_id is not None, keeper_deaths=self.keeper_deaths[run.task]
         )
         return outcome(attempt, ended, around, self.words_of(attempt))
+
+    def _speaking(self) -> list[Attempt]:
+        """The agents that could say something: one that stands still cannot."""
+        return [a for a in self.attempts.values() if not a.is_paused and not a.is_ending]
+
+    def _tell_silence(self, attempt: Attempt, silence: LongSilence) -> None:
+        task = attempt.run.task
+        text = silence.in_words(task)
+        logger.warning("run %s: %s", attempt.run.id, text, extra={"task": task})
+        self.tell_output(task, text)
 
     def words_of(self, attempt: Attempt) -> WordReader:
         """Reads what an attempt said about limits, in its zone and by the user's own patterns."""

@@ -39,7 +39,6 @@ MARKER = re.compile(  # an old nonce misleads
 class Attempt(engine_attempt.Attempt):
     """An attempt at a task of a plan."""
 
-    run: RunRow
     task: Task
     profile: Profile
     answer: str | None = None

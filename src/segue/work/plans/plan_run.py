@@ -43,13 +43,14 @@ from segue.engine.executors import (
     Happening,
     Heard,
     Job,
+    Look,
     PlanTouched,
     Started,
     StopWanted,
 )
 from segue.engine.limit_reader import WordReader
 from segue.engine.outcome import Need
-from segue.engine.silence import SilenceBounds
+from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError
 from segue.plans.task_edit import TaskEdit
 from segue.store.conversations import Conversations
@@ -67,7 +68,6 @@ from segue.work.plans import (
     outcomes,
     parking,
     plan_acts,
-    silence,
 )
 from segue.work.plans.attempts import Attempt, JobFactory
 from segue.work.plans.deferred import HeldBack
@@ -133,6 +133,7 @@ class PlanRun:
     cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     canaries: Canaries = field(init=False)
+    silence: SilenceWatch[Attempt] = field(init=False)
     held_back: dict[str, HeldBack] = field(default_factory=dict)  # they wait without a run
     held_told: dict[str, str | None] = field(default_factory=dict)
     has_acts_left: bool = False  # a person wants something that waits for an agent's end
@@ -146,6 +147,13 @@ class PlanRun:
     def __post_init__(self) -> None:
         self._pace = Pace(self.options.marks_every_s)
         self.canaries = Canaries(self.accounts)
+        self.silence = SilenceWatch(
+            self.options.silence,
+            self.engine,
+            self._speaking,
+            self._tell_silence,
+            lambda attempt: self.engine.end_soon(attempt.run.id),
+        )
 
     # The loop
 
@@ -200,10 +208,10 @@ class PlanRun:
                 again_at = now + CANARY_LOOK
         self.decisions = replace(self.decisions, next_at=_nearest(self.decisions.next_at, again_at))
         deferred.look(self)
-        silence.look(self)
+        self.silence.look(now)
         wake = self.decisions.next_at if self.options.wait else None
         remind = self.told.remind(self) if self.told is not None else None
-        silent_at, deadline = silence.next_at(self), answers.next_deadline(self)
+        silent_at, deadline = self.silence.next_at(), answers.next_deadline(self)
         self.engine.wake_at(_nearest(wake, silent_at, deadline, remind))
 
     def _accounts(self) -> Mapping[str, AccountView]:
@@ -533,6 +541,23 @@ class PlanRun:
             self.clock.now(),
             attempt.profile.zone(self.workshop.environ) or self.leash.tz,
             self.options.limit_patterns,
+        )
+
+    def _speaking(self) -> list[Attempt]:
+        """The agents at work; not Segue's own checks of what they did."""
+        return [attempt for job, attempt in self.jobs.items() if job == attempt.run.id]
+
+    def _tell_silence(self, attempt: Attempt, silence: LongSilence) -> None:
+        seen = silence.seen or Look()
+        self.tell(
+            "task_silent",
+            task=attempt.task.id,
+            run=attempt.run.id,
+            seconds=round(silence.lasted_s, 3),
+            is_alive=silence.seen is not None,
+            processes=list(seen.processes),
+            stopped=seen.stopped,
+            connections=seen.connections,
         )
 
     def pause(self) -> None:
