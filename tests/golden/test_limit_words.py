@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from segue.dialects.events import LimitHit
-from segue.dialects.limits.moments import Here
+from segue.dialects.limits.time.moments import Here
 from segue.engine.limit_words import with_words
 
 FOLDER = Path(__file__).parent

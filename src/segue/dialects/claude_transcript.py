@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from segue.dialects import claude_limits
-from segue.dialects.limits import activity, read_limit
+from segue.dialects.limits import read_limit
+from segue.dialects.limits.screen import activity
 from segue.dialects.structured import (
     Object,
     Objects,

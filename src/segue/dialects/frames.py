@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from segue.dialects.limits import activity, chrome, layout
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.menus import menu_of
-from segue.dialects.limits.screen import normalise
+from segue.dialects.limits.screen import activity, chrome, layout
+from segue.dialects.limits.screen.menus import menu_of
+from segue.dialects.limits.screen.rows import normalise
 from segue.dialects.screen import Screen
 
 STATUS_ROWS_MAX = 8

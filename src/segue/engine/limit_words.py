@@ -21,12 +21,12 @@ from segue.core.limits import family, has_instant
 from segue.dialects.events import LimitHit
 from segue.dialects.limits import Detection, Extra, detect
 from segue.dialects.limits.brands import NAMES, brand_of
-from segue.dialects.limits.kinds import waited_for
-from segue.dialects.limits.moments import UNKNOWN_ZONE, Here, Moment
 from segue.dialects.limits.reading import OWN, Reading, read
 from segue.dialects.limits.recovery import names_minute
-from segue.dialects.limits.screen import normalise
-from segue.dialects.limits.when import when
+from segue.dialects.limits.screen.rows import normalise
+from segue.dialects.limits.time.moments import UNKNOWN_ZONE, Here, Moment
+from segue.dialects.limits.time.when import when
+from segue.dialects.limits.wording.kinds import waited_for
 from segue.engine.agent import Agent
 from segue.engine.attempt import Attempt, HeardLimit
 from segue.engine.executors import Ended

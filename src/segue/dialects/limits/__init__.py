@@ -4,11 +4,14 @@
     read_limit(text, "codex", now, tz)               → Limit | None
     extra_patterns(settings)                         → what a user adds
 
-The way of a screen: `screen` (rows), `layout` (blocks and whose they are), `paragraphs` (lines
-as they were before they were wrapped), `reading` (is it a message; `matching`, `phrases`,
-`labels`, `kinds`), `when` (until when; `moments`, `days`, `spans`, `zones`), `detection`. What
-messages look like is data: `patterns` (one `pattern` after the other: `used_up`, `troubles`),
-`words`, `abroad`, `chrome`.
+A screen passes through four rooms:
+
+    screen/    text → rows, blocks and who speaks in them
+    envelope/  what carries a message: log heads, labels, JSON, exceptions, HTTP
+    wording/   which allowance, is it over: tables of words, by language
+    time/      until when
+
+`detection` walks through them from the newest block upwards; `reading` judges one block.
 """
 
 from segue.dialects.limits.detection import PAUSED, Detection, detect

@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
-from segue.dialects.limits import activity, chrome, kinds, labels, layout, words
 from segue.dialects.limits.brands import brand_of
+from segue.dialects.limits.envelope import labels
 from segue.dialects.limits.extra import Extra
-from segue.dialects.limits.layout import Block, Layout
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.menus import Menu, menu_of
-from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.paragraphs import body_of, is_cut, lines
 from segue.dialects.limits.reading import ALONE, LABELS, OWN, SPEECH, Reading, is_warning, read
-from segue.dialects.limits.screen import normalise
-from segue.dialects.limits.when import when
+from segue.dialects.limits.screen import activity, chrome, layout
+from segue.dialects.limits.screen.layout import Block, Layout
+from segue.dialects.limits.screen.menus import Menu, menu_of
+from segue.dialects.limits.screen.paragraphs import body_of, is_cut, lines
+from segue.dialects.limits.screen.rows import normalise
+from segue.dialects.limits.time.moments import Here, Moment
+from segue.dialects.limits.time.when import when
+from segue.dialects.limits.wording import kinds, words
 
 PAUSED = frozenset({"paused", "paused_menu", "paused_self_resuming"})
 RETRY_SHORT_S = 15 * 60.0  # what tries again later than this is a pause

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from segue.dialects.limits.brands import brand_of
-from segue.dialects.limits.kinds import waited_for
-from segue.dialects.limits.moments import Here, Moment
 from segue.dialects.limits.reading import OWN, read
-from segue.dialects.limits.screen import normalise
-from segue.dialects.limits.when import when
+from segue.dialects.limits.screen.rows import normalise
+from segue.dialects.limits.time.moments import Here, Moment
+from segue.dialects.limits.time.when import when
+from segue.dialects.limits.wording.kinds import waited_for
 
 
 class Limit(NamedTuple):

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from segue.dialects.limits import kinds, labels, languages, matching, words
+from segue.dialects.limits.envelope import labels
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.lazy_regex import Clue, Expression
-from segue.dialects.limits.matching import Found
-from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.when import when
+from segue.dialects.limits.time.moments import Here, Moment
+from segue.dialects.limits.time.when import when
+from segue.dialects.limits.wording import kinds, languages, matching, words
+from segue.dialects.limits.wording.matching import Found
 
 # Whose words they are: perhaps the agent's, all there is, the program's own.
 SPEECH, ALONE, OWN = range(3)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from segue.core.limits import Waits, bounded, family, wakes_at
 from segue.dialects.limits.detection import Detection
-from segue.dialects.limits.menus import Menu
+from segue.dialects.limits.screen.menus import Menu
 
 RESUME_TEXT = "계속"
 REMEDIES = {"gemini": "/compress", "qwen": "/compress"}

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from segue.dialects.limits import words
 from segue.dialects.limits.lazy_regex import Clue, Expression
+from segue.dialects.limits.wording import words
 
 HEADS_MAX = 14
 HEAD_CHARS = 120

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from segue.dialects.limits import chrome
-from segue.dialects.limits.languages import eastern_in
 from segue.dialects.limits.lazy_regex import Expression
+from segue.dialects.limits.screen import chrome
+from segue.dialects.limits.wording.languages import eastern_in
 
 ROWS_MAX = 40
 LONG_WORD = 24

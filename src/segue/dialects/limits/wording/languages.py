@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.words import has_any
+from segue.dialects.limits.wording.words import has_any
 
 _EASTERN = Expression("[ぁ-ヿ一-鿿가-힣]")
 

@@ -6,9 +6,9 @@ it was seen in, stands here.
 
 from __future__ import annotations
 
-from segue.dialects.limits.pattern import one
-from segue.dialects.limits.troubles import CONTEXT, DENIED, LOGINS, SERVERS, WIRES
-from segue.dialects.limits.used_up import MONEY, RATE, USAGE, WAITS
+from segue.dialects.limits.wording.pattern import one
+from segue.dialects.limits.wording.troubles import CONTEXT, DENIED, LOGINS, SERVERS, WIRES
+from segue.dialects.limits.wording.used_up import MONEY, RATE, USAGE, WAITS
 
 BRANDS = (
     # Claude Code 1.0 to 2.1

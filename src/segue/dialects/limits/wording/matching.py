@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from segue.dialects.limits.pattern import Pattern
-from segue.dialects.limits.patterns import PATTERNS
-from segue.dialects.limits.phrases import SLOT, Led, Slotted
-from segue.dialects.limits.words import has_any, plain_lower
+from segue.dialects.limits.wording.pattern import Pattern
+from segue.dialects.limits.wording.patterns import PATTERNS
+from segue.dialects.limits.wording.phrases import SLOT, Led, Slotted
+from segue.dialects.limits.wording.words import has_any, plain_lower
 
 BEGIN_CHARS = 16  # more than any `begins` has
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from segue.dialects.limits.moments import Here, Moment
-from segue.dialects.limits.when import when
+from segue.dialects.limits.time.moments import Here, Moment
+from segue.dialects.limits.time.when import when
 
 NEW_YORK = ZoneInfo("America/New_York")
 NOW = datetime(2026, 3, 16, 13, 19, tzinfo=NEW_YORK)  # a Monday, 17:19 UTC

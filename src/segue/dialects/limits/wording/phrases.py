@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from segue.dialects.limits import words
 from segue.dialects.limits.lazy_regex import Expression
+from segue.dialects.limits.wording import words
 
 SLOT = "<limit>"
 WORDS_MAX = 11

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from segue.dialects.limits import words
-from segue.dialects.limits.pattern import ANY_WORD, BE, IS, one
-from segue.dialects.limits.words import alternatives
+from segue.dialects.limits.wording import words
+from segue.dialects.limits.wording.pattern import ANY_WORD, BE, IS, one
+from segue.dialects.limits.wording.words import alternatives
 
 _SERVER = alternatives(words.SERVER)
 _OVERLOADED = alternatives(words.OVERLOADED)

@@ -6,9 +6,9 @@ work is bounded by that, whatever is fed.
 
 from __future__ import annotations
 
-from segue.dialects.limits import words
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
+from segue.dialects.limits.screen.terminal import COLUMNS_MAX, ESCAPE, MOVE, rendered
+from segue.dialects.limits.wording import words
 
 TEXT_CHARS_MAX = 64 * 1024
 ROWS_MAX = 400

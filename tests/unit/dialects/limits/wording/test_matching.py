@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from segue.dialects.limits import matching, words
-from segue.dialects.limits.pattern import Pattern
-from segue.dialects.limits.patterns import PATTERNS
-from segue.dialects.limits.phrases import SLOT
+from segue.dialects.limits.wording import matching, words
+from segue.dialects.limits.wording.pattern import Pattern
+from segue.dialects.limits.wording.patterns import PATTERNS
+from segue.dialects.limits.wording.phrases import SLOT
 
 PHRASES = [(pattern, phrase) for pattern in PATTERNS for phrase in pattern.phrases]
 written = partial(st.from_regex, fullmatch=True)

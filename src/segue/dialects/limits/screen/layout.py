@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from segue.dialects.limits import activity, chrome
-from segue.dialects.limits.paragraphs import had_room, size_of
+from segue.dialects.limits.screen import activity, chrome
+from segue.dialects.limits.screen.paragraphs import had_room, size_of
 
 INPUT_ROWS_MAX = 30
 STATUS_ROWS_MAX = 12

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
-from segue.dialects.limits import zones
-from segue.dialects.limits.days import Clock, Day, clock_at, day_at, weekday_at
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.spans import span_at
+from segue.dialects.limits.time import zones
+from segue.dialects.limits.time.days import Clock, Day, clock_at, day_at, weekday_at
+from segue.dialects.limits.time.spans import span_at
 
 JUST_PASSED = timedelta(minutes=15)
 LONG_PASSED = timedelta(days=60)  # a date without a year that is further back is next year's

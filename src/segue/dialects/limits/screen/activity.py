@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from segue.dialects.limits import chrome
 from segue.dialects.limits.lazy_regex import Clue, Expression
+from segue.dialects.limits.screen import chrome
 
 _IS_BUSY = Clue(
     "to interrupt|to stop|to cancel|…|...",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from segue.dialects.limits.screen import ROWS_MAX, TEXT_CHARS_MAX, normalise
-from segue.dialects.limits.terminal import COLUMNS_MAX, rendered
+from segue.dialects.limits.screen.rows import ROWS_MAX, TEXT_CHARS_MAX, normalise
+from segue.dialects.limits.screen.terminal import COLUMNS_MAX, rendered
 
 
 def test_colours_and_odd_blanks_go() -> None:

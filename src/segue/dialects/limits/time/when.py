@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta, timezone
 
-from segue.dialects.limits import words
-from segue.dialects.limits.languages import is_eastern
 from segue.dialects.limits.lazy_regex import Clue, Expression
-from segue.dialects.limits.moments import Here, Moment, moment_at, seconds_at
-from segue.dialects.limits.spans import span_at
+from segue.dialects.limits.time.moments import Here, Moment, moment_at, seconds_at
+from segue.dialects.limits.time.spans import span_at
+from segue.dialects.limits.wording import words
+from segue.dialects.limits.wording.languages import is_eastern
 
 TEXT_CHARS_MAX = 4_000
 CUES_MAX = 24

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from segue.dialects.limits import words
-from segue.dialects.limits.pattern import IS, one
-from segue.dialects.limits.words import alternatives
+from segue.dialects.limits.wording import words
+from segue.dialects.limits.wording.pattern import IS, one
+from segue.dialects.limits.wording.words import alternatives
 
 _HIT = alternatives(words.HIT)
 _OVER = rf"(?:{alternatives(words.OVER)})(?![\w-])"

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from segue.dialects.limits import chrome, words
-from segue.dialects.limits.layout import is_edge, is_top, unboxed
 from segue.dialects.limits.lazy_regex import Expression
+from segue.dialects.limits.screen import chrome
+from segue.dialects.limits.screen.layout import is_edge, is_top, unboxed
+from segue.dialects.limits.wording import words
 
 ROWS_BELOW_MAX = 8
 QUICK_ROWS = 14

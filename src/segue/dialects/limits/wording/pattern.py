@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from segue.dialects.limits import words
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.words import alternatives
+from segue.dialects.limits.wording import words
+from segue.dialects.limits.wording.words import alternatives
 
 # What the phrases have in common.
 BE = (

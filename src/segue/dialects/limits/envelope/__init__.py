@@ -1,0 +1,1 @@
+"""What carries a message: log heads, labels, JSON, exceptions, HTTP dumps."""

@@ -1,0 +1,1 @@
+"""Until when: instants and lengths of time as messages print them."""
