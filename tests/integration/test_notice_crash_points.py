@@ -9,12 +9,13 @@ second time, with the same id.
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
-import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,63 @@ from kit.crashing import crashing
 
 WORKERS = 4
 PLAN = "- [ ] **T-1**: Break\n  - run: echo too bad; exit 3\n  - retries: 0\n"
+AGENT = """\
+[agents.mine]
+kind = "command"
+command = ["/bin/sh", "-c", 'cat > /dev/null; cd "$SEGUE_PROJECT"; for f in ${SEGUE_CHECKPOINT:+made.txt} ${SEGUE_CHAPTER:+$SEGUE_TARGET}; do echo made > "$f"; done']
+"""
+BOOK = """\
+title = "A short night"
+chapters = 1
+writer = "mine"
+judge_command = ["/bin/sh", "-c", 'echo "{\\"score\\": 90, \\"reasons\\": []}"']
+"""
+DESIGN = """\
+# Design
+
+```yaml checkpoints
+- {"id": "cp-1", "description": "a", "validate": "test -e made.txt", "depends": [], "files": ["made.txt"]}
+```
+"""
+STATE = """\
+phase: IMPLEMENT
+strategy: subagent
+feature: "chat"
+started_at: "2026-02-16T10:00:00"
+updated_at: "2026-02-16T11:30:00"
+checkpoints:
+  cp-1: { status: pending, iteration: 0 }
+"""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A work of a kind, and what it sends. `moments`: those of every change, or of notices only."""
+
+    name: str
+    moments: str
+    files: dict[str, str]
+    words: tuple[str, ...]
+    exit: int
+    sends: tuple[str, ...]
+
+
+KINDS = [
+    Kind(
+        "tasklist", "plan", {"PLAN.md": PLAN}, ("run", "PLAN.md", "--on-failed", "stop"), 1,
+        ("failed", "failed"),
+    ),
+    Kind("book", "notices", {"book.toml": BOOK, "segue.toml": AGENT}, ("write-all",), 0, ("completed",)),
+    Kind(
+        "feature", "notices",
+        {
+            "segue.toml": f'agent = "mine"\n{AGENT}',
+            "docs/design/chat.md": DESIGN,
+            ".develop-workflow/state.yaml": STATE,
+        },
+        ("develop", "--resume"), 0, ("completed",),
+    ),
+]  # fmt: skip
 
 
 class Receiver(ThreadingHTTPServer):
@@ -59,11 +117,10 @@ def receiver() -> Iterator[Receiver]:
     made.server_close()
 
 
-def segue(project: Path, die_at: int) -> int:
+def segue(kind: Kind, project: Path, die_at: int) -> int:
     """How it ended."""
-    words = ("run", "PLAN.md", "--on-failed", "stop")
     home = {"HOME": str(project)}
-    return crashing("plan", project, die_at, *words, ends=(1,), more_env=home)
+    return crashing(kind.moments, project, die_at, *kind.words, ends=(kind.exit,), more_env=home)
 
 
 def marked(project: Path) -> set[str]:
@@ -79,30 +136,35 @@ def marked(project: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_killed_at_any_moment_each_notice_of_a_plan_arrives(
-    worker: int, tmp_path: Path, receiver: Receiver
+    kind: Kind, worker: int, tmp_path: Path, receiver: Receiver
 ) -> None:
     """The failure of a task and the end of the work arrive, once unless Segue was killed between
     the receiver's answer and the mark; a start that has nothing to send repeats nothing."""
+    project = tmp_path / "project"
 
     def afresh() -> None:
-        subprocess.run(["rm", "-rf", tmp_path / ".segue"], check=True)
-        (tmp_path / "PLAN.md").write_text(PLAN)
+        shutil.rmtree(project, ignore_errors=True)
         address = f"http://127.0.0.1:{receiver.server_port}/x"
-        (tmp_path / "segue.toml").write_text(f'[notify]\nchannels = ["webhook:{address}"]\n')
+        notify = f'[notify]\nchannels = ["webhook:{address}"]\n'
+        for name, text in {"segue.toml": "", **kind.files}.items():
+            path = project / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + notify if name == "segue.toml" else text)
         receiver.got.clear()
 
     afresh()
-    assert segue(tmp_path, 0) == 1
-    moments = int((tmp_path / "moments").read_text())
-    assert sorted(event for _id, event in receiver.got) == ["failed", "failed"]
+    assert segue(kind, project, 0) == kind.exit
+    moments = int((project / "moments").read_text())
+    assert sorted(event for _id, event in receiver.got) == sorted(kind.sends)
     for die_at in range(1 + worker, moments + 1, WORKERS):
         afresh()
-        segue(tmp_path, die_at)
-        once = marked(tmp_path)
+        segue(kind, project, die_at)
+        once = marked(project)
         for _start in range(2):
-            assert segue(tmp_path, 0) == 1
+            assert segue(kind, project, 0) == kind.exit
         times = Counter(id for id, _event in receiver.got)
         why = f"killed at moment {die_at} of {moments}: {times}, marked: {once}"
-        assert len(times) == 2, why
+        assert len(times) == len(kind.sends), why
         assert all(times[id] == 1 if id in once else times[id] <= 2 for id in times), why

@@ -2,7 +2,7 @@
 
     python -m kit.crashing KIND N ARGS…
 
-KIND says which changes count (`plan`, `book`). With N = 0 it is never killed. Where it ends by
+KIND says which changes count (`plan`, `book`; `notices`: only what is sent to people). With N = 0 it is never killed. Where it ends by
 itself, it writes the count of moments to `$MOMENTS`.
 """
 
@@ -22,6 +22,7 @@ from segue.cli.main import main
 from segue.drivers import notify
 from segue.engine.accounts import Accounts
 from segue.engine.executors.process import ProcessExecutor
+from segue.engine.outbox import Outbox
 from segue.store import files
 from segue.store.sqlite import Store
 from segue.work.book.folder import BookFolder
@@ -45,6 +46,7 @@ CHANGES: dict[str, tuple[tuple[Any, str], ...]] = {
         (ProcessExecutor, "begin"),
         (ProcessExecutor, "forget"),
     ),
+    "notices": ((Outbox, "send_due"), (Outbox, "_keep"), (notify, "post")),
 }
 
 

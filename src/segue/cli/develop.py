@@ -11,7 +11,7 @@ import click
 
 from segue.cli import console, output, person
 from segue.cli.choosing import choose
-from segue.cli.run import conduct, not_begun
+from segue.cli.run import conduct, not_begun, send_late_notices
 from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Status, Strategy, report
 from segue.errors import UserError
@@ -86,6 +86,7 @@ def command(
     resume = resume or approve  # there is nothing left to ask
     if (resume or is_repair) and not fresh and feature is None and _is_done(there):
         assert there is not None
+        send_late_notices(Project(folder.root), ctx.obj["environ"])
         return _already_done(folder, there[1], as_json=as_json)
     wishes = CommandOptions(
         folder.root,

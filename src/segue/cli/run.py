@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,20 @@ def not_begun(
         }
         JsonReporter().emit("finished", **{**lists, **facts}, usage=used, why=why, exit=code)
     return code
+
+
+def send_late_notices(project: Project, environ: Mapping[str, str]) -> None:
+    """Nothing is left to do, but the run that did it may have been killed before it sent all."""
+    import asyncio  # noqa: PLC0415 - see above
+
+    from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
+    from segue.work.plans import late_notices  # noqa: PLC0415 - see above
+
+    tz = datetime.now().astimezone().tzinfo
+    assert tz is not None
+    asyncio.run(
+        late_notices.send(project, environ, SystemClock(), tz, partial(console.echo, err=True))
+    )
 
 
 async def _conduct(

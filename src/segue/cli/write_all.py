@@ -11,7 +11,7 @@ import click
 from segue.cli import console, output
 from segue.cli.choosing import choose
 from segue.cli.resume_book import damaged, restored
-from segue.cli.run import conduct, not_begun
+from segue.cli.run import conduct, not_begun, send_late_notices
 from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
@@ -88,6 +88,7 @@ def command(
     book = book_of(seen.folder, state, chapters)
     said = None if seen.lost else _nothing_to_do(state, book, only_resume=resume)
     if said is not None:
+        send_late_notices(Project.around(seen.folder.root), ctx.obj["environ"])
         return nothing_written(0, said, seen, as_json=as_json)
     return go(wishes, ctx.obj["environ"], as_json=as_json)
 
