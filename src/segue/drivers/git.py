@@ -11,14 +11,17 @@ Git directories are always named to git, never searched by it.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -55,8 +58,50 @@ KEPT_VALUE = re.compile(r"true|false|input|lf|crlf|native|sha1|sha256")
 HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
+_HELD: ContextVar[Mapping[Path, int]] = ContextVar("_HELD", default={})  # noqa: B039 - never changed
+LOOK_S = 0.02
+
+
 class GitError(AgentError):
     """A git command that did not work, in git's own words."""
+
+
+@contextmanager
+def alone(lock: Path, wait_s: float) -> Iterator[None]:
+    """Hold a lock together with every git command that is run within: a command that outlives a
+    killed Segue keeps it, and the next start waits for that command."""
+    held = _HELD.get()
+    if lock in held:
+        yield
+        return
+    try:
+        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise GitError(f"{lock}: {error.strerror or error}") from error
+    before = None
+    try:
+        _lock(fd, lock, wait_s)
+        before = _HELD.set({**held, lock: fd})
+        yield
+    finally:
+        if before is not None:
+            _HELD.reset(before)
+        os.close(fd)
+
+
+def _lock(fd: int, path: Path, wait_s: float) -> None:
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                text = _("a git command of an earlier start is still at work and holds {lock}")
+                raise GitError(text.format(lock=path)) from error
+            time.sleep(LOOK_S)
+        else:
+            return
 
 
 def environment() -> dict[str, str]:
@@ -115,6 +160,7 @@ class Git:
                 stderr=subprocess.PIPE,
                 timeout=self.timeout_s,
                 check=False,
+                pass_fds=tuple(_HELD.get().values()),
                 **given,
             )
         except subprocess.TimeoutExpired as error:

@@ -10,13 +10,23 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from segue.drivers import git_content as content
-from segue.drivers.git import Git, GitError, Repository, environment, read_small, remove_tree
+from segue.drivers.git import (
+    Git,
+    GitError,
+    Repository,
+    alone,
+    environment,
+    read_small,
+    remove_tree,
+)
 from segue.drivers.git_content import Conflict
 from segue.errors import UserError
 from segue.i18n import _
@@ -25,6 +35,24 @@ __all__ = ["Conflict", "Worktrees"]
 
 GIT_NEEDED = (2, 38)  # the first that merges without touching files
 LOCK_S = 5.0  # another git command is over after so long, or it was killed and left its lock
+EARLIER_S = 20.0  # a git command of a start that was killed is over after so long
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _alone(
+    method: Callable[Concatenate[Worktrees, P], T],
+) -> Callable[Concatenate[Worktrees, P], T]:
+    """Never beside a git command of an earlier start, which may outlive a killed Segue."""
+
+    @wraps(method)
+    def locked(self: Worktrees, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with alone(self.lock, EARLIER_S):
+            return method(self, *args, **kwargs)
+
+    return locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +100,17 @@ class Worktrees:
         found = Repository.around(self.root)
         return self.path(task) / (self.root.relative_to(found.top) if found else "")
 
+    @property
+    def lock(self) -> Path:
+        return self.folder / f".{self._plan_name}.lock"
+
+    def _unfilled(self, task: str) -> Path:
+        """Stands beside a worktree until all its files are in it: no agent was in it before."""
+        return self.path(task).with_name(f".{_safe(task)}.unfilled")
+
     # Making and ending
 
+    @_alone
     def make(self, task: str) -> Path:
         """A fresh worktree from the current state of the project's branch."""
         path, branch, project = self.path(task), self.branch(task), self._project()
@@ -81,14 +118,20 @@ class Worktrees:
         with _in_words(path):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
+            self._unfilled(task).touch()
         head = self._head(project)
         project.refs()("worktree", "add", "-q", "--no-checkout", "-b", branch, str(path), head)
         content.fill(self._worktree(task), head)
+        with _in_words(path):
+            self._unfilled(task).unlink()
         return path
 
+    @_alone
     def set_aside(self, task: str) -> None:
         """End a worktree whose work was not merged; its branch keeps what was done."""
-        if self.has(task):
+        if self._unfilled(task).exists():
+            self._remove_unfilled(task)
+        elif self.has(task):
             self.commit(task, f"{task}: left unfinished")
             with suppress(Conflict):  # then each of the two is on a branch
                 self.take_back(task)
@@ -99,6 +142,14 @@ class Worktrees:
         if (tip := self._tip(branch)) is not None:
             self._put_aside(branch, tip)
 
+    def _remove_unfilled(self, task: str) -> None:
+        for record in self._records(task):
+            remove_tree(record)
+        remove_tree(self.path(task))
+        with _in_words(self.path(task)):
+            self._unfilled(task).unlink()
+
+    @_alone
     def keep_folder(self, task: str) -> Path:
         """Move what is no worktree (any more) out of the way, as it is; where it is then. Its
         `.git` gets another name: git would follow it."""
@@ -113,6 +164,7 @@ class Worktrees:
             remove_tree(record)
         return kept
 
+    @_alone
     def close(self, task: str) -> None:
         """Remove the worktree; the branch stays. It leaves its place in one step: half a worktree
         would look as if its agent had changed it."""
@@ -179,6 +231,7 @@ class Worktrees:
 
     # Bringing the work home
 
+    @_alone
     def commit(self, task: str, message: str) -> None:
         """What the agent did not commit is committed; the plan's file is Segue's alone: it is
         as it was where the branch began, whatever the agent made of it."""
@@ -188,6 +241,7 @@ class Worktrees:
         base = self._head(project)
         content.commit_all(self._worktree(task), message, kept=plan, base=base)
 
+    @_alone
     def take_back(self, task: str) -> None:
         """Bring the branch to where the agent has committed: it may have left it for another, or
         for none. Where both have gone on, neither is the whole work: no merge, nothing lost."""
@@ -206,6 +260,7 @@ class Worktrees:
             text = _("the agent has committed on its own branch and, apart from it, on {other}")
             raise Conflict([], text.format(other=other))
 
+    @_alone
     def merge(self, task: str, message: str) -> None:
         """Bring the branch into the project's own; done twice, it changes nothing."""
         branch, project = self.branch(task), self._project()
