@@ -29,8 +29,8 @@ from segue.drivers.panes import (
     PaneGoneError,
 )
 from segue.drivers.processes import is_alive, start_time
-from segue.drivers.tmux import TmuxPanes, default_socket
-from segue.drivers.tmux_control import Reply
+from segue.drivers.tmux.control_mode import Reply
+from segue.drivers.tmux.host import TmuxPanes
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -133,7 +133,7 @@ def test_a_watcher_that_stands_still_holds_up_nobody(tmux: Tmux) -> None:
 
 WATCH = (
     "import asyncio, os, sys\nfrom pathlib import Path\n"
-    "from segue.drivers.tmux import TmuxPanes\n"
+    "from segue.drivers.tmux.host import TmuxPanes\n"
     "async def main():\n"
     "    async with TmuxPanes(Path(sys.argv[1]), environ=os.environ): await asyncio.sleep(99)\n"
     "asyncio.run(main())"
@@ -543,7 +543,7 @@ def test_clients_that_end_during_a_look_are_no_end_of_the_server(tmux: Tmux) -> 
     tmux.room("one", "cat")
 
     async def scene(seen: Seen) -> None:
-        ask, fails = seen.panes._links.ask, 2
+        ask, fails = seen.panes._clients.ask, 2
 
         async def failing(command: str, *, is_read: bool = True) -> list[Reply]:
             nonlocal fails
@@ -552,7 +552,7 @@ def test_clients_that_end_during_a_look_are_no_end_of_the_server(tmux: Tmux) -> 
                 raise HostGoneError("not now")
             return await ask(command, is_read=is_read)
 
-        seen.panes._links.ask = failing  # type: ignore[method-assign]
+        seen.panes._clients.ask = failing  # type: ignore[method-assign]
         pane = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "cat")
         await seen.until(lambda: pane in seen.appeared())
         assert fails == 0
@@ -593,7 +593,7 @@ def test_two_watchers_see_the_same(tmux: Tmux) -> None:
 
 def test_a_server_that_stands_still(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not answer: that is told as such, in time, and everything goes on afterwards."""
-    monkeypatch.setattr("segue.drivers.tmux_client.ANSWER_S", 0.3)
+    monkeypatch.setattr("segue.drivers.tmux.client.ANSWER_S", 0.3)
     pane = tmux.room("one", "cat")
     server = int(tmux("display-message", "-p", "#{pid}"))
 
@@ -647,39 +647,3 @@ def test_the_agent_of_a_pane(tmux: Tmux) -> None:
         await until_it_is(None)
 
     play(tmux, scene)
-
-
-def test_tmux_is_not_installed(tmp_path: Path) -> None:
-    """That is a host that is gone, with words."""
-
-    async def main() -> None:
-        program = str(tmp_path / "tmux")
-        async with TmuxPanes(tmp_path / "s", program=program, environ=os.environ) as panes:
-            event = await anext(panes.events())
-            assert isinstance(event, HostGone)
-            assert "not installed" in event.reason
-
-    asyncio.run(main())
-
-
-def test_an_old_tmux_is_told(tmp_path: Path) -> None:
-    """One whose clients would hold up panes is not used."""
-    program = tmp_path / "tmux"
-    program.write_text("#!/bin/sh\necho 'S $0 1700000000 0 0 3.1c 77:1700000000'\n")
-    program.chmod(0o755)
-
-    async def main() -> None:
-        async with TmuxPanes(tmp_path / "s", program=str(program), environ=os.environ) as panes:
-            event = await anext(panes.events())
-            assert isinstance(event, HostGone)
-            assert "3.1c" in event.reason
-
-    asyncio.run(main())
-
-
-def test_the_server_that_is_meant_by_default() -> None:
-    """The one around us; else the user's own, in the folder that tmux would use."""
-    uid = os.getuid()
-    assert default_socket({"TMUX": "/run/x/sock,123,0"}) == Path("/run/x/sock")
-    assert default_socket({"TMUX_TMPDIR": "/run/y"}) == Path(f"/run/y/tmux-{uid}/default")
-    assert default_socket({}) == Path(f"/tmp/tmux-{uid}/default")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from kit.waiting import WAIT_S, until, until_async
 from segue.drivers.panes import PaneAppeared, PaneChanged, PaneEvent
-from segue.drivers.tmux import TmuxPanes
+from segue.drivers.tmux.host import TmuxPanes
 
 QUIET_S = 1.5  # longer than the longest rest of a pane that was busy
 # A program that takes bytes as they come and keeps them in a file.

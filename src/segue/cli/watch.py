@@ -24,8 +24,8 @@ from segue.dialects.limits.brands import NAMES
 from segue.drivers import claude_files
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.panes import Panes
-from segue.drivers.tmux import TmuxPanes
-from segue.drivers.wezterm import WeztermPanes
+from segue.drivers.tmux.host import TmuxPanes
+from segue.drivers.wezterm.host import WeztermPanes
 from segue.engine import signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock

@@ -22,8 +22,8 @@ from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower, Turns
 from segue.drivers.inotify import ANYTHING, FolderWatch
 from segue.drivers.launcher import Launcher
-from segue.drivers.look import look_below
 from segue.drivers.masking import Masker
+from segue.drivers.process_activity import activity_below
 from segue.drivers.runs import Live, Order
 from segue.engine import bell
 from segue.engine.alarm import Alarm
@@ -170,7 +170,7 @@ class ProcessExecutor:
         live = self._at_work(job)
         if live is None or not processes.is_alive(live.keeper, live.started):
             return None
-        seen = look_below(live.keeper)
+        seen = activity_below(live.keeper)
         return Look(seen.names, seen.stopped, seen.connections)
 
     def _at_work(self, job: str) -> Live | None:
@@ -325,10 +325,10 @@ class ProcessExecutor:
     def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
         """Of very many lines at once only the last ones: nobody can follow, the log has them all,
         and whoever is behind must not fall further behind."""
-        room = SAID_MAX if self._inbox.qsize() < INBOX_FULL else SAID_LEAST
-        if len(events) <= room:
+        session = SAID_MAX if self._inbox.qsize() < INBOX_FULL else SAID_LEAST
+        if len(events) <= session:
             return events
-        excess = sum(isinstance(event, Said) for event in events) - room
+        excess = sum(isinstance(event, Said) for event in events) - session
         kept = []
         for event in events:
             if excess > 0 and isinstance(event, Said):

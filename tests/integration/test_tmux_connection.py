@@ -17,8 +17,8 @@ from kit.tmux import Seen, Tmux, a_server, play
 from kit.waiting import until
 from segue.drivers.panes import PaneError
 from segue.drivers.processes import is_alive, start_time
-from segue.drivers.tmux import TmuxPanes
-from segue.drivers.tmux_entry import entry_to
+from segue.drivers.tmux.connection import connection_to
+from segue.drivers.tmux.host import TmuxPanes
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -29,8 +29,8 @@ VISITOR = """
 import asyncio, os, sys
 from pathlib import Path
 from segue.drivers.processes import is_alive, start_time
-from segue.drivers.tmux import TmuxPanes
-from segue.drivers.tmux_entry import entry_to
+from segue.drivers.tmux.host import TmuxPanes
+from segue.drivers.tmux.connection import connection_to
 
 async def visit():
     while True:
@@ -146,8 +146,8 @@ def test_newer_servers_are_entered_by_their_own_program(
 ) -> None:
     """Its clients are processes which the keys of our terminal do not reach."""
     monkeypatch.setattr(
-        "segue.drivers.tmux_links.entry_to",
-        lambda path, _version, program, env: entry_to(path, version, program, env),
+        "segue.drivers.tmux.clients.connection_to",
+        lambda path, _version, program, env: connection_to(path, version, program, env),
     )
     pane = tmux.room("one", "cat")
 

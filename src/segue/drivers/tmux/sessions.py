@@ -6,19 +6,22 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_ROOMS = (
+_SESSIONS = (
     "#{session_id} #{session_activity} #{destroy-unattached} #{exit-unattached} #{version}"
     " #{pid}:#{start_time}"
 )
 _CLIENTS = "#{session_id} #{client_flags}"
-ROOMS_COMMAND = f"list-sessions -F 'S {_ROOMS}' ; list-clients -F 'C {_CLIENTS}'"
-ROOMS_ARGV = ("list-sessions", "-F", f"S {_ROOMS}", ";", "list-clients", "-F", f"C {_CLIENTS}")
+SESSIONS_COMMAND = f"list-sessions -F 'S {_SESSIONS}' ; list-clients -F 'C {_CLIENTS}'"
+SESSIONS_ARGV = (
+    *("list-sessions", "-F", f"S {_SESSIONS}", ";"),
+    *("list-clients", "-F", f"C {_CLIENTS}"),
+)
 _OFF = ("", "0", "off")
 _LISTENS = {"control-mode", "ignore-size"}
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TmuxSession:
     """A session of the server. `is_for_users`: it ends when nobody is attached to it."""
 
     id: str
@@ -28,20 +31,22 @@ class Room:
     server: str  # which one: after another start the same ids mean other sessions and panes
 
 
-def rooms_of(lines: Iterable[str]) -> tuple[list[Room], set[str]]:
+def sessions_of(lines: Iterable[str]) -> tuple[list[TmuxSession], set[str]]:
     """The sessions, and the ids of those that somebody uses who is not there only to listen."""
-    rooms: list[Room] = []
+    sessions: list[TmuxSession] = []
     used: set[str] = set()
     for line in lines:
         match line.split(" "):
-            case ["S", room_id, used_at, destroy, leave, version, server]:
+            case ["S", session_id, used_at, destroy, leave, version, server]:
                 is_for_users = destroy not in _OFF or leave not in _OFF
-                rooms.append(Room(room_id, int(used_at or 0), is_for_users, version, server))
-            case ["C", room_id, flags] if not set(flags.split(",")) >= _LISTENS:
-                used.add(room_id)
+                sessions.append(
+                    TmuxSession(session_id, int(used_at or 0), is_for_users, version, server)
+                )
+            case ["C", session_id, flags] if not set(flags.split(",")) >= _LISTENS:
+                used.add(session_id)
             case _:
                 pass
-    return rooms, used
+    return sessions, used
 
 
 def version_of(text: str) -> tuple[int, int]:

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from segue.drivers.panes import PaneError, PaneSilentError
-from segue.drivers.tmux_control import ControlReader, Notice, Output, Printed, Reply
-from segue.drivers.tmux_entry import Entry
+from segue.drivers.tmux.connection import Connection
+from segue.drivers.tmux.control_mode import ControlReader, Notice, Output, Printed, Reply
 from segue.i18n import _
 
 ANSWER_S = 5.0
@@ -50,7 +50,7 @@ class ControlClient(asyncio.Protocol):
         self._reader = ControlReader()
         self._asks: deque[_Ask] = deque()
         self._transport: asyncio.Transport | None = None
-        self._entry: Entry | None = None
+        self._connection: Connection | None = None
         self._is_attached = False
         self._settled = asyncio.Event()  # attached, or closed before it was
         self._closed = asyncio.Event()
@@ -62,16 +62,16 @@ class ControlClient(asyncio.Protocol):
         is_there = self._transport is not None and not self._transport.is_closing()
         return is_there and self._leaving is None
 
-    async def attach(self, entry: Entry, target: str, flags: str) -> None:
+    async def attach(self, connection: Connection, target: str, flags: str) -> None:
         """Attach to a session by its id; PaneError if that cannot be done."""
         # -E: what we find in our environment is nothing for the programs of that session.
         words = ["attach-session", "-E", "-f", flags, "-t", target]
         ours, theirs = socket.socketpair()
-        self._entry = entry
+        self._connection = connection
         await self._loop.create_connection(lambda: self, sock=ours)
         try:
             with theirs:
-                await entry.enter(theirs, words, self.close)
+                await connection.open(theirs, words, self.close)
             # It answers questions before it is attached: only its own word tells.
             async with asyncio.timeout(ANSWER_S):
                 await self._settled.wait()
@@ -88,12 +88,12 @@ class ControlClient(asyncio.Protocol):
         if self._transport is None or self._leaving is not None:
             return
         self._leaving = self._loop.call_later(LEAVE_S, self._transport.abort)
-        if self._entry is not None:
-            self._entry.leave()
+        if self._connection is not None:
+            self._connection.close()
         self._give_up()
 
     async def wait_closed(self) -> None:
-        if self._entry is not None:
+        if self._connection is not None:
             await self._closed.wait()
 
     async def ask(self, command: str) -> Replies:
@@ -147,8 +147,8 @@ class ControlClient(asyncio.Protocol):
         self._transport = None
         if self._leaving is not None:
             self._leaving.cancel()
-        if self._entry is not None:
-            self._entry.leave()
+        if self._connection is not None:
+            self._connection.close()
         self._give_up()
         self._closed.set()
         self._on_closed()

@@ -17,8 +17,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from segue.drivers.tmux_client import Replies
-from segue.drivers.tmux_control import Printed
+from segue.drivers.tmux.client import Replies
+from segue.drivers.tmux.control_mode import Printed
 
 REST_S = 0.1
 REST_S_MAX = 0.8
@@ -30,7 +30,7 @@ Order = Callable[[str], "asyncio.Future[Replies]"]
 
 
 @dataclass(slots=True)
-class _Beat:
+class _PaneOutput:
     rest_s: float = REST_S
     told_at: float = float("-inf")
     rests_until: float | None = None
@@ -45,70 +45,70 @@ class _Beat:
         self.printed_bytes, self.has_clue = 0, False
 
 
-class Pace:
+class OutputThrottle:
     """Tells of the panes that one client hears. `order` sends a command to tmux."""
 
     def __init__(self, tell: Callable[[str], None], order: Order) -> None:
         self._tell = tell
         self._order = order
         self._loop = asyncio.get_running_loop()
-        self._beats: dict[str, _Beat] = {}
+        self._panes: dict[str, _PaneOutput] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def on_output(self, panes: Mapping[str, Printed]) -> None:
         now = self._loop.time()
         loud = []
         for pane, printed in panes.items():
-            beat = self._beats.setdefault(pane, _Beat())
-            if beat.rests_until is None:
-                self._begin(pane, beat, now)
+            output = self._panes.setdefault(pane, _PaneOutput())
+            if output.rests_until is None:
+                self._begin(pane, output, now)
             elif printed.has_clue:
-                self._hasten(beat, now)
-            beat.printed_bytes += printed.size
-            if beat.printed_bytes > HELD_FROM_BYTES and not beat.is_held:
-                beat.is_held = True
+                self._hasten(output, now)
+            output.printed_bytes += printed.size
+            if output.printed_bytes > HELD_FROM_BYTES and not output.is_held:
+                output.is_held = True
                 loud.append(pane)
         if loud:
             self._order(_command(loud, "pause"))
         self._set_timer()
 
-    def _begin(self, pane: str, beat: _Beat, now: float) -> None:
+    def _begin(self, pane: str, output: _PaneOutput, now: float) -> None:
         """Output after a silence is told; the longer it was, the shorter the rest behind it."""
-        is_long = now - beat.told_at >= REST_S_MAX
-        beat.rest_s = REST_S if is_long else min(2 * beat.rest_s, REST_S_MAX)
-        beat.told_at = now
-        beat.begin_rest(now)
+        is_long = now - output.told_at >= REST_S_MAX
+        output.rest_s = REST_S if is_long else min(2 * output.rest_s, REST_S_MAX)
+        output.told_at = now
+        output.begin_rest(now)
         self._tell(pane)
 
-    def _hasten(self, beat: _Beat, now: float) -> None:
+    def _hasten(self, output: _PaneOutput, now: float) -> None:
         """A word about a limit: the rest ends soon, once."""
-        if not (beat.has_clue or beat.is_held):
-            beat.has_clue = True
-            assert beat.rests_until is not None
-            beat.rests_until = min(beat.rests_until, max(now, beat.told_at + beat.clue_s))
+        if not (output.has_clue or output.is_held):
+            output.has_clue = True
+            assert output.rests_until is not None
+            output.rests_until = min(output.rests_until, max(now, output.told_at + output.clue_s))
 
     def on_paused(self, pane: str) -> None:
         """tmux itself stopped sending, because we took too little: begin again after a rest."""
-        beat = self._beats.setdefault(pane, _Beat())
-        beat.is_held = True
-        beat.printed_bytes += 1
-        if beat.rests_until is None:
-            beat.rests_until = self._loop.time() + beat.rest_s
+        output = self._panes.setdefault(pane, _PaneOutput())
+        output.is_held = True
+        output.printed_bytes += 1
+        if output.rests_until is None:
+            output.rests_until = self._loop.time() + output.rest_s
         self._set_timer()
 
     def keep_only(self, panes: Iterable[str]) -> None:
         """Forget panes that are gone."""
-        for pane in self._beats.keys() - set(panes):
-            del self._beats[pane]
+        for pane in self._panes.keys() - set(panes):
+            del self._panes[pane]
 
     def close(self) -> None:
-        self._beats.clear()
+        self._panes.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _set_timer(self) -> None:
-        ends = [beat.rests_until or UNKNOWN for beat in self._beats.values()]
+        ends = [output.rests_until or UNKNOWN for output in self._panes.values()]
         nearest = min(ends, default=UNKNOWN)
         if nearest == UNKNOWN or (self._timer and self._timer.when() <= nearest):
             return
@@ -120,19 +120,19 @@ class Pace:
         self._timer = None
         now = self._loop.time()
         held = []
-        for pane, beat in self._beats.items():
-            if beat.rests_until is None or beat.rests_until > now:
+        for pane, output in self._panes.items():
+            if output.rests_until is None or output.rests_until > now:
                 continue
-            if beat.is_held:
-                beat.rests_until = UNKNOWN  # until tmux has answered
+            if output.is_held:
+                output.rests_until = UNKNOWN  # until tmux has answered
                 held.append(pane)
-            elif beat.printed_bytes:
-                beat.told_at = now
-                beat.rest_s = min(2 * beat.rest_s, REST_S_MAX)
-                beat.begin_rest(now)
+            elif output.printed_bytes:
+                output.told_at = now
+                output.rest_s = min(2 * output.rest_s, REST_S_MAX)
+                output.begin_rest(now)
                 self._tell(pane)
             else:
-                beat.rests_until = None
+                output.rests_until = None
         if held:
             self._order(_command(held, "continue")).add_done_callback(
                 lambda done: self._on_continued(held, done.result())
@@ -144,10 +144,10 @@ class Pace:
             return
         now = self._loop.time()
         for pane in panes:
-            if beat := self._beats.get(pane):
-                beat.is_held, beat.told_at = False, now
-                beat.rest_s = REST_S_MAX
-                beat.begin_rest(now)
+            if output := self._panes.get(pane):
+                output.is_held, output.told_at = False, now
+                output.rest_s = REST_S_MAX
+                output.begin_rest(now)
                 self._tell(pane)
         self._set_timer()
 

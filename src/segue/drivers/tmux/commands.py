@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from segue.dialects.screen import Screen, plain
 from segue.drivers.panes import Pane, PaneError, PaneGoneError
-from segue.drivers.tmux_control import Reply, quoted
+from segue.drivers.tmux.control_mode import Reply, quoted
 from segue.i18n import _
 
 # Numbers first: a title or a command may hold anything but a tab.
@@ -43,7 +43,7 @@ def panes_of(replies: Sequence[Reply], socket: str) -> dict[str, tuple[Pane, str
 def _pane(line: str, socket: str) -> tuple[Pane, str] | None:
     numbers, _tab, words = line.partition("\t")
     match numbers.split(" "), words.split("\t", 2):
-        case [pane_id, pid, width, height, "0", room], [tty, title, command]:
+        case [pane_id, pid, width, height, "0", session], [tty, title, command]:
             pane = Pane(
                 id=pane_id,
                 host="tmux",
@@ -55,7 +55,7 @@ def _pane(line: str, socket: str) -> tuple[Pane, str] | None:
                 command=command,
                 tty=tty,
             )
-            return pane, room
+            return pane, session
         case _:
             return None  # a dead one, or a line that a strange name has torn
 

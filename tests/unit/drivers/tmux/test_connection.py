@@ -13,7 +13,7 @@ import pytest
 
 from kit.waiting import until
 from segue.drivers.panes import PaneError
-from segue.drivers.tmux_entry import IntroducedEntry, ProgramEntry, entry_to
+from segue.drivers.tmux.connection import HandshakeConnection, ProcessConnection, connection_to
 
 FLAGS, DONE, COMMAND, EXIT, READY = 100, 106, 200, 203, 207
 STDIN, STDOUT = 104, 110
@@ -56,27 +56,27 @@ class Server:
 def introduce(
     folder: Path, version: str, play: Callable[[Server, list[Piece], list[str]], None]
 ) -> list[str]:
-    """Let an entry come, and play the server's part; that it was told to go, if it was."""
+    """Let an connection come, and play the server's part; that it was told to go, if it was."""
     ended: list[str] = []
 
     async def main(server: Server) -> None:
         ours, theirs = socket.socketpair()
-        entry = entry_to(server.path, version, "tmux", {})
+        connection = connection_to(server.path, version, "tmux", {})
 
         def on_end() -> None:
             if not ended:
                 ended.append("end")
-                entry.leave()
+                connection.close()
 
         with ours, theirs:
-            await entry.enter(theirs, WORDS, on_end)
+            await connection.open(theirs, WORDS, on_end)
             pieces = server.pieces()
             for _data, fds in pieces:
                 for fd in fds:
                     assert os.path.sameopenfile(fd, theirs.fileno())
                     os.close(fd)
             await asyncio.to_thread(play, server, pieces, ended)
-        entry.leave()
+        connection.close()
 
     with Server(folder) as server:
         asyncio.run(main(server))
@@ -149,13 +149,13 @@ def test_nobody_listens(tmp_path: Path) -> None:
     async def main() -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs, pytest.raises(PaneError, match=r"cannot be reached at .*/nothing"):
-            entry = entry_to(tmp_path / "nothing", "3.3a", "tmux", {})
-            await entry.enter(theirs, WORDS, lambda: None)
+            connection = connection_to(tmp_path / "nothing", "3.3a", "tmux", {})
+            await connection.open(theirs, WORDS, lambda: None)
 
     asyncio.run(main())
 
 
 @pytest.mark.parametrize("version", ["3.7", "3.7c", "3.8", "3.10", "4.2", "next-3.6", "3.6-rc", ""])
 def test_what_is_not_known_is_entered_by_its_own_program(version: str) -> None:
-    assert isinstance(entry_to(Path("s"), version, "tmux", {}), ProgramEntry)
-    assert isinstance(entry_to(Path("s"), "3.6a", "tmux", {}), IntroducedEntry)
+    assert isinstance(connection_to(Path("s"), version, "tmux", {}), ProcessConnection)
+    assert isinstance(connection_to(Path("s"), "3.6a", "tmux", {}), HandshakeConnection)

@@ -24,7 +24,7 @@ from segue.drivers.panes import (
     check_text,
     key_bytes,
 )
-from segue.drivers.wezterm_cli import Listed, WeztermCli, WeztermRefusedError
+from segue.drivers.wezterm.cli import Listed, WeztermCli, WeztermRefusedError
 from segue.i18n import _
 
 BUSY_S = 0.5

@@ -13,15 +13,15 @@ from segue.i18n import _
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProgramOutput:
     code: int
     out: str
     err: str
 
 
-async def ask(
+async def run(
     argv: Sequence[str], env: Mapping[str, str], *, stdin: str = "", within_s: float = 5.0
-) -> Answer:
+) -> ProgramOutput:
     """HostGoneError: it is not installed. PaneSilentError: it did not end, and was killed."""
     name = PurePath(argv[0]).name
     try:
@@ -48,6 +48,6 @@ async def ask(
                 process.kill()
             await process.communicate()
     assert process.returncode is not None
-    return Answer(
+    return ProgramOutput(
         process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
     )

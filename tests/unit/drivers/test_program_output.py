@@ -11,8 +11,8 @@ import pytest
 from kit.processes import environs
 from kit.waiting import until
 from segue import i18n
-from segue.drivers.once import Answer, ask
 from segue.drivers.panes import HostGoneError, PaneSilentError
+from segue.drivers.program_output import ProgramOutput, run
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def env() -> dict[str, str]:
     return {"PATH": os.environ["PATH"]}
 
 
-def sh(script: str, env: dict[str, str], **more: object) -> Answer:
-    return asyncio.run(ask(["/bin/sh", "-c", script], env, **more))  # type: ignore[arg-type]
+def sh(script: str, env: dict[str, str], **more: object) -> ProgramOutput:
+    return asyncio.run(run(["/bin/sh", "-c", script], env, **more))  # type: ignore[arg-type]
 
 
 def test_its_answer_is_all_that_it_printed(env: dict[str, str]) -> None:
     """With its exit code; what it was given stands on its input."""
-    assert sh("cat; echo bad >&2; exit 3", env, stdin="한\n") == Answer(3, "한\n", "bad\n")
+    assert sh("cat; echo bad >&2; exit 3", env, stdin="한\n") == ProgramOutput(3, "한\n", "bad\n")
 
 
 def test_what_is_not_utf8_is_shown_all_the_same(env: dict[str, str]) -> None:
@@ -51,7 +51,7 @@ def test_a_program_that_is_not_there_is_told_by_its_name(
         program.write_text("#!/bin/sh\n")
         program.chmod(mode)
     with pytest.raises(HostGoneError, match=r"^wezterm is not installed$"):
-        asyncio.run(ask([str(program)], env))
+        asyncio.run(run([str(program)], env))
 
 
 def test_a_program_that_does_not_end_is_killed(env: dict[str, str]) -> None:

@@ -38,36 +38,38 @@ _CONTROL, _UTF8 = 0x2000, 0x10000
 _numbers = itertools.count(1)
 
 
-class Entry(Protocol):
+class Connection(Protocol):
     """One client's way into a server, and out again."""
 
-    async def enter(
+    async def open(
         self, stream: socket.socket, words: Sequence[str], on_end: Callable[[], None]
     ) -> None:
         """Run a command as a control client which is spoken with over this stream. `on_end`: the
         server has done with it. PaneError: it cannot be had."""
         ...
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Go at once; nothing of it stays."""
         ...
 
 
-def entry_to(socket_path: Path, version: str, program: str, env: Mapping[str, str]) -> Entry:
+def connection_to(
+    socket_path: Path, version: str, program: str, env: Mapping[str, str]
+) -> Connection:
     """The way to a server of this version."""
     if found := _FRAGILE.fullmatch(version):
-        return IntroducedEntry(socket_path, is_wide=int(found[1]) >= _WIDE_FROM)
-    return ProgramEntry([program, "-u", "-S", str(socket_path)], env)
+        return HandshakeConnection(socket_path, is_wide=int(found[1]) >= _WIDE_FROM)
+    return ProcessConnection([program, "-u", "-S", str(socket_path)], env)
 
 
-class ProgramEntry:
+class ProcessConnection:
     """By a `tmux -C` of our own."""
 
     def __init__(self, tmux: Sequence[str], env: Mapping[str, str]) -> None:
         self._tmux, self._env = tmux, env
         self._process: subprocess.Popen[bytes] | None = None
 
-    async def enter(
+    async def open(
         self, stream: socket.socket, words: Sequence[str], _on_end: Callable[[], None]
     ) -> None:
         try:
@@ -83,13 +85,13 @@ class ProgramEntry:
         except OSError as error:
             raise PaneError(_("tmux cannot be started: {error}").format(error=error)) from error
 
-    def leave(self) -> None:
+    def close(self) -> None:
         if self._process is not None:
             self._process.kill()  # it ends by itself now; one that hangs must not hang us
             self._process.wait()
 
 
-class IntroducedEntry(asyncio.Protocol):
+class HandshakeConnection(asyncio.Protocol):
     """By a connection to the server's socket, over which we say who we are."""
 
     def __init__(self, socket_path: Path, *, is_wide: bool) -> None:
@@ -99,7 +101,7 @@ class IntroducedEntry(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._heard = bytearray()
 
-    async def enter(
+    async def open(
         self, stream: socket.socket, words: Sequence[str], on_end: Callable[[], None]
     ) -> None:
         self._on_end = on_end
@@ -119,7 +121,7 @@ class IntroducedEntry(asyncio.Protocol):
             raise PaneError(text.format(path=self._socket_path, error=reason)) from error
         await loop.create_connection(lambda: self, sock=line)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         if self._transport is not None:
             self._transport.abort()
 

@@ -8,27 +8,27 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from segue.drivers import tmux_client
-from segue.drivers.tmux_client import ControlClient
+from segue.drivers.tmux import client as client_module
+from segue.drivers.tmux.client import ControlClient
 
 TAKEN = b"%session-changed $0 one\n"
 
 
 class Server:
-    """An entry, and what is behind it: a server that holds the other end of the stream."""
+    """An connection, and what is behind it: a server that holds the other end of the stream."""
 
     def __init__(self) -> None:
         self.stream: socket.socket
         self.has_left = False
 
-    async def enter(
+    async def open(
         self, stream: socket.socket, words: Sequence[str], on_end: Callable[[], None]
     ) -> None:
         self.stream = stream.dup()
         self.stream.setblocking(False)
         self.stream.send(TAKEN)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         self.has_left = True
 
     @property
@@ -71,7 +71,7 @@ def test_the_server_ends_the_stream() -> None:
 
 def test_a_server_that_does_not_let_go_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that hangs holds nobody up."""
-    monkeypatch.setattr(tmux_client, "LEAVE_S", 0.01)
+    monkeypatch.setattr(client_module, "LEAVE_S", 0.01)
 
     async def scene() -> None:
         server = Server()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from segue.drivers import once
-from segue.drivers.once import Answer
+from segue.drivers import program_output
 from segue.drivers.pane_agents import roots_on
 from segue.drivers.panes import HostGoneError, Pane, PaneError
+from segue.drivers.program_output import ProgramOutput
 from segue.i18n import _
 
 ALONE = "--no-auto-start"  # asking about panes must not start a server that has none
@@ -70,8 +70,10 @@ class WeztermCli:
             return _good(await self._ask(*argv, stdin=text)).out
         return _good(await self._ask(*argv, text)).out
 
-    async def _ask(self, *argv: str, stdin: str = "") -> Answer:
-        return await once.ask([self._program, "cli", *self._options, *argv], self._env, stdin=stdin)
+    async def _ask(self, *argv: str, stdin: str = "") -> ProgramOutput:
+        return await program_output.run(
+            [self._program, "cli", *self._options, *argv], self._env, stdin=stdin
+        )
 
 
 def socket_of(environ: Mapping[str, str]) -> Path:
@@ -112,12 +114,12 @@ def _listed(told: dict[str, Any], socket: str, roots: Mapping[str, int]) -> List
     return Listed(pane, number, (int(told.get("cursor_y") or 0), int(told.get("cursor_x") or 0)))
 
 
-def _is_unknown_option(answer: Answer) -> bool:
+def _is_unknown_option(answer: ProgramOutput) -> bool:
     """Whether it stumbled over the option instead of over a missing server, of which it tells."""
     return answer.code in (0, USAGE_CODE) or not answer.err.strip() or ALONE in answer.err
 
 
-def _good(answer: Answer) -> Answer:
+def _good(answer: ProgramOutput) -> ProgramOutput:
     if answer.code != 0:
         raise WeztermRefusedError(
             _last_line(answer.err) or _("wezterm refused, and did not say why")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from segue.drivers.tmux_client import Replies
-from segue.drivers.tmux_control import Printed
-from segue.drivers.tmux_pace import CLUE_S, HELD_FROM_BYTES, REST_S, REST_S_MAX, Pace
+from segue.drivers.tmux.client import Replies
+from segue.drivers.tmux.control_mode import Printed
+from segue.drivers.tmux.throttle import CLUE_S, HELD_FROM_BYTES, REST_S, REST_S_MAX, OutputThrottle
 
 SOME = Printed(100, False)
 CLUE = Printed(100, True)
@@ -31,7 +31,7 @@ class Bench:
         self.orders: list[str] = []
         self.waiting: list[asyncio.Future[Replies]] = []
         self.loop = loop
-        self.pace = Pace(self.told.append, self.order)
+        self.throttle = OutputThrottle(self.told.append, self.order)
 
     def order(self, command: str) -> asyncio.Future[Replies]:
         self.orders.append(command.removeprefix("refresh-client "))
@@ -51,7 +51,7 @@ class Bench:
             await asyncio.sleep(0)
 
     def prints(self, printed: Printed = SOME, *panes: str) -> None:
-        self.pace.on_output(dict.fromkeys(panes or ("%1",), printed))
+        self.throttle.on_output(dict.fromkeys(panes or ("%1",), printed))
 
     def take(self) -> list[str]:
         told = list(self.told)
@@ -65,7 +65,7 @@ def play(scene: Callable[[Bench], object]) -> None:
     async def main() -> None:
         bench = Bench(loop)
         await scene(bench)  # type: ignore[misc]
-        bench.pace.close()
+        bench.throttle.close()
 
     try:
         loop.run_until_complete(main())
@@ -177,7 +177,7 @@ def test_tmux_that_lost_patience_is_asked_to_go_on() -> None:
     """What it passed over is told, after it sends again."""
 
     async def scene(bench: Bench) -> None:
-        bench.pace.on_paused("%1")
+        bench.throttle.on_paused("%1")
         await bench.after(2 * REST_S)
         assert bench.orders == ['-A "%1:continue"']
         await bench.answer([])
@@ -192,10 +192,10 @@ def test_panes_that_are_gone_are_forgotten() -> None:
     async def scene(bench: Bench) -> None:
         bench.prints(MUCH, "%1", "%2")
         bench.take()
-        bench.pace.keep_only(["%2"])
+        bench.throttle.keep_only(["%2"])
         await bench.after(2 * REST_S)
         assert bench.orders[1:] == ['-A "%2:continue"']
-        bench.pace.keep_only([])
+        bench.throttle.keep_only([])
         await bench.answer([])
         assert bench.take() == []
 

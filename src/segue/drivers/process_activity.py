@@ -11,7 +11,7 @@ ESTABLISHED = "01"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Activity:
     """The programs of a tree by name, how many of them stand still, and its open connections."""
 
     names: tuple[str, ...]
@@ -19,7 +19,7 @@ class Seen:
     connections: int
 
 
-def look_below(pid: int) -> Seen:
+def activity_below(pid: int) -> Activity:
     """All that lives below a process; what ends meanwhile is left out."""
     names: list[str] = []
     stopped = 0
@@ -33,7 +33,7 @@ def look_below(pid: int) -> Seen:
         names.append(name)
         stopped += stat.state in "Tt"
         sockets |= _sockets(child)
-    return Seen(tuple(names), stopped, len(sockets & _connected()))
+    return Activity(tuple(names), stopped, len(sockets & _connected()))
 
 
 def _sockets(pid: int) -> set[str]:

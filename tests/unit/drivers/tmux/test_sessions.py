@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.drivers.tmux_rooms import Room, rooms_of, version_of
+from segue.drivers.tmux.sessions import TmuxSession, sessions_of, version_of
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from segue.drivers.tmux_rooms import Room, rooms_of, version_of
 )
 def test_a_session_may_end_with_its_last_user(destroy: str, leave: str, expected: bool) -> None:
     """By an option of its own, or by the server's."""
-    rooms, _used = rooms_of([f"S $1 1700000000 {destroy} {leave} 3.4 12:34"])
-    assert rooms == [Room("$1", 1700000000, expected, "3.4", "12:34")]
+    sessions, _used = sessions_of([f"S $1 1700000000 {destroy} {leave} 3.4 12:34"])
+    assert sessions == [TmuxSession("$1", 1700000000, expected, "3.4", "12:34")]
 
 
 def test_who_only_listens_uses_nothing() -> None:
@@ -31,17 +31,17 @@ def test_who_only_listens_uses_nothing() -> None:
         "C $3 attached,control-mode",
         "C $4 ignore-size",
     ]
-    assert rooms_of(lines) == ([], {"$2", "$3", "$4"})
+    assert sessions_of(lines) == ([], {"$2", "$3", "$4"})
 
 
 def test_a_session_that_was_never_used_is_as_old_as_can_be() -> None:
     """tmux tells no time of it."""
-    assert rooms_of(["S $1  0 0 3.4 12:34"])[0][0].used_at == 0
+    assert sessions_of(["S $1  0 0 3.4 12:34"])[0][0].used_at == 0
 
 
 def test_other_lines_are_passed_over() -> None:
     """Of another version, or of nobody."""
-    assert rooms_of(["", "X $1", "S $1", "no server running"]) == ([], set())
+    assert sessions_of(["", "X $1", "S $1", "no server running"]) == ([], set())
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kit.waiting import until
-from segue.drivers import look, processes
-from segue.drivers.look import look_below
+from segue.drivers import process_activity, processes
+from segue.drivers.process_activity import activity_below
 
 CLIENT = """
 import os, socket, sys, time
@@ -61,8 +61,8 @@ def family() -> Iterator[Family]:
 def test_the_programs_below_are_told_by_name(family: Family) -> None:
     """All generations, in sessions of their own, too; the process itself is not among them."""
     root = family.shell("sleep 1000 & setsid sh -c 'tail -f /dev/null & wait' & wait")
-    until(lambda: sorted(look_below(root.pid).names) == ["sh", "sleep", "tail"])
-    seen = look_below(root.pid)
+    until(lambda: sorted(activity_below(root.pid).names) == ["sh", "sleep", "tail"])
+    seen = activity_below(root.pid)
     assert (seen.stopped, seen.connections) == (0, 0)
 
 
@@ -76,30 +76,30 @@ def test_a_name_that_would_spoil_a_terminal_is_made_harmless(family: Family) -> 
     root = family.start("/bin/sh", "-c", 'exec 3>&1; "$0" -c "$1" >&3 & wait', sys.executable, code)
     assert root.stdout is not None
     assert root.stdout.readline() == "named\n"
-    (name,) = look_below(root.pid).names
+    (name,) = activity_below(root.pid).names
     assert name.isprintable()
 
 
 def test_one_with_nobody_below_it_is_empty(family: Family) -> None:
     """Nor does a process that is gone have anybody."""
     root = family.start("sleep", "1000")
-    assert look_below(root.pid) == look.Seen((), 0, 0)
+    assert activity_below(root.pid) == process_activity.Activity((), 0, 0)
     root.kill()
     root.wait()
-    assert look_below(root.pid) == look.Seen((), 0, 0)
+    assert activity_below(root.pid) == process_activity.Activity((), 0, 0)
 
 
 def test_those_that_stand_still_are_counted(family: Family) -> None:
     """Stopped by somebody: that is why they say nothing."""
     root = family.shell("sleep 1000 & sleep 2000 & wait")
-    until(lambda: look_below(root.pid).names == ("sleep", "sleep"))
+    until(lambda: activity_below(root.pid).names == ("sleep", "sleep"))
     first, second = processes.descendants(root.pid)
     os.kill(first, signal.SIGSTOP)
-    until(lambda: look_below(root.pid).stopped == 1)
+    until(lambda: activity_below(root.pid).stopped == 1)
     os.kill(second, signal.SIGSTOP)
-    until(lambda: look_below(root.pid).stopped == 2)
+    until(lambda: activity_below(root.pid).stopped == 2)
     os.kill(first, signal.SIGCONT)
-    until(lambda: look_below(root.pid).stopped == 1)
+    until(lambda: activity_below(root.pid).stopped == 1)
 
 
 def test_zombies_are_not_at_work(family: Family) -> None:
@@ -108,7 +108,7 @@ def test_zombies_are_not_at_work(family: Family) -> None:
     root = family.start(sys.executable, "-c", code)
     assert root.stdout is not None
     assert root.stdout.readline() == "forked\n"
-    until(lambda: look_below(root.pid).names == ())
+    until(lambda: activity_below(root.pid).names == ())
 
 
 @pytest.mark.parametrize("how", ["once", "twice"])
@@ -126,9 +126,9 @@ def test_open_connections_are_counted_once_each(family: Family, how: str) -> Non
         with accepted:
             assert root.stdout is not None
             assert root.stdout.readline() == "connected\n"
-            until(lambda: len(look_below(root.pid).names) == 2)
-            assert look_below(root.pid).connections == 1
-        until(lambda: look_below(root.pid).connections == 0)
+            until(lambda: len(activity_below(root.pid).names) == 2)
+            assert activity_below(root.pid).connections == 1
+        until(lambda: activity_below(root.pid).connections == 0)
 
 
 def test_a_socket_that_only_listens_or_is_no_network_is_no_connection(family: Family) -> None:
@@ -141,8 +141,8 @@ def test_a_socket_that_only_listens_or_is_no_network_is_no_connection(family: Fa
     root = family.shell(f'{sys.executable} -c "{code}" & wait')
     assert root.stdout is not None
     assert root.stdout.readline() == "here\n"
-    assert look_below(root.pid).connections == 0
-    assert len(look_below(root.pid).names) == 1
+    assert activity_below(root.pid).connections == 0
+    assert len(activity_below(root.pid).names) == 1
 
 
 def test_a_machine_that_hides_its_connections_shows_none(
@@ -150,6 +150,8 @@ def test_a_machine_that_hides_its_connections_shows_none(
 ) -> None:
     """The tables may be closed to us: nothing falls, and nothing is claimed."""
     root = family.shell("sleep 1000 & wait")
-    until(lambda: look_below(root.pid).names == ("sleep",))
-    monkeypatch.setattr(look, "Path", lambda name: Path("/no/such") / str(name).lstrip("/"))
-    assert look_below(root.pid) == look.Seen((), 0, 0)
+    until(lambda: activity_below(root.pid).names == ("sleep",))
+    monkeypatch.setattr(
+        process_activity, "Path", lambda name: Path("/no/such") / str(name).lstrip("/")
+    )
+    assert activity_below(root.pid) == process_activity.Activity((), 0, 0)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from kit.waiting import until_async
-from segue.drivers import wezterm
 from segue.drivers.panes import (
     HostBack,
     HostGone,
@@ -28,8 +27,9 @@ from segue.drivers.panes import (
     PaneGoneError,
     PaneSilentError,
 )
-from segue.drivers.wezterm import WeztermPanes
-from segue.drivers.wezterm_cli import Listed, socket_of
+from segue.drivers.wezterm import host
+from segue.drivers.wezterm.cli import Listed
+from segue.drivers.wezterm.host import WeztermPanes
 
 WAIT_S = 60.0
 
@@ -164,7 +164,7 @@ class Seen:
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """The program; the clock of those who ask it runs ten times as fast."""
     for name in ("BUSY_S", "QUIET_S", "QUIET_S_MAX", "RETRY_S", "RETRY_S_MAX"):
-        monkeypatch.setattr(wezterm, name, getattr(wezterm, name) / 10)
+        monkeypatch.setattr(host, name, getattr(host, name) / 10)
     return StandIn(tmp_path)
 
 
@@ -494,14 +494,14 @@ def test_a_wezterm_that_hangs_is_not_a_pane_that_stays_the_same(
 
 
 def wezterm_once_within(monkeypatch: pytest.MonkeyPatch, within_s: float) -> bool:
-    from segue.drivers import once
+    from segue.drivers import program_output
 
-    asked = once.ask
+    asked = program_output.run
 
-    async def ask(*args: Any, **how: Any) -> once.Answer:
+    async def run(*args: Any, **how: Any) -> program_output.ProgramOutput:
         return await asked(*args, **(how | {"within_s": within_s}))
 
-    monkeypatch.setattr(once, "ask", ask)
+    monkeypatch.setattr(program_output, "run", run)
     return True
 
 
@@ -530,16 +530,3 @@ def test_wezterm_is_not_installed(tmp_path: Path) -> None:
             assert "not installed" in event.reason
 
     asyncio.run(main())
-
-
-def test_all_who_mean_one_wezterm_call_it_the_same(tmp_path: Path) -> None:
-    """Inside of it the variable names its socket, outside a link leads to it."""
-    folder = tmp_path / "wezterm"
-    folder.mkdir()
-    socket = folder / "gui-sock-77"
-    socket.touch()
-    outside = {"XDG_RUNTIME_DIR": str(tmp_path)}
-    assert socket_of(outside) == folder / "sock"
-    (folder / "default-org.wezfurlong.wezterm").symlink_to(socket)
-    assert socket_of(outside) == socket == socket_of({"WEZTERM_UNIX_SOCKET": str(socket)})
-    assert socket_of({"HOME": "/home/user"}) == Path("/home/user/.local/share/wezterm/sock")

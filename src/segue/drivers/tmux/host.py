@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from segue.dialects.screen import Screen
-from segue.drivers import tmux_answers
 from segue.drivers.inotify import ANYTHING, FolderWatch
 from segue.drivers.pane_host import PaneHost
 from segue.drivers.panes import (
@@ -35,8 +34,9 @@ from segue.drivers.panes import (
     check_text,
     key_bytes,
 )
-from segue.drivers.tmux_control import Reply
-from segue.drivers.tmux_links import Links
+from segue.drivers.tmux import commands
+from segue.drivers.tmux.clients import SessionClients
+from segue.drivers.tmux.control_mode import Reply
 from segue.i18n import _
 
 HISTORY_LINES_MAX = 10_000
@@ -67,20 +67,20 @@ class TmuxPanes(PaneHost):
         # Everybody who means this server must call it the same: it is part of a lock's name.
         self.socket = (socket or default_socket(environ)).resolve()
         env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
-        self._links = Links(self.socket, program, env, self._tell, self._stir)
+        self._clients = SessionClients(self.socket, program, env, self._tell, self._request_refresh)
         self._known: set[str] = set()
         self._server = ""
-        self._stirred = asyncio.Event()
+        self._refresh_requested = asyncio.Event()
         self._next_look = asyncio.Event()
 
     async def list(self) -> list[Pane]:
-        replies = await self._ask(tmux_answers.PANES)
-        return [pane for pane, _room in tmux_answers.panes_of(replies, str(self.socket)).values()]
+        replies = await self._ask(commands.PANES)
+        return [pane for pane, _session in commands.panes_of(replies, str(self.socket)).values()]
 
     async def screen(self, pane_id: str, *, history_lines: int = 0) -> Screen:
         above = min(history_lines, HISTORY_LINES_MAX)
-        command = tmux_answers.screen_command(_checked(pane_id), above)
-        return tmux_answers.screen_of(await self._ask(command), pane_id, above)
+        command = commands.screen_command(_checked(pane_id), above)
+        return commands.screen_of(await self._ask(command), pane_id, above)
 
     async def send_text(self, pane_id: str, text: str) -> None:
         check_text(text)
@@ -92,12 +92,12 @@ class TmuxPanes(PaneHost):
 
     async def _type(self, pane_id: str, text: str) -> None:
         buffer = f"segue-{secrets.token_hex(6)}"
-        is_raw = self._links.version >= RAW_FROM
-        command = tmux_answers.typing_command(pane_id, text, buffer, is_raw=is_raw)
+        is_raw = self._clients.version >= RAW_FROM
+        command = commands.typing_command(pane_id, text, buffer, is_raw=is_raw)
         replies = await self._ask(command, is_read=False)
         if any(reply.is_error for reply in replies):  # nobody else will clear it away
             await self._ask(f"delete-buffer -b {buffer}")
-        if not tmux_answers.is_typed(replies, pane_id):
+        if not commands.is_typed(replies, pane_id):
             text = _("tmux did not say that it typed into {pane}")
             raise PaneSilentError(text.format(pane=pane_id))
 
@@ -107,7 +107,7 @@ class TmuxPanes(PaneHost):
             async with asyncio.timeout(WITHIN_S):
                 while True:
                     try:
-                        return await self._links.ask(command, is_read=is_read)
+                        return await self._clients.ask(command, is_read=is_read)
                     except HostGoneError:
                         if self._is_gone:
                             raise
@@ -122,7 +122,7 @@ class TmuxPanes(PaneHost):
         delay_s = RETRY_S
         while True:
             before = self._socket_now()
-            self._stirred.clear()
+            self._refresh_requested.clear()
             is_answered = await self._try_look()
             if self._is_gone:
                 is_made = await self._wait_for_socket(before, delay_s)
@@ -130,7 +130,7 @@ class TmuxPanes(PaneHost):
                 continue
             delay_s = RETRY_S
             if is_answered:
-                await self._stirred.wait()
+                await self._refresh_requested.wait()
             await asyncio.sleep(SETTLE_S if is_answered else RETRY_S)
 
     async def _try_look(self) -> bool:
@@ -148,36 +148,36 @@ class TmuxPanes(PaneHost):
         return True
 
     async def _look(self) -> None:
-        fresh = await self._links.refresh()
+        fresh = await self._clients.refresh()
         try:
-            replies = await self._links.ask(tmux_answers.PANES)
+            replies = await self._clients.ask(commands.PANES)
         except HostGoneError:  # all clients ended just now: only the next look can say why
-            self._stir()
+            self._request_refresh()
             return
-        found = tmux_answers.panes_of(replies, str(self.socket))
-        if self._server not in ("", self._links.server):
+        found = commands.panes_of(replies, str(self.socket))
+        if self._server not in ("", self._clients.server):
             self._lose(_("tmux was started anew"))
-        self._server = self._links.server
+        self._server = self._clients.server
         self._found()
         for gone in self._known - found.keys():
             self._events.put(PaneGone(gone))
-        for pane, room in found.values():
+        for pane, session in found.values():
             if pane.id not in self._known:
                 self._events.put(PaneAppeared(pane))
-            elif room in fresh:  # what it printed before we were attached was not told
+            elif session in fresh:  # what it printed before we were attached was not told
                 self._events.put(PaneChanged(pane.id))
         self._known = set(found)
-        self._links.keep_only(found)
+        self._clients.keep_only(found)
 
     async def _close(self) -> None:
-        await self._links.close()
+        await self._clients.close()
 
     def _tell(self, pane_id: str) -> None:
         if pane_id in self._known:
             self._events.put(PaneChanged(pane_id))
 
-    def _stir(self) -> None:
-        self._stirred.set()
+    def _request_refresh(self) -> None:
+        self._refresh_requested.set()
 
     def _lose(self, reason: str) -> None:
         self._known = set()

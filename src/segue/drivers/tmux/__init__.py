@@ -1,0 +1,1 @@
+"""tmux: its panes through control mode, and the ways to its server."""

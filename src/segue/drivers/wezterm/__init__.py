@@ -1,0 +1,1 @@
+"""WezTerm: its panes through its command line."""
