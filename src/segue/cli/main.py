@@ -25,6 +25,7 @@ COMMANDS = {
     "run": N_("run a task list, or continue it"),
     "resume": N_("find interrupted work here and continue it"),
     "status": N_("where everything stands"),
+    "logs": N_("what an agent said and did, readable, live"),
     "develop": N_("a feature from design to merge"),
     "write-all": N_("write a book, chapter by chapter, or continue it"),
     "write": N_("write one chapter of a book"),

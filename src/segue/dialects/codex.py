@@ -105,7 +105,7 @@ class Codex(JsonLines):
         self._error, self._retries = "", 0
         if kind == "agent_message" and isinstance(text, str) and not is_begin:
             yield from self._spoke(text)
-        elif tool := _tool(item):
+        elif tool := tool_used(item):
             yield from self._tool_used(item.get("id"), tool, is_begin)
 
     def _tool_used(self, id_: object, tool: ToolUsed, is_begin: bool) -> Iterator[Event]:
@@ -157,10 +157,10 @@ def _status(text: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _tool(item: Object) -> ToolUsed | None:
+def tool_used(item: Object) -> ToolUsed | None:
     match item.get("type"):
         case "command_execution":
-            return ToolUsed("command_execution", one_line(_command(item.get("command"))))
+            return ToolUsed("command_execution", one_line(shell_command(item.get("command"))))
         case "file_change":
             paths = [text_of(change.get("path")) for change in objects_of(item.get("changes"))]
             return ToolUsed("file_change", one_line(", ".join(paths[:20])))
@@ -175,7 +175,7 @@ def _tool(item: Object) -> ToolUsed | None:
     return None
 
 
-def _command(command: object) -> object:
+def shell_command(command: object) -> object:
     """What the shell is to do, without the shell that does it."""
     if not isinstance(command, str) or len(command) > COMMAND_CHARS_MAX:
         return command
