@@ -19,10 +19,10 @@ from segue.work.phases import checking
 
 real = checking.begin
 
-def begin(office, task, *rest):
+def begin(app, task, *rest):
     if task.title == "Stumble":
         raise RuntimeError("nobody thought of this")
-    return real(office, task, *rest)
+    return real(app, task, *rest)
 
 checking.begin = begin
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House
+from kit.app import House
 from kit.processes import environs, signal_all
 from segue import i18n
 

@@ -574,7 +574,9 @@ class Commands:
 
 
 @pytest.fixture(scope="module")
-def desk(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+def commands(
+    portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Commands]:
     root = tmp_path_factory.mktemp("project").resolve()
     (root / "segue.toml").write_text("")
     with ExitStack() as stack:
@@ -582,27 +584,27 @@ def desk(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> It
         yield Commands(Servers(portal, stack).start(root), root)
 
 
-def test_a_person_gets_the_levers(desk: Commands) -> None:
+def test_a_person_gets_the_levers(commands: Commands) -> None:
     """Six tools; those that change something are marked, so that the person is asked."""
-    assert [tool.name for tool in desk.client.tools] == PERSON_TOOLS
-    for tool in desk.client.tools:
+    assert [tool.name for tool in commands.client.tools] == PERSON_TOOLS
+    for tool in commands.client.tools:
         assert 20 < len(tool.description) < 200
         is_looking = tool.name in ("list_plans", "status")
         assert tool.annotations.read_only_hint is is_looking
         assert tool.annotations.destructive_hint is not is_looking
     for name in AGENT_TOOLS:
-        assert desk.client.refused(name) == f"There is no tool {name}."
+        assert commands.client.refused(name) == f"There is no tool {name}."
 
 
-def test_status_is_that_of_the_command(desk: Commands) -> None:
+def test_status_is_that_of_the_command(commands: Commands) -> None:
     """What the tool returns is what `segue status --json` prints; `list_plans` has it in short."""
-    desk.plan("short.md", "- [ ] **S-1**: One\n- [x] **S-2**: Two\n")
-    assert json.loads(desk.client.call("status")) == json.loads(
-        desk.segue("status", "--json").stdout
+    commands.plan("short.md", "- [ ] **S-1**: One\n- [x] **S-2**: Two\n")
+    assert json.loads(commands.client.call("status")) == json.loads(
+        commands.segue("status", "--json").stdout
     )
-    assert desk.standing("short.md")["counts"]["completed"] == 1
-    listed = json.loads(desk.client.call("list_plans"))
-    assert listed["project"] == str(desk.root)
+    assert commands.standing("short.md")["counts"]["completed"] == 1
+    listed = json.loads(commands.client.call("list_plans"))
+    assert listed["project"] == str(commands.root)
     [short] = [plan for plan in listed["plans"] if plan["path"] == "short.md"]
     assert short == {
         "path": "short.md",
@@ -636,11 +638,11 @@ def test_the_project_can_be_named(servers: Servers, tmp_path: Path) -> None:
         ("a\0b", "no path"),
     ],
 )
-def test_paths_stay_in_the_project(desk: Commands, tool: str, path: str, why: str) -> None:
+def test_paths_stay_in_the_project(commands: Commands, tool: str, path: str, why: str) -> None:
     """No path and no link leads out of the project; what is not there is told."""
-    if not (desk.root / "link.md").is_symlink():
-        (desk.root / "link.md").symlink_to("/etc/hostname")
-    assert why in desk.client.refused(tool, path=path).lower()
+    if not (commands.root / "link.md").is_symlink():
+        (commands.root / "link.md").symlink_to("/etc/hostname")
+    assert why in commands.client.refused(tool, path=path).lower()
 
 
 @pytest.mark.parametrize(
@@ -654,10 +656,10 @@ def test_paths_stay_in_the_project(desk: Commands, tool: str, path: str, why: st
     ],
 )
 def test_a_run_with_wrong_arguments_is_refused(
-    desk: Commands, arguments: dict[str, Any], why: str
+    commands: Commands, arguments: dict[str, Any], why: str
 ) -> None:
     """Arguments are checked before anything is looked at."""
-    assert why in desk.client.refused("run_plan", **arguments)
+    assert why in commands.client.refused("run_plan", **arguments)
 
 
 def test_a_plan_that_cannot_run_is_refused_with_its_line(servers: Servers, tmp_path: Path) -> None:
@@ -697,88 +699,88 @@ def test_a_run_outlives_the_server(servers: Servers, tmp_path: Path) -> None:
     assert json.loads(events.read_text().splitlines()[-1])["event"] == "finished"
 
 
-def test_a_plan_is_stopped_and_goes_on(desk: Commands) -> None:
+def test_a_plan_is_stopped_and_goes_on(commands: Commands) -> None:
     """Stopped, its place is kept; run again, it ends; what does not run cannot be stopped."""
-    desk.plan("long.md", WAITING.format(name="long"))
-    assert "Nothing runs long.md" in desk.client.refused("stop_plan", path="long.md")
-    desk.client.call("run_plan", path="long.md")
-    until(lambda: desk.standing("long.md")["running"], "the task's start")
-    assert "Stopped long.md" in desk.client.call("stop_plan", path="long.md")
-    assert desk.holder("long.md") is None
-    assert desk.standing("long.md")["state"] == "interrupted"
-    (desk.root / "long").touch()
-    desk.client.call("run_plan", path="long.md")
-    until(lambda: desk.standing("long.md")["state"] == "finished", "the end")
+    commands.plan("long.md", WAITING.format(name="long"))
+    assert "Nothing runs long.md" in commands.client.refused("stop_plan", path="long.md")
+    commands.client.call("run_plan", path="long.md")
+    until(lambda: commands.standing("long.md")["running"], "the task's start")
+    assert "Stopped long.md" in commands.client.call("stop_plan", path="long.md")
+    assert commands.holder("long.md") is None
+    assert commands.standing("long.md")["state"] == "interrupted"
+    (commands.root / "long").touch()
+    commands.client.call("run_plan", path="long.md")
+    until(lambda: commands.standing("long.md")["state"] == "finished", "the end")
 
 
-def test_failed_tasks_can_be_tried_again(desk: Commands) -> None:
+def test_failed_tasks_can_be_tried_again(commands: Commands) -> None:
     """`on_failed` reaches the run."""
-    desk.plan("fails.md", "- [ ] **F-1**: Try\n  - retries: 0\n  - run: test -e mended\n")
-    desk.client.call("run_plan", path="fails.md")
-    until(lambda: desk.standing("fails.md")["state"] == "failed", "the failure")
-    until(lambda: desk.holder("fails.md") is None, "the end of the first run")
-    (desk.root / "mended").touch()
-    desk.client.call("run_plan", path="fails.md", on_failed="retry")
-    until(lambda: desk.standing("fails.md")["state"] == "finished", "the end")
+    commands.plan("fails.md", "- [ ] **F-1**: Try\n  - retries: 0\n  - run: test -e mended\n")
+    commands.client.call("run_plan", path="fails.md")
+    until(lambda: commands.standing("fails.md")["state"] == "failed", "the failure")
+    until(lambda: commands.holder("fails.md") is None, "the end of the first run")
+    (commands.root / "mended").touch()
+    commands.client.call("run_plan", path="fails.md", on_failed="retry")
+    until(lambda: commands.standing("fails.md")["state"] == "finished", "the end")
 
 
-def test_an_answer_is_left_for_the_next_run(desk: Commands) -> None:
+def test_an_answer_is_left_for_the_next_run(commands: Commands) -> None:
     """Checked, added once, and told when it will be used."""
-    gate = desk.asking("rest.md")
-    why = desk.client.refused("answer", gate=gate, text="Postgres")
+    gate = commands.asking("rest.md")
+    why = commands.client.refused("answer", gate=gate, text="Postgres")
     assert "the options: PostgreSQL, SQLite" in why
     assert "did you mean `PostgreSQL`?" in why
-    assert gate not in desk.waiting()
-    said = desk.client.call("answer", gate=gate, text="sqlite")
+    assert gate not in commands.waiting()
+    said = commands.client.call("answer", gate=gate, text="sqlite")
     assert "'SQLite'" in said
     assert "used when it is run again" in said
-    assert desk.waiting()[gate] == "SQLite"
-    assert "already answered" in desk.client.refused("answer", gate=gate, text="PostgreSQL")
-    assert "already answered" in desk.client.refused("approve", gate=gate)
-    assert desk.waiting()[gate] == "SQLite"
+    assert commands.waiting()[gate] == "SQLite"
+    assert "already answered" in commands.client.refused("answer", gate=gate, text="PostgreSQL")
+    assert "already answered" in commands.client.refused("approve", gate=gate)
+    assert commands.waiting()[gate] == "SQLite"
 
 
-def test_an_answer_is_used_by_the_next_run(desk: Commands) -> None:
+def test_an_answer_is_used_by_the_next_run(commands: Commands) -> None:
     """The run takes the act in, and the task resumes with the answer."""
-    gate = desk.asking("used.md")
-    desk.client.call("answer", gate=gate, text="PostgreSQL")
-    desk.client.call("run_plan", path="used.md")
-    until(lambda: desk.standing("used.md")["state"] == "finished", "the end")
-    until(lambda: gate not in desk.waiting(), "the act's end")
-    why = desk.client.refused("answer", gate=gate, text="SQLite")
+    gate = commands.asking("used.md")
+    commands.client.call("answer", gate=gate, text="PostgreSQL")
+    commands.client.call("run_plan", path="used.md")
+    until(lambda: commands.standing("used.md")["state"] == "finished", "the end")
+    until(lambda: gate not in commands.waiting(), "the act's end")
+    why = commands.client.refused("answer", gate=gate, text="SQLite")
     assert f"{gate} is already answered: by mcp" in why
 
 
-def test_an_answer_to_a_plan_at_work_says_so(desk: Commands) -> None:
+def test_an_answer_to_a_plan_at_work_says_so(commands: Commands) -> None:
     """While somebody runs the plan, the answer is for them, now."""
-    desk.plan("busy.md", ASKING + WAITING.format(name="busy"))
-    desk.client.call("run_plan", path="busy.md", jobs=2)
-    gate = until(lambda: desk.standing("busy.md")["gates"], "the question")[0]["id"]
-    assert "The owner of busy.md has taken it in" in desk.client.call("approve", gate=gate)
-    (desk.root / "busy").touch()
-    until(lambda: desk.holder("busy.md") is None, "the end of the run")
+    commands.plan("busy.md", ASKING + WAITING.format(name="busy"))
+    commands.client.call("run_plan", path="busy.md", jobs=2)
+    gate = until(lambda: commands.standing("busy.md")["gates"], "the question")[0]["id"]
+    assert "The owner of busy.md has taken it in" in commands.client.call("approve", gate=gate)
+    (commands.root / "busy").touch()
+    until(lambda: commands.holder("busy.md") is None, "the end of the run")
 
 
-def test_a_gate_that_is_not_there_is_told(desk: Commands) -> None:
+def test_a_gate_that_is_not_there_is_told(commands: Commands) -> None:
     """An id that nobody knows comes back with those that are open."""
-    gate = desk.asking("open.md")
-    why = desk.client.refused("answer", gate="0123456789ab", text="yes")
+    gate = commands.asking("open.md")
+    why = commands.client.refused("answer", gate="0123456789ab", text="yes")
     assert "There is no gate 0123456789ab" in why
     assert gate in why
-    assert "There is no gate" in desk.client.refused("approve", gate="../../x")
-    assert "gate: " in desk.client.refused("answer", gate="", text="yes")
-    assert "text: " in desk.client.refused("answer", gate=gate, text=" ")
+    assert "There is no gate" in commands.client.refused("approve", gate="../../x")
+    assert "gate: " in commands.client.refused("answer", gate="", text="yes")
+    assert "text: " in commands.client.refused("answer", gate=gate, text=" ")
 
 
-def test_a_gate_of_a_project_inside_is_found(desk: Commands) -> None:
+def test_a_gate_of_a_project_inside_is_found(commands: Commands) -> None:
     """A folder with a segue.toml of its own has its own memory; its gates are answered there."""
-    inner = desk.root / "inner"
+    inner = commands.root / "inner"
     inner.mkdir()
     (inner / "segue.toml").write_text("")
-    gate = desk.asking("inner/PLAN.md")
-    desk.client.call("answer", gate=gate, text="SQLite")
-    assert gate not in desk.waiting()
-    assert desk.waiting(Project(inner)) == {gate: "SQLite"}
+    gate = commands.asking("inner/PLAN.md")
+    commands.client.call("answer", gate=gate, text="SQLite")
+    assert gate not in commands.waiting()
+    assert commands.waiting(Project(inner)) == {gate: "SQLite"}
 
 
 def gate_of(options: tuple[str, ...], category: str = "choice", kind: str = "question") -> GateRow:
@@ -809,10 +811,10 @@ def test_what_needs_words_is_not_approved(gate: GateRow) -> None:
         consent(gate)
 
 
-def test_what_agents_wrote_is_plain_in_the_status(desk: Commands) -> None:
+def test_what_agents_wrote_is_plain_in_the_status(commands: Commands) -> None:
     """A title that would turn the text around, or act on a terminal, does neither."""
-    desk.plan("odd.md", "- [!] **O-1**: a\x1b[2Jb\u202ec\n")
-    [failed] = desk.standing("odd.md")["failed"]
+    commands.plan("odd.md", "- [!] **O-1**: a\x1b[2Jb\u202ec\n")
+    [failed] = commands.standing("odd.md")["failed"]
     assert failed["title"] == "abc"
 
 

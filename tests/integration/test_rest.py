@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 from pydantic import BaseModel
 
-from kit.office import House, play
+from kit.app import House, play
 from kit.waiting import until_awaited
 from segue.server import responses
 from segue.server.app import make_app
@@ -105,8 +105,8 @@ class Talk:
 async def served(house: House) -> AsyncIterator[Talk]:
     """The work and the front end on one loop, as `segue serve` has them."""
     async with house.open() as work:
-        replies = StoredReplies(work.office.desk.office.records.store)
-        app = make_app(work.desk, token=TOKEN, replies=replies)
+        replies = StoredReplies(work.app.commands.supervisor.records.store)
+        app = make_app(work.commands, token=TOKEN, replies=replies)
         sock = bind("127.0.0.1", 0)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(app, sock, stop))

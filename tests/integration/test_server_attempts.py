@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.engine.clock import SystemClock
 
 OPENED = {"type": "system", "subtype": "init", "session_id": "talk-1"}
@@ -65,8 +65,8 @@ def heard(house: House) -> list[str]:
 
 
 async def parked(server: Open, id: str) -> dict[str, Any]:
-    await server.until(lambda: server.desk.agent(id)["status"] == "paused")
-    (park,) = server.desk.limits()["parks"]
+    await server.until(lambda: server.commands.agent(id)["status"] == "paused")
+    (park,) = server.commands.limits()["parks"]
     return dict(park)
 
 
@@ -82,7 +82,7 @@ def test_an_error_after_the_agent_worked_again_is_a_failure(house: House) -> Non
             id = server.new("custom")
             task = await server.status(id, "failed")
             assert "it broke" in task["error"]
-            assert server.desk.limits()["parks"] == []
+            assert server.commands.limits()["parks"] == []
 
     play(scene)
 
@@ -110,7 +110,7 @@ def test_a_good_end_counts_more_than_a_limit_before_it(house: House) -> None:
             await server.until(lambda: len(heard(house)) == 2)
             assert "without reporting" in heard(house)[1]
             await server.status(id, "failed")
-            assert server.desk.limits()["parks"] == []
+            assert server.commands.limits()["parks"] == []
 
     play(scene)
 
@@ -181,12 +181,12 @@ sys.stdin.readline()
         async with house.open() as server:
             id = server.new("custom")
             gate = await server.pending(id, "question")
-            office = server.office.supervisor
-            office.clock = Tomorrow()
-            office.silences.look(office.clock.now())
-            assert [attempt.is_ending for attempt in office.attempts.values()] == [False]
-            office.clock = SystemClock()
-            server.desk.answer(gate["id"], "the north sea")
+            supervisor = server.app.supervisor
+            supervisor.clock = Tomorrow()
+            supervisor.silences.look(supervisor.clock.now())
+            assert [attempt.is_ending for attempt in supervisor.attempts.values()] == [False]
+            supervisor.clock = SystemClock()
+            server.commands.answer(gate["id"], "the north sea")
             await server.status(id, "completed")
             assert len(server.runs(id)) == 1
 
@@ -217,12 +217,12 @@ exec sleep 600
             await server.until(pid.exists)
             await server.until(lambda: server.runs(id) == ["running"])
             if is_paused:
-                server.desk.pause(id)
+                server.commands.pause(id)
         os.kill(int(pid.read_text()), signal.SIGKILL)
         async with house.open() as server:
             if is_paused:
                 await server.until(lambda: server.runs(id) == ["cut_off"])
-                server.desk.resume(id)
+                server.commands.resume(id)
             await server.status(id, "completed")
             assert server.runs(id) == ["cut_off", "completed"]
             assert "You were interrupted before you had finished" in "\n".join(heard(house))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 
 READ = """#!/bin/sh
 if [ -n "$SEGUE_RESUME" ]; then
@@ -26,7 +26,7 @@ DONE = "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ===\\n"
 
 
 def told_by(server: object, id: str) -> str:
-    workspace = server.desk.task(id)["workspace"]  # type: ignore[attr-defined]
+    workspace = server.commands.task(id)["workspace"]  # type: ignore[attr-defined]
     return Path(workspace, "told").read_text(encoding="utf-8")
 
 
@@ -42,11 +42,11 @@ def test_a_question_beside_a_dependency_is_asked_after_it(house: House, more: st
         async with house.open(is_killed=True) as server:
             id = server.new("custom")
             await server.status(id, "in_progress", "waiting_dependency")
-            assert not server.desk.questions(id)["items"]
-            server.desk.provide((await server.pending(id, "dependency"))["id"], "key-123456")
-            assert server.desk.task(id)["agentStatus"] == "waiting_question"
+            assert not server.commands.questions(id)["items"]
+            server.commands.provide((await server.pending(id, "dependency"))["id"], "key-123456")
+            assert server.commands.task(id)["agentStatus"] == "waiting_question"
         async with house.open() as server:
-            server.desk.answer((await server.pending(id, "question"))["id"], "the North Sea")
+            server.commands.answer((await server.pending(id, "question"))["id"], "the North Sea")
             await server.status(id, "completed")
             told = told_by(server, id)
             assert told.count("SEA_KEY is provided now") == told.count("the North Sea") == 1
@@ -66,12 +66,12 @@ def test_two_questions_are_asked_one_after_the_other(house: House) -> None:
             for question, answer in (("Which sea?", "the North Sea"), ("How deep?", "95 m")):
                 gate = await server.pending(id, "question")
                 assert gate["question"] == question
-                server.desk.answer(gate["id"], answer)
+                server.commands.answer(gate["id"], answer)
             await server.status(id, "completed")
             lines = told_by(server, id).splitlines()
             assert [line for line in lines if "Which sea?" in line and "the North Sea" in line]
             assert [line for line in lines if "How deep?" in line and "95 m" in line]
-            assert len(server.desk.questions(id)["items"]) == 2
+            assert len(server.commands.questions(id)["items"]) == 2
 
     play(scene)
 
@@ -86,10 +86,10 @@ def test_an_agent_that_lives_gets_a_line_for_each_answer(house: House) -> None:
         async with house.open() as server:
             id = server.new("custom")
             for answer in ("the North Sea", "95 m"):
-                server.desk.answer((await server.pending(id, "question"))["id"], answer)
+                server.commands.answer((await server.pending(id, "question"))["id"], answer)
             await server.status(id, "completed")
             lines = [json.loads(line) for line in told_by(server, id).splitlines()]
-            asked = server.desk.questions(id)["items"]
+            asked = server.commands.questions(id)["items"]
             assert [line["questionId"] for line in lines] == [gate["id"] for gate in asked]
             assert [line["answer"] for line in lines] == ["the North Sea", "95 m"]
 
@@ -108,7 +108,7 @@ def test_what_counts_more_comes_first(house: House, said: str, status: str, more
         async with house.open() as server:
             id = server.new("custom")
             await server.status(id, status)
-            assert not server.desk.questions(id)["items"]
+            assert not server.commands.questions(id)["items"]
             assert any("Which sea?" in text for text in server.troubles(id))
 
     play(scene)
@@ -137,8 +137,8 @@ def test_an_agent_that_is_started_again_never_meets_the_old_one(
         async with house.open(is_killed=is_killed) as server:
             id = server.new("custom")
             gate = await server.pending(id, "dependency")
-            workspace = Path(server.desk.task(id)["workspace"])
-            server.desk.provide(gate["id"], "key-123456")
+            workspace = Path(server.commands.task(id)["workspace"])
+            server.commands.provide(gate["id"], "key-123456")
             if is_killed:
                 await server.until((workspace / "asked").exists)
             else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 from kit.processes import state_of
 
 CHECKED = """
@@ -56,22 +56,22 @@ def test_a_limit_of_the_reviewer_is_waited_for(house: House, words: str) -> None
             if is_asked:
                 question = await server.pending(id, "question")
                 assert "judge must be paid for" in question["question"]
-                server.desk.answer(question["id"], "I paid")
+                server.commands.answer(question["id"], "I paid")
             else:
                 await server.status(id, "in_progress", "paused")
-                assert [park["account"] for park in server.desk.limits()["parks"]] == ["judges"]
+                assert [park["account"] for park in server.commands.limits()["parks"]] == ["judges"]
             await server.pending(id, "review")
             assert (server.runs(id, "work"), server.runs(id, "review")) == (
                 ["completed"],
                 ["parked", "completed"],
             )
-            trail = server.desk.journal(id, page_size=200)["items"]
+            trail = server.commands.journal(id, page_size=200)["items"]
             assert "rework" not in {entry["trigger"] for entry in trail}
             if not is_asked:
                 assert [e["to"] for e in trail if e["trigger"] == "limit"] == ["paused"]
-                accounts = server.office.supervisor.records.store.all("SELECT id FROM accounts")
+                accounts = server.app.supervisor.records.store.all("SELECT id FROM accounts")
                 assert [row["id"] for row in accounts] == ["judges"]
-            prompts = Path(server.desk.task(id)["workspace"], "prompts").read_text()
+            prompts = Path(server.commands.task(id)["workspace"], "prompts").read_text()
             assert prompts.count("Judge the work of another agent") == 2
 
     play(scene)
@@ -87,17 +87,17 @@ def test_a_check_stands_still_while_its_task_is_paused(house: House, is_killed: 
         async with house.open(is_killed=is_killed) as server:
             id = server.new("checked")
             await server.until(lambda: "running" in server.runs(id, "check"))
-            folder = Path(server.desk.task(id)["workspace"]).parent
+            folder = Path(server.commands.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
-            server.desk.pause(id)
+            server.commands.pause(id)
             await server.until(lambda: state_of(pid) == "T")
             (folder / "go").touch()
             return id, pid
 
     async def resume(id: str, pid: int) -> None:
         async with house.open() as server:
-            assert (state_of(pid), server.desk.agent(id)["status"]) == ("T", "paused")
-            server.desk.resume(id)
+            assert (state_of(pid), server.commands.agent(id)["status"]) == ("T", "paused")
+            server.commands.resume(id)
             await server.pending(id, "review")
             assert (server.runs(id, "work"), server.runs(id, "check")) == (
                 ["completed"],
@@ -131,14 +131,14 @@ def test_what_ends_while_its_task_is_paused_is_checked_again(house: House, type:
         async with house.open() as server:
             id = server.new(type)
             await server.until(lambda: "running" in server.runs(id, purpose))
-            folder = Path(server.desk.task(id)["workspace"]).parent
+            folder = Path(server.commands.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
-            server.desk.pause(id)
+            server.commands.pause(id)
             await server.until(lambda: state_of(pid) == "T")
             os.kill(pid, signal.SIGKILL)
             await server.until(lambda: server.runs(id, purpose) == ["failed", "intended"])
             (folder / "go").touch()
-            server.desk.resume(id)
+            server.commands.resume(id)
             await server.pending(id, "review")
             assert (server.runs(id, "work"), server.runs(id, purpose)) == (
                 ["completed"],

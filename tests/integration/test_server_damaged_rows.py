@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 from segue.errors import UserError
 from segue.work import overview
 
@@ -81,22 +81,22 @@ def test_a_damaged_row_is_named_and_keeps_no_other_task_from_its_work(
         row = damage(house, table, ids[0], column, value)
         async with house.open() as server:
             question = await server.pending(ids[1], "question")
-            server.desk.answer(question["id"], "the North Sea")
+            server.commands.answer(question["id"], "the North Sea")
             await server.status(ids[1], "completed")
             third = server.new("custom", "other")
             await server.pending(third, "question")
-            listed = [task["id"] for task in server.desk.list_tasks()["items"]]
+            listed = [task["id"] for task in server.commands.list_tasks()["items"]]
             assert {third, ids[1]} <= set(listed)
-            assert third in [one["taskId"] for one in server.desk.inbox()["items"]]
+            assert third in [one["taskId"] for one in server.commands.inbox()["items"]]
             if told in ("tasks", "agents"):
                 assert ids[0] not in listed
                 with pytest.raises(UserError) as caught:
-                    server.desk.task(ids[0])
+                    server.commands.task(ids[0])
                 assert told in str(caught.value)
                 assert row in str(caught.value)
             elif table == "gates":
                 with pytest.raises(UserError, match=f"{table}.*{row}"):
-                    server.desk.question(row)
+                    server.commands.question(row)
         said = [record.getMessage() for record in caplog.records]
         is_needed = table != "runs" or body is HOLDS  # nobody looks at a run that is over
         if is_needed and (table, column) not in NOT_FOUND:
@@ -112,7 +112,7 @@ def test_status_names_a_damaged_row(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             await server.pending(server.new("custom"), "question")
-            id = server.desk.list_tasks()["items"][0]["id"]
+            id = server.commands.list_tasks()["items"][0]["id"]
         row = damage(house, "gates", id, "options", "[1, 2")
         with pytest.raises(UserError, match=f"gates.*{row}"):
             overview.to_json(house.folder)
@@ -142,7 +142,7 @@ def test_damaged_timers_and_settings_stop_nothing(
             db.commit()
         async with house.open() as server:
             id = server.new("custom")
-            server.desk.answer((await server.pending(id, "question"))["id"], "North")
+            server.commands.answer((await server.pending(id, "question"))["id"], "North")
             await server.status(id, "completed")
 
     play(scene)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 from segue.engine.executors import process
 from segue.work.phases import protocol_faults
 
@@ -49,7 +49,7 @@ def test_a_fault_is_told_and_logged_and_the_work_goes_on(
             await server.status(id, "review", "waiting_review")
             assert [words in text for text in server.troubles(id)].count(True) == 1
             assert any(words in line for line in logged(caplog, id))
-            assert not server.desk.questions(id)["items"]
+            assert not server.commands.questions(id)["items"]
 
     play(scene)
 
@@ -67,8 +67,8 @@ def test_a_block_that_stays_open_is_told_after_a_while(
             (text,) = await server.until(lambda: server.troubles(id))
             assert "USER_QUESTION" in text
             assert logged(caplog, id)
-            assert server.desk.task(id)["status"] == "in_progress"
-            server.desk.cancel(id)
+            assert server.commands.task(id)["status"] == "in_progress"
+            server.commands.cancel(id)
 
     play(scene)
 
@@ -98,7 +98,7 @@ def test_a_fault_that_is_heard_again_is_not_told_again(house: House) -> None:
             id = server.new()
             await server.until(lambda: server.troubles(id))
         async with house.open() as server:
-            Path(server.desk.task(id)["workspace"], "go").touch()
+            Path(server.commands.task(id)["workspace"], "go").touch()
             await server.status(id, "review", "waiting_review")
             assert len(server.troubles(id)) == 1
 

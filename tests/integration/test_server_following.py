@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.work import overview
 from segue.work.phases.commands import NewTask
 from segue.work.phases.refused import Refused
@@ -42,14 +42,14 @@ def test_those_that_depend_on_a_task_follow_its_retry(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             first, second = await failed_and_waiting(server)
-            draft = server.desk.retry(first)["id"]
-            waits = server.desk.task(second)
+            draft = server.commands.retry(first)["id"]
+            waits = server.commands.task(second)
             assert (waits["waitsFor"], waits["dependsOn"]) == ([draft], [first])
             assert "is a draft" in waits["error"]
-            server.desk.submit(draft)
+            server.commands.submit(draft)
             await server.status(second, "completed")
-            assert server.desk.task(draft)["status"] == "completed"
-            assert server.desk.task(second)["waitsFor"] == []
+            assert server.commands.task(draft)["status"] == "completed"
+            assert server.commands.task(second)["waitsFor"] == []
 
     play(scene)
 
@@ -60,20 +60,20 @@ def test_a_task_that_waits_in_vain_is_in_the_inbox_with_what_can_be_done(house: 
     async def scene() -> None:
         async with house.open() as server:
             first, second = await failed_and_waiting(server)
-            (item,) = server.desk.inbox()["items"]
+            (item,) = server.commands.inbox()["items"]
             assert (item["kind"], item["taskId"]) == ("stuck", second)
             assert item["acts"] == ["retry", "go_without", "fail"]
             assert [one["id"] for one in item["missing"]] == [first]
-            assert set(server.desk.task(second)["allowedActions"]) >= set(item["acts"])
-            assert server.desk.inbox(kind="stuck", task=second)["total"] == 1
+            assert set(server.commands.task(second)["allowedActions"]) >= set(item["acts"])
+            assert server.commands.inbox(kind="stuck", task=second)["total"] == 1
             (standing,) = overview.look(house.folder)
             (gate,) = standing.gates
             assert (gate["kind"], gate["id"], first in gate["text"]) == ("stuck", second, True)
-            assert server.desk.inbox(kind="question")["total"] == 0
-            made = server.desk.retry(second)
+            assert server.commands.inbox(kind="question")["total"] == 0
+            made = server.commands.retry(second)
             assert (made["retryOf"], made["status"] != "draft") == (first, True)
             await server.status(second, "completed")
-            assert server.desk.inbox()["total"] == 0
+            assert server.commands.inbox()["total"] == 0
 
     play(scene)
 
@@ -84,13 +84,13 @@ def test_a_task_begins_without_what_failed(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             first, second = await failed_and_waiting(server)
-            other = server.desk.create_task(_draft())["id"]
+            other = server.commands.create_task(_draft())["id"]
             third = server.new("custom", "lucky", depends_on=[first, other])
-            server.desk.go_without(third)
-            assert server.desk.task(third)["dependsOn"] == [other]
-            server.desk.go_without(second)
+            server.commands.go_without(third)
+            assert server.commands.task(third)["dependsOn"] == [other]
+            server.commands.go_without(second)
             await server.status(second, "completed")
-            rows = server.desk.journal(second)["items"]
+            rows = server.commands.journal(second)["items"]
             (row,) = [row for row in rows if row["trigger"] == "go_without"]
             assert row["metadata"]["without"] == [first]
 
@@ -105,7 +105,7 @@ def test_a_task_fails_with_what_it_waits_for(house: House) -> None:
             first, second = await failed_and_waiting(server)
             third = server.new("custom", "lucky", depends_on=[second])
             assert server.troubles(third) == []
-            failed = server.desk.fail(second)
+            failed = server.commands.fail(second)
             assert (failed["status"], failed["outcome"]) == ("failed", "failed")
             assert first in failed["error"]
             (text,) = server.troubles(third)
@@ -121,14 +121,14 @@ def test_a_retry_that_fails_is_told_to_those_that_follow_it(house: House) -> Non
     async def scene() -> None:
         async with house.open() as server:
             first, second = await failed_and_waiting(server)
-            again = server.desk.retry(first)["id"]
-            server.desk.delete_task(again)
-            assert server.desk.task(second)["waitsFor"] == [first]
+            again = server.commands.retry(first)["id"]
+            server.commands.delete_task(again)
+            assert server.commands.task(second)["waitsFor"] == [first]
             (house.folder / "tried").unlink()
-            again = server.desk.retry(first, submit=True)["id"]
+            again = server.commands.retry(first, submit=True)["id"]
             await server.status(again, "failed")
             assert again in server.troubles(second)[-1]
-            server.desk.retry(again, submit=True)
+            server.commands.retry(again, submit=True)
             await server.status(second, "completed")
 
     play(scene)
@@ -139,16 +139,16 @@ def test_what_waits_for_nothing_in_vain_has_no_such_acts(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            draft = server.desk.create_task(_draft())["id"]
+            draft = server.commands.create_task(_draft())["id"]
             waits = server.new("custom", "lucky", depends_on=[draft])
-            for act in (server.desk.go_without, server.desk.fail, server.desk.retry):
+            for act in (server.commands.go_without, server.commands.fail, server.commands.retry):
                 with pytest.raises(Refused) as refused:
                     act(waits)
                 assert (refused.value.status, refused.value.code) == (409, "not_allowed")
-            server.desk.delete_task(draft)
-            (item,) = server.desk.inbox()["items"]
+            server.commands.delete_task(draft)
+            (item,) = server.commands.inbox()["items"]
             assert item["acts"] == ["go_without", "fail"]
-            server.desk.go_without(waits)
+            server.commands.go_without(waits)
             await server.status(waits, "completed")
 
     play(scene)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from kit.app import House, Open, play
 from kit.git import git
-from kit.office import House, Open, play
 from segue import i18n
 from segue.store import checkpoints
 from segue.store.sqlite import Store
@@ -75,7 +75,7 @@ async def kept(server: Open, id: str, kind: str) -> dict[str, Any]:
     """The newest checkpoint of a kind, when it is written."""
 
     def look() -> dict[str, Any] | None:
-        items = server.desk.checkpoints(id)["items"]
+        items = server.commands.checkpoints(id)["items"]
         return next((item for item in items if item["kind"] == kind), None)
 
     found: dict[str, Any] = await server.until(look)
@@ -100,11 +100,11 @@ def test_snapshots_of_dropped_checkpoints_leave_the_disk(tmp_path: Path) -> None
             id = server.new()
             for _n in range(16):
                 question = await server.pending(id, "question")
-                await server.office.supervisor.saving.settle()
-                server.desk.answer(question["id"], "yes")
+                await server.app.supervisor.saving.settle()
+                server.commands.answer(question["id"], "yes")
             await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
-            here = Workspace(server.office.data, id)
+            await server.app.supervisor.saving.settle()
+            here = Workspace(server.app.data, id)
             commits = {str(content["commit"]) for content in contents(server, id)}
             assert 10 <= len(commits) <= 11
             refs = here.snapshots._git("for-each-ref", "--format=%(objectname)").decode().split()
@@ -120,9 +120,9 @@ def test_snapshots_of_dropped_checkpoints_leave_the_disk(tmp_path: Path) -> None
 
 def contents(server: Open, id: str) -> list[Any]:
     """What the checkpoints of a task keep."""
-    store = server.office.supervisor.records.store
+    store = server.app.supervisor.records.store
     rows = store.all("SELECT path, sha256 FROM checkpoints WHERE task = ?", id)
-    read = [checkpoints.read(server.office.data / row["path"], row["sha256"]) for row in rows]
+    read = [checkpoints.read(server.app.data / row["path"], row["sha256"]) for row in rows]
     assert not any(isinstance(content, checkpoints.Broken) for content in read)
     return read
 
@@ -191,20 +191,20 @@ def test_an_unreadable_checkpoint_keeps_all_snapshots(tmp_path: Path) -> None:
     async def scene() -> None:
         async with home.open() as server:
             id = server.new()
-            saving = server.office.supervisor.saving
+            saving = server.app.supervisor.saving
             for n in range(2):
                 question = await server.pending(id, "question")
                 await saving.settle()
                 if n == 0:
                     (first,) = contents(server, id)
-                    row = server.desk.checkpoints(id)["items"][0]
-                    path = next((server.office.data / "checkpoints" / id).iterdir())
+                    row = server.commands.checkpoints(id)["items"][0]
+                    path = next((server.app.data / "checkpoints" / id).iterdir())
                     path.write_text("broken")
-                server.desk.answer(question["id"], "yes")
+                server.commands.answer(question["id"], "yes")
             await server.pending(id, "question")
             await saving.settle()
-            assert row["id"] in [item["id"] for item in server.desk.checkpoints(id)["items"]]
-            Workspace(server.office.data, id).snapshots.check(first["commit"])
+            assert row["id"] in [item["id"] for item in server.commands.checkpoints(id)["items"]]
+            Workspace(server.app.data, id).snapshots.check(first["commit"])
 
     play(scene)
 
@@ -231,18 +231,18 @@ def test_a_fork_of_a_repository_is_one_with_its_history(tmp_path: Path) -> None:
             id = server.new()
             question = await server.pending(id, "question")
             checkpoint = await kept(server, id, "question")
-            server.desk.answer(question["id"], "The North Sea")
+            server.commands.answer(question["id"], "The North Sea")
             await server.pending(id, "review")
-            forked = server.desk.fork(id, checkpoint["id"])
+            forked = server.commands.fork(id, checkpoint["id"])
             await server.pending(forked["id"], "review")
-            folder = Path(server.desk.task(forked["id"])["workspace"])
+            folder = Path(server.commands.task(forked["id"])["workspace"])
             assert git(folder, "log", "--format=%s").splitlines() == ["try 3", "try 1"]
             found = home.found(3).splitlines()
             assert found[-1] == "try 1"
             assert {".git", "loose.txt"} <= set(found)
-            source = Path(server.desk.task(id)["workspace"])
+            source = Path(server.commands.task(id)["workspace"])
             assert git(source, "log", "--format=%s").splitlines() == ["try 2", "try 1"]
-            assert not server.desk.gates("question", task=forked["id"])["items"]
+            assert not server.commands.gates("question", task=forked["id"])["items"]
 
     play(scene)
 
@@ -257,7 +257,7 @@ def test_a_checkpoint_names_the_commit_of_the_workspace(tmp_path: Path) -> None:
             await server.pending(id, "question")
             await kept(server, id, "question")
             (content,) = contents(server, id)
-            folder = Path(server.desk.task(id)["workspace"])
+            folder = Path(server.commands.task(id)["workspace"])
             assert content["head"]["commit"] == git(folder, "rev-parse", "HEAD")
             assert content["head"]["branch"] == git(folder, "symbolic-ref", "HEAD")
 
@@ -282,25 +282,25 @@ esac
         async with home.open() as server:
             id = server.new()
             first = await server.pending(id, "question")
-            server.desk.answer(first["id"], "The North Sea")
+            server.commands.answer(first["id"], "The North Sea")
             review = await server.pending(id, "review")
-            server.desk.request_changes(review["id"], "Make it longer.")
+            server.commands.request_changes(review["id"], "Make it longer.")
             review = await server.pending(id, "review")
-            server.desk.approve(review["id"])
+            server.commands.approve(review["id"])
             second = await server.pending(id, "question")
             before = await server.until(
-                lambda: [c for c in server.desk.checkpoints(id)["items"] if c["phase"] == 2]
+                lambda: [c for c in server.commands.checkpoints(id)["items"] if c["phase"] == 2]
             )
-            server.desk.answer(second["id"], "Ten pages")
+            server.commands.answer(second["id"], "Ten pages")
             await server.pending(id, "review")
-            forked = server.desk.fork(id, before[-1]["id"])["id"]
+            forked = server.commands.fork(id, before[-1]["id"])["id"]
             await server.pending(forked, "review")
             told = home.heard(home.starts())
             assert "Which sea?" in told and "The North Sea" in told
             assert "Make it longer." in told
             assert "phase 1, draft: completed" in told
             assert "Ten pages" not in told
-            assert server.desk.task(forked)["currentPhase"] == 2
+            assert server.commands.task(forked)["currentPhase"] == 2
             assert "## Phase 2 of 2" in told
 
     play(scene)
@@ -322,16 +322,18 @@ fi
             id = server.new()
             needed = await server.pending(id, "dependency")
             early = await kept(server, id, "dependency")
-            server.desk.provide(needed["id"], "a-secret-of-mine")
+            server.commands.provide(needed["id"], "a-secret-of-mine")
             await server.pending(id, "review")
             late = await server.until(
-                lambda: [c for c in server.desk.checkpoints(id)["items"] if c["id"] != early["id"]]
+                lambda: [
+                    c for c in server.commands.checkpoints(id)["items"] if c["id"] != early["id"]
+                ]
             )
-            with_it = server.desk.fork(id, late[0]["id"])["id"]
+            with_it = server.commands.fork(id, late[0]["id"])["id"]
             await server.pending(with_it, "review")
-            without = server.desk.fork(id, early["id"])["id"]
+            without = server.commands.fork(id, early["id"])["id"]
             await server.pending(without, "dependency")
-            store = server.office.supervisor.records.store
+            store = server.app.supervisor.records.store
             sealed = store.one("SELECT value FROM secrets WHERE task = ?", with_it)
             assert sealed is not None and b"a-secret" not in sealed["value"]
 
@@ -349,16 +351,16 @@ def test_a_fork_with_another_key_is_refused_in_words(
             id = server.new()
             await server.pending(id, "question")
             await kept(server, id, "question")
-            saving = server.office.supervisor.saving
+            saving = server.app.supervisor.saving
 
             def broken(sealed: bytes) -> str:
                 return saving.secrets.open(b"f1.broken")
 
             monkeypatch.setattr(checkpoints, "environment_of", lambda content, _open: broken(b""))
             with pytest.raises(Refused) as refused:
-                server.desk.fork(id)
+                server.commands.fork(id)
             assert refused.value.status == 409
-            assert server.desk.list_tasks()["total"] == 1
+            assert server.commands.list_tasks()["total"] == 1
 
     play(scene)
 
@@ -392,17 +394,17 @@ def test_claude_goes_on_in_a_copy_of_the_conversation(tmp_path: Path) -> None:
         async with home.open() as server:
             id = server.new(agent="claude")
             await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
-            forked = server.desk.fork(id)["id"]
+            await server.app.supervisor.saving.settle()
+            forked = server.commands.fork(id)["id"]
             review = await server.pending(forked, "review")
             assert "--resume" not in started()[0]
             assert started()[1].endswith("--resume own-1 --fork-session")
-            server.desk.request_changes(review["id"], "More of it.")
+            server.commands.request_changes(review["id"], "More of it.")
             await server.until(lambda: len(started()) == 3)
             await server.pending(forked, "review")
             assert started()[2].endswith("--resume own-2")
             own = await server.pending(id, "review")
-            server.desk.request_changes(own["id"], "More of it.")
+            server.commands.request_changes(own["id"], "More of it.")
             await server.until(lambda: len(started()) == 4)
             assert started()[3].endswith("--resume own-1")
             await server.pending(id, "review")
@@ -422,12 +424,12 @@ def test_copies_are_made_while_the_other_is_at_work(tmp_path: Path) -> None:
         async with home.open() as server:
             id = server.new(agent="claude")
             review = await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
+            await server.app.supervisor.saving.settle()
             (home.out / "hold").touch()
-            server.desk.request_changes(review["id"], "More of it.")
+            server.commands.request_changes(review["id"], "More of it.")
             await server.until(lambda: len((home.out / "argv").read_text().splitlines()) == 2)
             argv = home.out / "argv"
-            both = [server.desk.fork(id)["id"] for _n in range(2)]
+            both = [server.commands.fork(id)["id"] for _n in range(2)]
             await server.until(lambda: len(argv.read_text().splitlines()) == 4)
             (home.out / "hold").unlink()
             for forked in both:
@@ -498,24 +500,24 @@ def test_a_rewind_is_whole_or_nothing_whatever_dies(tmp_path: Path) -> None:
         async with home.open() as server:
             about["id"] = id = server.new()
             review = await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
-            about["checkpoint"] = server.desk.checkpoints(id)["items"][0]["id"]
-            server.desk.request_changes(review["id"], "Again.")
+            await server.app.supervisor.saving.settle()
+            about["checkpoint"] = server.commands.checkpoints(id)["items"][0]["id"]
+            server.commands.request_changes(review["id"], "Again.")
             await server.pending(id, "review")
             about["review"] = (await server.pending(id, "review"))["id"]
 
     async def rewind(step: int) -> None:
         async with home.open() as server:
             _deadly(step)
-            server.desk.rewind(about["id"], about["checkpoint"])
-            await server.until(lambda: server.office.supervisor.attempts)  # it begins
+            server.commands.rewind(about["id"], about["checkpoint"])
+            await server.until(lambda: server.app.supervisor.attempts)  # it begins
             os._exit(0)
 
     async def look() -> str:
         async with home.open() as server:
             review = await server.pending(about["id"], "review")
-            folder = Path(server.desk.task(about["id"])["workspace"])
-            causes = [e["trigger"] for e in server.desk.journal(about["id"])["items"]]
+            folder = Path(server.commands.task(about["id"])["workspace"])
+            causes = [e["trigger"] for e in server.commands.journal(about["id"])["items"]]
             if review["id"] == about["review"]:
                 assert "rewind" not in causes
                 assert (folder / "later.txt").exists()
@@ -566,14 +568,14 @@ def test_a_rewind_to_a_snapshot_that_is_gone_changes_nothing(tmp_path: Path) -> 
         async with home.open() as server:
             id = server.new()
             review = await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
-            checkpoint = server.desk.checkpoints(id)["items"][0]["id"]
-            shutil.rmtree(Workspace(server.office.data, id).snapshots.folder)
+            await server.app.supervisor.saving.settle()
+            checkpoint = server.commands.checkpoints(id)["items"][0]["id"]
+            shutil.rmtree(Workspace(server.app.data, id).snapshots.folder)
             with pytest.raises(Refused) as refused:
-                server.desk.rewind(id, checkpoint)
+                server.commands.rewind(id, checkpoint)
             assert refused.value.status == 409
             assert (await server.pending(id, "review"))["id"] == review["id"]
-            assert server.desk.task(id)["status"] == "review"
+            assert server.commands.task(id)["status"] == "review"
 
     play(scene)
 
@@ -588,7 +590,7 @@ def test_a_rewind_is_refused_while_a_question_waits(tmp_path: Path) -> None:
             question = await server.pending(id, "question")
             checkpoint = await kept(server, id, "question")
             with pytest.raises(Refused) as refused:
-                server.desk.rewind(id, checkpoint["id"])
+                server.commands.rewind(id, checkpoint["id"])
             assert (refused.value.status, refused.value.code) == (409, "not_allowed")
             assert (await server.pending(id, "question"))["id"] == question["id"]
 
@@ -604,9 +606,9 @@ def test_a_fork_without_a_checkpoint_says_so(tmp_path: Path) -> None:
             id = server.new()
             await server.status(id, "in_progress", "running")
             with pytest.raises(Refused, match="no checkpoint yet") as refused:
-                server.desk.fork(id)
+                server.commands.fork(id)
             assert refused.value.status == 409
-            server.desk.cancel(id)
+            server.commands.cancel(id)
 
     play(scene)
 
@@ -620,11 +622,11 @@ def test_what_was_rewound_is_saved_every_ten_minutes_again(tmp_path: Path) -> No
             id = server.new()
             await server.pending(id, "question")
             checkpoint = await kept(server, id, "question")
-            server.desk.cancel(id)
-            store = server.office.supervisor.records.store
+            server.commands.cancel(id)
+            store = server.app.supervisor.records.store
             sql = "SELECT count(*) FROM timers WHERE task = ? AND kind = 'save'"
             assert store.all(sql, id)[0][0] == 0
-            server.desk.rewind(id, checkpoint["id"])
+            server.commands.rewind(id, checkpoint["id"])
             assert store.all(sql, id)[0][0] == 1
             await server.pending(id, "question")
 

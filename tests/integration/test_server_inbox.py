@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.core.machines import GateState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
@@ -21,7 +21,7 @@ MANY = 10_000
 
 def fill(server: Open, count: int) -> None:
     """Tasks with one gate each: every third a review, every hundredth urgent."""
-    office = server.office.supervisor
+    supervisor = server.app.supervisor
     changes: list[Change] = []
     for n in range(count):
         task = f"task_{n:012x}"
@@ -37,7 +37,7 @@ def fill(server: Open, count: int) -> None:
             "priority": int(n % 100 == 0), "about": json.dumps({"deliverables": ["x" * 2000]}),
         }  # fmt: skip
         changes.append(Add("gate", f"q_{n:012x}", GateState.PENDING, gate, Trigger.OPEN))
-    assert office.records.store.move(*changes, at=office.clock.now())
+    assert supervisor.records.store.move(*changes, at=supervisor.clock.now())
 
 
 def test_the_inbox_is_paged_with_thousands(house: House) -> None:
@@ -46,8 +46,8 @@ def test_the_inbox_is_paged_with_thousands(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             fill(server, MANY)
-            first = server.desk.inbox(page_size=50)
-            count = server.desk.inbox(page_size=1)["total"]
+            first = server.commands.inbox(page_size=50)
+            count = server.commands.inbox(page_size=1)["total"]
             assert (first["total"], count) == (MANY, MANY)
             assert (first["page"], first["pageSize"], len(first["items"])) == (1, 50, 50)
             urgent = [item["taskTitle"] for item in first["items"]]
@@ -55,10 +55,10 @@ def test_the_inbox_is_paged_with_thousands(house: House) -> None:
             seen = [
                 item["id"]
                 for page in range(1, MANY // 200 + 1)
-                for item in server.desk.inbox(page=page, page_size=200)["items"]
+                for item in server.commands.inbox(page=page, page_size=200)["items"]
             ]
             assert len(seen) == len(set(seen)) == MANY
-            assert server.desk.inbox(page=MANY, page_size=200)["items"] == []
+            assert server.commands.inbox(page=MANY, page_size=200)["items"] == []
 
     play(scene)
 
@@ -68,7 +68,7 @@ def test_pages_do_not_read_what_they_do_not_show(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            plan = server.office.supervisor.records.store.all(
+            plan = server.app.supervisor.records.store.all(
                 "EXPLAIN QUERY PLAN SELECT * FROM gates WHERE work = 'server' AND state = 'pending'"
                 " ORDER BY priority DESC, created_at LIMIT 50 OFFSET 0"
             )
@@ -85,11 +85,13 @@ def test_the_inbox_of_one_kind_and_of_one_task(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             fill(server, 9)
-            assert server.desk.inbox(kind="review")["total"] == 3
-            assert {i["kind"] for i in server.desk.inbox(kind="question")["items"]} == {"question"}
-            (one,) = server.desk.inbox(task="task_000000000004")["items"]
+            assert server.commands.inbox(kind="review")["total"] == 3
+            assert {i["kind"] for i in server.commands.inbox(kind="question")["items"]} == {
+                "question"
+            }
+            (one,) = server.commands.inbox(task="task_000000000004")["items"]
             assert one["taskTitle"] == "task 4"
-            assert server.desk.inbox(task="task_000000000004", kind="review")["total"] == 0
+            assert server.commands.inbox(task="task_000000000004", kind="review")["total"] == 0
 
     play(scene)
 
@@ -109,7 +111,7 @@ esac
 
 
 def test_what_was_said_before_it_was_a_secret_is_masked_too(house: House) -> None:
-    """Once provided, the value is in nothing that the desk shows: gates, reviews, journal, events
+    """Once provided, the value is in nothing that the server shows: gates, reviews, journal, events
     and what is written about a review."""
     program = house.folder / "asks.sh"
     program.write_text(ASKS, encoding="utf-8")
@@ -118,26 +120,26 @@ def test_what_was_said_before_it_was_a_secret_is_masked_too(house: House) -> Non
 
     async def scene() -> None:
         async with house.open() as server:
-            desk = server.desk
+            commands = server.commands
             id = server.new(agent="asks")
             first = await server.pending(id, "question")
             assert SECRET in first["question"], "it is not known as a secret yet"
-            desk.answer(first["id"], SECRET)
+            commands.answer(first["id"], SECRET)
             needed = await server.pending(id, "dependency")
-            told = [desk.provide(needed["id"], SECRET)]
+            told = [commands.provide(needed["id"], SECRET)]
             second = await server.pending(id, "question")
             assert "••••" in second["question"]
-            told += [desk.answer(second["id"], second["options"][0])]
+            told += [commands.answer(second["id"], second["options"][0])]
             review = await server.pending(id, "review")
-            await server.office.supervisor.saving.settle()
+            await server.app.supervisor.saving.settle()
             told += [
-                desk.task(id), desk.list_tasks(), desk.agent(id), desk.inbox(), desk.questions(id),
-                desk.dependencies(id), desk.journal(id), desk.reviews(id),
-                {"events": desk.events_after(0)}, desk.review(review["id"]),
+                commands.task(id), commands.list_tasks(), commands.agent(id), commands.inbox(), commands.questions(id),
+                commands.dependencies(id), commands.journal(id), commands.reviews(id),
+                {"events": commands.events_after(0)}, commands.review(review["id"]),
             ]  # fmt: skip
             for shown in told:
                 assert SECRET not in json.dumps(shown, default=str)
-            assert "••••" in desk.review(review["id"])["deliverables"][0]["text"]
+            assert "••••" in commands.review(review["id"])["deliverables"][0]["text"]
 
     play(scene)
 
@@ -153,7 +155,7 @@ def test_an_open_question_about_a_secret(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            desk, saving = server.desk, server.office.supervisor.saving
+            commands, saving = server.commands, server.app.supervisor.saving
             id = server.new(agent="asks")
             asked = await server.pending(id, "question")
             await saving.settle()
@@ -165,16 +167,16 @@ def test_an_open_question_about_a_secret(house: House) -> None:
             assert shown["question"] == "Is •••• right?"
             assert shown["options"] == ["••••", "no"]
             with pytest.raises(Refused) as refused:
-                desk.answer(asked["id"], "nonsense")
+                commands.answer(asked["id"], "nonsense")
             assert refused.value.facts["options"] == ["••••", "no"]
-            before = set((server.office.data / "checkpoints" / id).iterdir())
+            before = set((server.app.data / "checkpoints" / id).iterdir())
             saving.save(id, "timer")
             await saving.settle()
-            (new,) = set((server.office.data / "checkpoints" / id).iterdir()) - before
+            (new,) = set((server.app.data / "checkpoints" / id).iterdir()) - before
             assert "Is •••• right?" in new.read_text() and SECRET not in new.read_text()
-            desk.answer(asked["id"], "••••")
+            commands.answer(asked["id"], "••••")
             await server.pending(id, "dependency")
-            workspace = Path(desk.task(id)["workspace"])
+            workspace = Path(commands.task(id)["workspace"])
             assert (workspace / "heard").read_text().endswith(f"{SECRET}\n")
 
     play(scene)
@@ -192,7 +194,7 @@ def test_lists_of_tasks_do_not_read_what_they_do_not_show(
 
     async def scene() -> None:
         async with house.open() as server:
-            store = server.office.supervisor.records.store
+            store = server.app.supervisor.records.store
             for name in ("all", "one"):
                 read = getattr(store, name)
 
@@ -201,7 +203,7 @@ def test_lists_of_tasks_do_not_read_what_they_do_not_show(
                     return read(sql, *values)
 
                 monkeypatch.setattr(store, name, spied)
-            server.desk.list_tasks(**wanted)
+            server.commands.list_tasks(**wanted)
             monkeypatch.undo()
             listed = [(sql, values) for sql, values in asked if "tasks t" in sql]
             assert len(listed) == 2, "a count and a page"

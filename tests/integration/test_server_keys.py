@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.core.machines import Trigger
 from segue.errors import UserError
 from segue.server.app import make_app
@@ -30,8 +30,8 @@ class Killed(BaseException):
 
 
 async def post(work: Open, path: str, body: object, key: str) -> httpx2.Response:
-    store = work.office.desk.office.records.store
-    app = make_app(work.desk, token=TOKEN, replies=StoredReplies(store))
+    store = work.app.commands.supervisor.records.store
+    app = make_app(work.commands, token=TOKEN, replies=StoredReplies(store))
     headers = {"Authorization": f"Bearer {TOKEN}", "Idempotency-Key": key}
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(
@@ -61,7 +61,7 @@ def test_what_was_done_is_answered_by_the_next_server(house: House) -> None:
 
     async def twice(cause: Trigger, path: str, body: object, status: int) -> dict[str, Any]:
         async with house.open(is_killed=True) as work:
-            dies_at(work.office.desk.office.records.store, cause)
+            dies_at(work.app.commands.supervisor.records.store, cause)
             try:
                 await post(work, path, body, f"key-{cause}")
             except (Killed, BaseExceptionGroup):
@@ -73,7 +73,7 @@ def test_what_was_done_is_answered_by_the_next_server(house: House) -> None:
             assert (answer.status_code, answer.headers.get("idempotency-replayed")) == (
                 status, "true",
             ), (cause, answer.text)  # fmt: skip
-            twice_done = work.office.desk.office.records.store.all(
+            twice_done = work.app.commands.supervisor.records.store.all(
                 "SELECT entity FROM journal WHERE cause = ? GROUP BY entity, entity_id"
                 " HAVING count(*) > 1", cause
             )  # fmt: skip
@@ -104,8 +104,8 @@ def test_what_was_done_is_answered_by_the_next_server(house: House) -> None:
         assert told["status"] == "approved"
         await gate("review")
         async with house.open(is_killed=True) as work:
-            await work.desk.saved(id)
-            checkpoint = work.desk.checkpoints(id)["items"][0]["id"]
+            await work.commands.saved(id)
+            checkpoint = work.commands.checkpoints(id)["items"][0]["id"]
         body = {"checkpointId": checkpoint}
         await twice(Trigger.REWIND, f"/tasks/{id}/rewind", body, 200)
 
@@ -127,10 +127,10 @@ def test_an_answer_that_cannot_be_kept_is_no_deed(
             with monkeypatch.context() as patch:
                 patch.setattr(StoredReplies, "keeping", full)
                 assert (await post(work, "/tasks", body, "k")).status_code == 503
-            assert work.desk.list_tasks()["total"] == 0
+            assert work.commands.list_tasks()["total"] == 0
             answers = [await post(work, "/tasks", body, "k") for _n in range(2)]
             assert [answer.status_code for answer in answers] == [201, 201]
             assert answers[0].content == answers[1].content
-            assert work.desk.list_tasks()["total"] == 1
+            assert work.commands.list_tasks()["total"] == 1
 
     play(scene)

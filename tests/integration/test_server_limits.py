@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.work import overview
 from segue.work.phases.refused import Refused
 
@@ -17,7 +17,7 @@ LIMITED = "limit session_limit 1h\n"
 
 
 def rows(server: Open, sql: str, *values: object) -> list[dict[str, Any]]:
-    return [dict(row) for row in server.office.supervisor.records.store.all(sql, *values)]
+    return [dict(row) for row in server.app.supervisor.records.store.all(sql, *values)]
 
 
 def parks(server: Open, id: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_a_limit_is_one_transaction(house: House) -> None:
             found = rows(server, "SELECT entity, at FROM journal WHERE cause IN ('park', 'limit')")
             assert {row["entity"] for row in found} == {"run", "agent", "park", "account"}
             assert len({row["at"] for row in found}) == 1
-            (park,) = server.desk.limits()["parks"]
+            (park,) = server.commands.limits()["parks"]
             assert (park["taskId"], park["account"], park["kind"]) == (
                 id,
                 "player",
@@ -62,16 +62,16 @@ def test_a_persons_act_ends_the_park(house: House, act: str) -> None:
     async def scene() -> None:
         async with house.open() as server:
             id = await limited(server)
-            await server.office.supervisor.saving.settle()
+            await server.app.supervisor.saving.settle()
             if act == "rewind":
-                server.desk.rewind(id, server.desk.checkpoints(id)["items"][0]["id"])
+                server.commands.rewind(id, server.commands.checkpoints(id)["items"][0]["id"])
             else:
-                getattr(server.desk, act)(id)
+                getattr(server.commands, act)(id)
             assert parks(server, id) == ["cancelled"]
             if act == "resume":  # it tries at once, and is refused again
                 await server.until(lambda: parks(server, id) == ["cancelled", "waiting"])
             elif act == "rewind":
-                step = server.desk.agent(id)["currentStep"]
+                step = server.commands.agent(id)["currentStep"]
                 assert step == "waits for the end of its account's limit"
 
     play(scene)
@@ -101,16 +101,16 @@ def test_the_tasks_own_agent_returns_with_the_next_phase(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            office = server.office.supervisor
+            supervisor = server.app.supervisor
             id = server.new()
             review = await server.pending(id, "review")
-            folder = Path(server.desk.task(id)["workspace"]).parent
+            folder = Path(server.commands.task(id)["workspace"]).parent
             assert (folder / "agents").read_text().split() == ["other"]
             assert "half of it is made" in (folder / "heard").read_text()
             assert parks(server, id) == [], "it did not wait"
-            assert office.accounts.is_parked("player")
-            office.accounts.opened("player")
-            server.desk.approve(review["id"])
+            assert supervisor.accounts.is_parked("player")
+            supervisor.accounts.opened("player")
+            server.commands.approve(review["id"])
             await server.until(lambda: (folder / "agents").read_text().split()[1:] == ["own"])
             await server.pending(id, "review")
 
@@ -124,27 +124,27 @@ def test_a_used_up_budget_is_asked_about_once(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             first, second = server.new("custom"), server.new("custom")
-            items = await server.until(lambda: server.desk.inbox()["items"])
+            items = await server.until(lambda: server.commands.inbox()["items"])
             (gate,) = items
             assert (gate["kind"], gate["category"], gate["taskId"]) == ("question", "budget", None)
             assert gate["options"] == ["yes", "no"]
             assert server.runs(first) == server.runs(second) == ["running"]
             third = server.new("custom")
             with pytest.raises(Refused):
-                server.desk.answer(gate["id"], "maybe", own_words=True)
-            assert server.desk.task(third)["status"] == "pending"
-            assert server.desk.answer(gate["id"], "yes")["status"] == "answered"
+                server.commands.answer(gate["id"], "maybe", own_words=True)
+            assert server.commands.task(third)["status"] == "pending"
+            assert server.commands.answer(gate["id"], "yes")["status"] == "answered"
             with pytest.raises(Refused) as refused:
-                server.desk.answer(gate["id"], "yes")
+                server.commands.answer(gate["id"], "yes")
             assert refused.value.status == 409
             await server.status(third, "in_progress")
-            (again,) = await server.until(lambda: server.desk.inbox()["items"])
+            (again,) = await server.until(lambda: server.commands.inbox()["items"])
             assert again["id"] != gate["id"], "as much again is used up, too"
-            server.desk.answer(again["id"], "no")
+            server.commands.answer(again["id"], "no")
             fourth = server.new("custom")
-            await server.until(lambda: not server.office.supervisor._may_start)
-            assert server.desk.task(fourth)["status"] == "pending"
-            assert server.desk.inbox()["items"] == [], "until the next start"
+            await server.until(lambda: not server.app.supervisor._may_start)
+            assert server.commands.task(fourth)["status"] == "pending"
+            assert server.commands.inbox()["items"] == [], "until the next start"
 
     play(scene)
 
@@ -168,14 +168,14 @@ def test_a_budget_used_up_by_the_last_run_asks_nobody(house: House) -> None:
 
     async def scene() -> None:
         async with house.open(slots=1) as server:
-            office = server.office.supervisor
+            supervisor = server.app.supervisor
             server.new("custom")
-            await server.until(lambda: [a for a in office.attempts.values() if a.finished])
-            await server.until(lambda: not office._may_start)
-            assert office.held == "budget"
-            assert server.desk.inbox()["items"] == []
+            await server.until(lambda: [a for a in supervisor.attempts.values() if a.finished])
+            await server.until(lambda: not supervisor._may_start)
+            assert supervisor.held == "budget"
+            assert server.commands.inbox()["items"] == []
             server.new("custom")
-            (gate,) = await server.until(lambda: server.desk.inbox()["items"])
+            (gate,) = await server.until(lambda: server.commands.inbox()["items"])
             assert gate["category"] == "budget"
             (house.folder / "go").touch()
 

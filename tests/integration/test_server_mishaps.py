@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue import i18n
 from segue.dialects.script import Script
 from segue.errors import UserError
@@ -67,11 +67,11 @@ async def failed_alone(server: Open, bad: str, good: str) -> dict[str, Any]:
     assert ("task", "in_progress", "failed") in server.trail(bad)
     await server.status(good, "review", "waiting_review")
     sql = "SELECT count(*) FROM timers WHERE task = ?"
-    store = server.office.supervisor.records.store
+    store = server.app.supervisor.records.store
     assert store.one(sql, bad)[0] == 0, "it reminds nobody"  # type: ignore[index]
-    assert not server.office.supervisor.records.open_runs(bad)
-    office = server.office.supervisor
-    await server.until(lambda: bad not in {a.run.task for a in office.attempts.values()})
+    assert not server.app.supervisor.records.open_runs(bad)
+    supervisor = server.app.supervisor
+    await server.until(lambda: bad not in {a.run.task for a in supervisor.attempts.values()})
     return task
 
 
@@ -99,9 +99,9 @@ def test_an_exception_about_one_task_fails_that_task_alone(
 
     async def scene() -> None:
         async with house.open() as server:
-            bad.append(str(server.desk.create_task(new())["id"]))
+            bad.append(str(server.commands.create_task(new())["id"]))
             good = server.new()
-            server.desk.submit(bad[0])
+            server.commands.submit(bad[0])
             await failed_alone(server, bad[0], good)
             assert len(hits) <= 3, "not again and again"
             later = server.new()
@@ -146,7 +146,7 @@ def test_an_exception_while_a_person_acts_is_not_the_persons(
             id = server.new(agent="asker")
             question = await server.pending(id, "question")
             breaks_for(monkeypatch, Supervisor, "_begin", lambda _self, task, _run: task.id == id)
-            assert server.desk.answer(question["id"], "Blue")["answer"] == "Blue"
+            assert server.commands.answer(question["id"], "Blue")["answer"] == "Blue"
             await failed_alone(server, id, server.new())
             monkeypatch.undo()
 
@@ -163,12 +163,12 @@ def test_a_task_that_waits_fails_with_all_that_waits(
             id = server.new(agent="asker")
             question = await server.pending(id, "question")
             breaks_for(
-                monkeypatch, timers, "_fire", lambda _office, timer: timer["kind"] == "remind"
+                monkeypatch, timers, "_fire", lambda _supervisor, timer: timer["kind"] == "remind"
             )
             make_due(server, "remind", id)
             task = await failed_alone(server, id, server.new())
             assert SECRET in task["error"], "nobody gave it in confidence"
-            found = server.desk.gates("question", task=id)["items"]
+            found = server.commands.gates("question", task=id)["items"]
             assert [(gate["id"], gate["status"]) for gate in found] == [
                 (question["id"], "withdrawn")
             ]
@@ -178,15 +178,15 @@ def test_a_task_that_waits_fails_with_all_that_waits(
 
 def make_due(server: Open, kind: str, id: str) -> None:
     """Let a timer's instant come."""
-    office = server.office.supervisor
-    now = stamp(office.clock.now())
-    store = office.records.store
+    supervisor = server.app.supervisor
+    now = stamp(supervisor.clock.now())
+    store = supervisor.records.store
     row = store.one("SELECT * FROM timers WHERE task = ? AND kind = ?", id, kind)
     assert row is not None
     from segue.store.changes import Put
 
-    office.commit(Put("timers", {**dict(row), "at": now}))
-    office.kick()
+    supervisor.commit(Put("timers", {**dict(row), "at": now}))
+    supervisor.kick()
 
 
 def test_what_people_gave_in_confidence_is_not_in_the_error(
@@ -198,8 +198,8 @@ def test_what_people_gave_in_confidence_is_not_in_the_error(
         async with house.open() as server:
             id = server.new(agent="needy")
             needed = await server.pending(id, "dependency")
-            breaks_for(monkeypatch, checking, "begin", lambda _office, task, *_: task.id == id)
-            server.desk.provide(needed["id"], SECRET)
+            breaks_for(monkeypatch, checking, "begin", lambda _supervisor, task, *_: task.id == id)
+            server.commands.provide(needed["id"], SECRET)
             task = await failed_alone(server, id, server.new())
             assert SECRET not in task["error"]
             assert "***" in task["error"]
@@ -217,19 +217,19 @@ def test_a_reminder_that_cannot_be_told_leaves_the_review_alone(
             id = server.new()
             review = await server.pending(id, "review")
             hits = breaks_for(
-                monkeypatch, timers, "_fire", lambda _office, timer: timer["kind"] == "remind"
+                monkeypatch, timers, "_fire", lambda _supervisor, timer: timer["kind"] == "remind"
             )
             make_due(server, "remind", id)
             await server.until(lambda: hits)
             for _turn in range(20):
-                server.office.supervisor.kick()
+                server.app.supervisor.kick()
                 await asyncio.sleep(0)
             other = server.new()
             await server.status(other, "review")
             assert len(hits) == 1, "it is put off"
-            assert server.desk.task(id)["status"] == "review"
+            assert server.commands.task(id)["status"] == "review"
             monkeypatch.undo()
-            server.desk.approve(review["id"])
+            server.commands.approve(review["id"])
 
     play(scene)
 
@@ -244,20 +244,20 @@ def test_a_task_that_cannot_even_be_failed_is_set_aside(
             id = server.new(agent="asker")
             question = await server.pending(id, "question")
             hits = breaks_for(
-                monkeypatch, checking, "begin", lambda _office, task, *_: task.id == id
+                monkeypatch, checking, "begin", lambda _supervisor, task, *_: task.id == id
             )
             saves = breaks_for(monkeypatch, Saving, "given", lambda _self, task: task == id)
             monkeypatch.setattr(
                 "segue.work.phases.task_failure._failed",
-                lambda office, task, text: (_ for _ in ()).throw(Unexpected("again")),
+                lambda supervisor, task, text: (_ for _ in ()).throw(Unexpected("again")),
             )
             monkeypatch.setattr(Saving, "given", lambda _self, task: {})
-            server.desk.answer(question["id"], "Blue")
-            office = server.office.supervisor
-            await server.until(lambda: id in office.set_aside)
+            server.commands.answer(question["id"], "Blue")
+            supervisor = server.app.supervisor
+            await server.until(lambda: id in supervisor.set_aside)
             good = server.new()
             await server.status(good, "review")
-            await server.until(lambda: id not in {a.run.task for a in office.attempts.values()})
+            await server.until(lambda: id not in {a.run.task for a in supervisor.attempts.values()})
             assert len(hits) == 1
             assert not saves
             monkeypatch.undo()
@@ -275,12 +275,12 @@ def test_an_error_about_no_task_is_survived(house: House, monkeypatch: pytest.Mo
             first = server.new()
             await server.status(first, "review")
             once = [True]
-            hits = breaks_for(monkeypatch, timers, "next_at", lambda _office: bool(once))
+            hits = breaks_for(monkeypatch, timers, "next_at", lambda _supervisor: bool(once))
             real = storage_outage.until_over
 
-            async def seen(office: Supervisor, error: Exception) -> None:
+            async def seen(supervisor: Supervisor, error: Exception) -> None:
                 once.clear()
-                await real(office, error)
+                await real(supervisor, error)
 
             monkeypatch.setattr(storage_outage, "until_over", seen)
             second = server.new()
@@ -298,7 +298,7 @@ def test_an_error_that_comes_again_and_again_ends_the_server(
 ) -> None:
     """Bounded: after a few times it is raised."""
     monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
-    hits = breaks_for(monkeypatch, timers, "next_at", lambda _office: True)
+    hits = breaks_for(monkeypatch, timers, "next_at", lambda _supervisor: True)
 
     async def scene() -> None:
         async with house.open() as server:
@@ -328,9 +328,9 @@ def test_files_of_one_task_that_cannot_be_written_hold_up_the_others_only_a_few_
 
     async def scene() -> None:
         async with house.open() as server:
-            bad.append(str(server.desk.create_task(new())["id"]))
+            bad.append(str(server.commands.create_task(new())["id"]))
             good = server.new()
-            server.desk.submit(bad[0])
+            server.commands.submit(bad[0])
             task = await server.status(bad[0], "failed", "failed")
             assert "the disk is full" in task["error"]
             await server.status(good, "review", "waiting_review")
@@ -366,7 +366,7 @@ def test_a_database_that_cannot_be_written_for_a_while(
                 steps = [step for step in server.trail(id) if step[0] == "task"]
                 assert steps[-1] == ("task", "in_progress", "review")
                 assert len(steps) == len(set(steps))
-                asked = server.desk.gates("question", task=id)["items"]
+                asked = server.commands.gates("question", task=id)["items"]
                 assert [gate["status"] for gate in asked] == ["answered"]
 
         play(scene)
@@ -381,7 +381,7 @@ def test_a_database_that_cannot_be_written_for_a_while(
 def answered(server: Open, question: str) -> bool:
     """A person who is told to come back does so."""
     try:
-        server.desk.answer(question, "Blue")
+        server.commands.answer(question, "Blue")
     except UserError as error:
         assert error.problem.code == "database_busy"
         return False
@@ -402,15 +402,15 @@ def test_a_pause_in_the_moment_of_the_end_loses_nothing(
 
             def ended(self: Supervisor, ended: Any) -> None:
                 if not paused:
-                    paused.append(server.desk.pause(task[0])["agentStatus"])
+                    paused.append(server.commands.pause(task[0])["agentStatus"])
                 real(self, ended)
 
             monkeypatch.setattr(Supervisor, "_ended", ended)
             task.append(id := server.new())
             await server.until(lambda: paused == ["paused"])
-            await server.until(lambda: not server.office.supervisor.records.open_runs(id))
-            assert server.desk.task(id)["agentStatus"] == "paused"
-            server.desk.resume(id)
+            await server.until(lambda: not server.app.supervisor.records.open_runs(id))
+            assert server.commands.task(id)["agentStatus"] == "paused"
+            server.commands.resume(id)
             await server.status(id, "review", "waiting_review")
 
     play(scene)

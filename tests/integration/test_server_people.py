@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 from segue.work.phases.refused import Refused
 
 SECRET = 'sk-"quoted"-and-secret-4711'
@@ -31,11 +31,11 @@ def test_a_task_that_waits_for_a_failed_one_says_so(house: House) -> None:
             first = server.new("custom")
             second = server.new("custom", depends_on=[first])
             await server.status(first, "in_progress")
-            assert server.desk.task(second)["error"] is None
-            server.desk.cancel(first)
+            assert server.commands.task(second)["error"] is None
+            server.commands.cancel(first)
             late = server.new("custom", depends_on=[first])
             for id in (second, late):
-                task = server.desk.task(id)
+                task = server.commands.task(id)
                 assert (task["status"], task["waitsFor"]) == ("pending", [first])
                 assert "which failed" in task["error"]
                 assert server.troubles(id) == [task["error"]]
@@ -66,14 +66,14 @@ def test_a_task_that_waits_for_a_deleted_one_says_so(house: House) -> None:
         async with house.open(slots=1) as server:
             first = server.new("custom")
             await server.status(first, "in_progress")
-            server.desk.cancel(first)
+            server.commands.cancel(first)
             second = server.new("custom", depends_on=[first])
-            server.desk.delete_task(first)
-            assert "which is gone" in server.desk.task(second)["error"]
+            server.commands.delete_task(first)
+            assert "which is gone" in server.commands.task(second)["error"]
             assert ["which is gone" in text for text in server.troubles(second)] == [False, True]
-            server.desk.cancel(second)
-            assert server.desk.change_task(second, {"depends_on": []})["error"] is None
-            server.desk.submit(second)
+            server.commands.cancel(second)
+            assert server.commands.change_task(second, {"depends_on": []})["error"] is None
+            server.commands.submit(second)
             await server.status(second, "in_progress")
             assert len(server.troubles(second)) == 2
 
@@ -97,29 +97,31 @@ def test_a_task_that_a_person_resumed_opens_its_account(house: House, is_over: b
 
     async def scene() -> None:
         async with house.open() as server:
-            office = server.office.supervisor
+            supervisor = server.app.supervisor
             first = server.new("custom")
             await server.status(first, "in_progress", "paused")
             others = [server.new("custom") for _n in range(2)]
-            assert office.accounts.is_parked("player")
+            assert supervisor.accounts.is_parked("player")
             if is_over:
                 (house.folder / "over").touch()
-            server.desk.resume(first)
-            await server.until(lambda: any(a.lines for a in office.attempts.values()))
-            assert office.accounts.canary("player") == first
-            assert {server.desk.task(id)["status"] for id in others} == {"pending"}
-            Path(server.desk.task(first)["workspace"], "go").touch()
+            server.commands.resume(first)
+            await server.until(lambda: any(a.lines for a in supervisor.attempts.values()))
+            assert supervisor.accounts.canary("player") == first
+            assert {server.commands.task(id)["status"] for id in others} == {"pending"}
+            Path(server.commands.task(first)["workspace"], "go").touch()
             if is_over:
                 await server.status(first, "completed")
-                await server.until(lambda: all(server.desk.task(id)["startedAt"] for id in others))
+                await server.until(
+                    lambda: all(server.commands.task(id)["startedAt"] for id in others)
+                )
             else:
                 sql = "SELECT id FROM runs WHERE task = ? AND state = 'parked'"
-                await server.until(lambda: len(office.records.store.all(sql, first)) == 2)
+                await server.until(lambda: len(supervisor.records.store.all(sql, first)) == 2)
                 await server.status(first, "in_progress", "paused")
-                assert office.accounts.is_parked("player")
-                assert {server.desk.task(id)["status"] for id in others} == {"pending"}
+                assert supervisor.accounts.is_parked("player")
+                assert {server.commands.task(id)["status"] for id in others} == {"pending"}
             for id in others if is_over else (first, *others):
-                server.desk.cancel(id)
+                server.commands.cancel(id)
 
     play(scene)
 
@@ -145,19 +147,19 @@ def test_an_answer_with_a_secret_is_not_stored_in_clear(house: House, is_interac
 
     async def scene() -> None:
         async with house.open() as server:
-            store = server.office.supervisor.records.store
+            store = server.app.supervisor.records.store
             id = server.new("custom")
             needed = await server.pending(id, "dependency")
-            server.desk.provide(needed["id"], SECRET)
+            server.commands.provide(needed["id"], SECRET)
             asked = await server.pending(id, "question")
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
 
             def look() -> None:
                 for table in ("gates", "runs", "journal", "notices"):
                     seen.extend(str(tuple(row)) for row in store.all(f"SELECT * FROM {table}"))
 
-            server.office.supervisor.on_commit(look)
-            shown = server.desk.answer(asked["id"], f"take {SECRET} here")
+            server.app.supervisor.on_commit(look)
+            shown = server.commands.answer(asked["id"], f"take {SECRET} here")
             assert shown["answer"] == "take •••• here"
             await server.status(id, "completed")
             heard = (workspace / "heard").read_text()
@@ -181,19 +183,19 @@ def test_feedback_and_a_reason_with_a_secret_are_not_stored_in_clear(house: Hous
     async def scene() -> None:
         async with house.open() as server:
             id = server.new()
-            server.desk.provide((await server.pending(id, "dependency"))["id"], SECRET)
+            server.commands.provide((await server.pending(id, "dependency"))["id"], SECRET)
             needed = await server.pending(id, "dependency")
-            server.desk.reject(needed["id"], f"not {SECRET} again")
+            server.commands.reject(needed["id"], f"not {SECRET} again")
             review = await server.pending(id, "review")
             comments = [{"file": "docs/draft.md", "line": 1, "text": f"no {SECRET}"}]
-            server.desk.request_changes(review["id"], f"without {SECRET}", comments)
+            server.commands.request_changes(review["id"], f"without {SECRET}", comments)
             again = await server.pending(id, "review")
             assert again["round"] == 2
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             heard = (workspace / "heard").read_text()
             for words in (f"not {SECRET} again", f"without {SECRET}", f"no {SECRET}"):
                 assert words in heard
-            store = server.office.supervisor.records.store
+            store = server.app.supervisor.records.store
             rows = [str(tuple(row)) for row in store.all("SELECT * FROM gates")]
             assert rows
             assert not any("and-secret-4711" in row for row in rows)
@@ -227,9 +229,9 @@ def test_what_is_refused_has_no_effect_at_all(house: House) -> None:
         async with house.open() as server:
             id = server.new("checked")
             needed = await server.pending(id, "dependency")
-            shown = server.desk.reject(needed["id"])
+            shown = server.commands.reject(needed["id"])
             assert (shown["status"], shown["reason"]) == ("rejected", "")
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             await server.until(lambda: len(server.runs(id, "check")) > 0)
             assert (workspace / "got").read_text() == "<>\n"
             heard = (workspace / "heard").read_text()
@@ -252,9 +254,9 @@ def test_a_check_gets_nothing_that_the_agent_asked_for(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             id = server.new("checked")
-            server.desk.provide((await server.pending(id, "dependency"))["id"], "of the sea")
+            server.commands.provide((await server.pending(id, "dependency"))["id"], "of the sea")
             await server.pending(id, "review")
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             assert (workspace / "out.md").read_text() == "of the sea\n"
 
     play(scene)
@@ -287,9 +289,9 @@ def test_a_question_takes_own_words_that_say_so(house: House) -> None:
             question = (await server.pending(id, "question"))["id"]
             for text, suggestion in (("Postgres", "PostgreSQL"), ("a spreadsheet", None)):
                 with pytest.raises(Refused) as refused:
-                    server.desk.answer(question, text)
+                    server.commands.answer(question, text)
                 assert refused.value.facts["suggestion"] == suggestion
-            server.desk.answer(question, "Postgres, but the old one", own_words=True)
+            server.commands.answer(question, "Postgres, but the old one", own_words=True)
             task = await server.status(id, "completed")
             assert "Postgres, but the old one" in Path(task["workspace"], "heard").read_text()
 
@@ -319,10 +321,10 @@ def test_a_file_that_is_provided_is_there(house: House) -> None:
             needed = (await server.pending(id, "dependency"))["id"]
             for value in ("no-such.svg", "/no/such.svg", "x" * 5_000, "~nobody-there/x"):
                 with pytest.raises(Refused) as refused:
-                    server.desk.provide(needed, value)
+                    server.commands.provide(needed, value)
                 assert (refused.value.status, refused.value.code) == (422, "no_file")
                 assert value not in refused.value.message
-            server.desk.provide(needed, "logo.svg")
+            server.commands.provide(needed, "logo.svg")
             task = await server.status(id, "completed")
             heard = Path(task["workspace"], "heard").read_text().strip()
             assert heard == str(house.folder / "logo.svg")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue.dialects.events import Event, StepDone, Todo, TodosListed
 from segue.engine.executors import Heard
 
@@ -16,9 +16,9 @@ step() { echo "=== STEP $1 DONE $SEGUE_NONCE ==="; }
 
 async def hearing(server: Open, task: str) -> Callable[..., None]:
     """As if the agent of a task told something."""
-    engine = server.office.supervisor.engine
+    engine = server.app.supervisor.engine
     await server.until(lambda: server.runs(task) == ["running"])
-    (run,) = server.office.supervisor.records.open_runs(task)
+    (run,) = server.app.supervisor.records.open_runs(task)
 
     def told(*events: Event) -> None:
         for event in events:
@@ -38,20 +38,20 @@ def test_steps_move_the_progress(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            desk, id = server.desk, server.new()
-            await server.until(lambda: desk.agent(id)["currentStep"] == "2")
-            first = desk.task(id)
-            assert (first["progress"], desk.agent(id)["progress"]) == (25, 50)
+            commands, id = server.commands, server.new()
+            await server.until(lambda: commands.agent(id)["currentStep"] == "2")
+            first = commands.task(id)
+            assert (first["progress"], commands.agent(id)["progress"]) == (25, 50)
             (house.folder / "one").touch()
-            await server.until(lambda: desk.agent(id)["currentStep"] == "3")
-            assert first["progress"] < desk.task(id)["progress"] < 50
+            await server.until(lambda: commands.agent(id)["currentStep"] == "3")
+            assert first["progress"] < commands.task(id)["progress"] < 50
             (house.folder / "two").touch()
             await server.status(id, "review")
-            assert desk.agent(id)["currentStep"] is None
-            desk.approve((await server.pending(id, "review"))["id"])
+            assert commands.agent(id)["currentStep"] is None
+            commands.approve((await server.pending(id, "review"))["id"])
             await server.status(id, "in_progress", "running")
-            assert (desk.agent(id)["currentStep"], desk.task(id)["progress"]) == (None, 50)
-            steps = [e for e in desk.journal(id)["items"] if e["trigger"] == "step"]
+            assert (commands.agent(id)["currentStep"], commands.task(id)["progress"]) == (None, 50)
+            steps = [e for e in commands.journal(id)["items"] if e["trigger"] == "step"]
             assert [e["metadata"]["done"] for e in steps] == [1, 2]
 
     play(scene)
@@ -63,25 +63,28 @@ def test_an_agents_own_list_counts_more_than_its_steps(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            desk, id = server.desk, server.new("custom")
+            commands, id = server.commands, server.new("custom")
             told = await hearing(server, id)
             told(StepDone(1))
-            await server.until(lambda: desk.agent(id)["currentStep"] == "2")
-            assert desk.task(id)["progress"] == 50
+            await server.until(lambda: commands.agent(id)["currentStep"] == "2")
+            assert commands.task(id)["progress"] == 50
             todos = (
                 Todo("Read", "completed"),
                 Todo("Write", "in_progress"),
                 Todo("Try", "pending"),
             )
             told(TodosListed(todos), TodosListed(todos), StepDone(7))
-            await server.until(lambda: desk.agent(id)["currentStep"] == "Write")
-            agent = desk.agent(id)
+            await server.until(lambda: commands.agent(id)["currentStep"] == "Write")
+            agent = commands.agent(id)
             assert (agent["currentStep"], agent["progress"]) == ("Write", 33)
-            assert (desk.task(id)["currentStep"], desk.task(id)["progress"]) == ("Write", 33)
-            (listed,) = desk.list_tasks()["items"]
+            assert (commands.task(id)["currentStep"], commands.task(id)["progress"]) == (
+                "Write",
+                33,
+            )
+            (listed,) = commands.list_tasks()["items"]
             assert (listed["currentStep"], listed["progress"]) == ("Write", 33)
-            desk.cancel(id)
-            assert desk.agent(id)["currentStep"] is None
+            commands.cancel(id)
+            assert commands.agent(id)["currentStep"] is None
 
     play(scene)
 
@@ -92,16 +95,16 @@ def test_the_steps_of_a_type_are_named(house: House) -> None:
 
     async def scene() -> None:
         async with house.open() as server:
-            desk, id = server.desk, server.new("create_app")
+            commands, id = server.commands, server.new("create_app")
             told = await hearing(server, id)
-            assert desk.agent(id)["currentStep"].startswith("1. Understand")
+            assert commands.agent(id)["currentStep"].startswith("1. Understand")
             told(StepDone(1))
-            await server.until(lambda: desk.agent(id)["currentStep"].startswith("2. "))
-            assert desk.agent(id)["progress"] == 33
+            await server.until(lambda: commands.agent(id)["currentStep"].startswith("2. "))
+            assert commands.agent(id)["progress"] == 33
             told(StepDone(99))
-            await server.until(lambda: desk.agent(id)["currentStep"].startswith("3. "))
-            assert (desk.agent(id)["progress"], desk.task(id)["progress"]) == (99, 25)
-            desk.cancel(id)
+            await server.until(lambda: commands.agent(id)["currentStep"].startswith("3. "))
+            assert (commands.agent(id)["progress"], commands.task(id)["progress"]) == (99, 25)
+            commands.cancel(id)
 
     play(scene)
 
@@ -124,16 +127,16 @@ def test_each_phase_of_a_living_agent_begins_afresh(house: House) -> None:
 
     async def scene() -> None:
         async with house.open(is_killed=True) as server:
-            desk, id = server.desk, server.new()
+            commands, id = server.commands, server.new()
             review = (await server.pending(id, "review"))["id"]
-            desk.approve(review)
-            await server.until(lambda: desk.agent(id)["currentStep"] == "2")
+            commands.approve(review)
+            await server.until(lambda: commands.agent(id)["currentStep"] == "2")
         async with house.open() as server:
-            attempts = server.office.supervisor.attempts
+            attempts = server.app.supervisor.attempts
             await server.until(lambda: [a for a in attempts.values() if a.progress])
-            assert server.desk.agent(id)["currentStep"] == "2"
-            steps = [e for e in server.desk.journal(id)["items"] if e["trigger"] == "step"]
+            assert server.commands.agent(id)["currentStep"] == "2"
+            steps = [e for e in server.commands.journal(id)["items"] if e["trigger"] == "step"]
             assert [e["metadata"]["done"] for e in steps][-1] == 1
-            server.desk.cancel(id)
+            server.commands.cancel(id)
 
     play(scene)

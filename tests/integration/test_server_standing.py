@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House
+from kit.app import House
 from segue import i18n
 from segue.store.changes import Note
 from segue.work import overview
@@ -32,11 +32,11 @@ def test_the_usage_of_a_server_has_the_three_figures(house: House) -> None:
             (before,) = overview.look(house.folder)
             nothing = {"input_tokens": 0, "output_tokens": 0, "cost_usd": None}
             assert before.to_json()["usage"] == nothing
-            office = server.office.supervisor
-            run = office.records.last_work(id)
+            supervisor = server.app.supervisor
+            run = supervisor.records.last_work(id)
             assert run is not None
             told = {"input_tokens": 7, "output_tokens": 5, "cost_usd": 0.25}
-            office.commit(Note("run", run.id, told))
+            supervisor.commit(Note("run", run.id, told))
             return id
 
     id = asyncio.run(scene())

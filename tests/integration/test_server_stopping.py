@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from kit.app import House, Open, play
 from kit.command import start_segue
-from kit.office import House, Open, play
 from kit.server import TOKEN, Server
 from kit.waiting import until
 from segue import i18n
@@ -43,7 +43,7 @@ def house(tmp_path: Path) -> House:
 
 
 def pid_file(server: Open, id: str) -> Path:
-    return Path(server.desk.task(id)["workspace"] or "-") / "pid"
+    return Path(server.commands.task(id)["workspace"] or "-") / "pid"
 
 
 def serve(house: House) -> Server:
@@ -93,11 +93,11 @@ def test_the_checkpoint_of_the_end_can_be_gone_back_to(house: House) -> None:
             await server.pending(waits, "question")
         async with house.open() as server:
             assert (server.kinds(id), server.kinds(waits)) == (["stop"], ["question"])
-            forked = server.desk.fork(id)["id"]
-            copied = server.office.data / "workspaces" / forked / "draft.md"
+            forked = server.commands.fork(id)["id"]
+            copied = server.app.data / "workspaces" / forked / "draft.md"
             assert copied.read_text() == "half\n"
             for each in (id, waits, forked):
-                server.desk.cancel(each)
+                server.commands.cancel(each)
 
     play(scene)
 
@@ -119,13 +119,13 @@ def test_an_end_does_not_wait_for_a_snapshot_for_ever(
             (folder / "git").write_text(SLOW_GIT.format(folder=house.folder, git=git))
             (folder / "git").chmod(0o755)
             monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-            office: Supervisor = server.office.supervisor
-            closing.save(office)
+            app: Supervisor = server.app.supervisor
+            closing.save(app)
             await server.until((house.folder / "slow").exists)
             with caplog.at_level(logging.WARNING):
                 async with asyncio.timeout(closing.BREAK_OFF_S):
-                    await closing.settle(office, within_s=0.1)
-            assert not office.saving.underway
+                    await closing.settle(app, within_s=0.1)
+            assert not app.saving.underway
             assert [getattr(record, "task", None) for record in caplog.records].count(id) == 1
             os.kill(int(pid_file(server, id).read_text()), signal.SIGKILL)
 

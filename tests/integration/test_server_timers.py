@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from kit.app import House, Open, play
 from kit.clock import MovedClock
-from kit.office import House, Open, play
 from segue import i18n
 from segue.drivers.notify import Notice
 from segue.engine.outbox import Courier, Outbox
-from segue.work.phases.app import open_office
+from segue.work.phases.app import open_app
 from segue.work.phases.notices import ServerLetters
 from segue.work.phases.refused import Refused
 from segue.work.phases.saving import Saving
@@ -82,7 +82,7 @@ class App(House):
     async def life(self, *, is_deaf: bool = False) -> AsyncIterator[Open]:
         """From a start to a kill -9: nothing is put in order. `is_deaf`: it dies before it has
         told anybody anything."""
-        async with open_office(
+        async with open_app(
             Project(self.folder),
             config.load(self.folder, None),
             environ=self.environ,
@@ -90,18 +90,18 @@ class App(House):
             tz=UTC,
             slots=3,
             command=["segue", "serve"],
-        ) as office:
-            office.supervisor.recover()
+        ) as app:
+            app.supervisor.recover()
             courier: Courier | None = None
-            work = [asyncio.create_task(office.supervisor.loop())]
+            work = [asyncio.create_task(app.supervisor.loop())]
             if not is_deaf:
-                letters = ServerLetters(office.supervisor.records, "http://x")
+                letters = ServerLetters(app.supervisor.records, "http://x")
                 courier = Courier(Outbox(letters, self.clock, [self.told]))
-                office.supervisor.on_commit(courier.wake)
+                app.supervisor.on_commit(courier.wake)
             try:
-                yield Open(office)
+                yield Open(app)
             finally:
-                await office.supervisor.saving.settle()
+                await app.supervisor.saving.settle()
                 if courier is not None:
                     await courier.close(0)
                 for task in work:
@@ -114,166 +114,166 @@ class App(House):
     def pass_(self, server: Open, span: timedelta) -> None:
         """Time goes by."""
         self.clock.ahead += span
-        server.office.supervisor.kick()
+        server.app.supervisor.kick()
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> App:
+def app(tmp_path: Path) -> App:
     i18n.use("en")
     return App(tmp_path)
 
 
 async def settled(server: Open) -> None:
     """All that is due has fired: the loop has gone round, and nothing is due any more."""
-    supervisor = server.office.supervisor
+    supervisor = server.app.supervisor
     supervisor.kick()
     await server.until(lambda: not supervisor._may_start)
     await server.until(lambda: not supervisor.records.due(supervisor.clock.now()))
 
 
-def test_a_review_reminds_then_presses_then_escalates(office: App) -> None:
+def test_a_review_reminds_then_presses_then_escalates(app: App) -> None:
     """After 24, 48 and 72 hours, each once and not before; the review itself stays."""
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             review = (await server.pending(server.new(), "review"))["id"]
-            await server.until(lambda: office.told.of(review) == ["review"])
+            await server.until(lambda: app.told.of(review) == ["review"])
             expected = ["review"]
             for kind in ("remind", "urgent", "escalate"):
-                office.pass_(server, 24 * HOURS - MOMENT)
+                app.pass_(server, 24 * HOURS - MOMENT)
                 await settled(server)
-                assert office.told.of(review) == expected, "not before"
-                office.pass_(server, MOMENT)
+                assert app.told.of(review) == expected, "not before"
+                app.pass_(server, MOMENT)
                 expected.append(kind)
-                await server.until(lambda: office.told.of(review) == expected)
-            office.pass_(server, 500 * HOURS)
+                await server.until(lambda: app.told.of(review) == expected)
+            app.pass_(server, 500 * HOURS)
             await settled(server)
             other = server.new()
-            await server.until(lambda: ("review", (gate_of(server, other))) in office.told.kinds)
-            assert office.told.of(review) == expected, "and never again"
-            assert server.desk.review(review)["reminders"] == 3
-            server.desk.approve(review)
+            await server.until(lambda: ("review", (gate_of(server, other))) in app.told.kinds)
+            assert app.told.of(review) == expected, "and never again"
+            assert server.commands.review(review)["reminders"] == 3
+            server.commands.approve(review)
 
     play(scene)
 
 
-def test_a_limit_is_told_once_for_each_time_it_parks(office: App) -> None:
+def test_a_limit_is_told_once_for_each_time_it_parks(app: App) -> None:
     """With the time at which it goes on; one that comes back at once is not told again."""
     body = 'echo "You have hit your usage limit. Please try again in 30 minutes."; exit 1\n'
-    office.program("#!/bin/sh\ncat > /dev/null\n" + body, name="limited")
+    app.program("#!/bin/sh\ncat > /dev/null\n" + body, name="limited")
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="limited")
             for told in (1, 1, 2):
                 await server.status(id, "in_progress", "paused")
                 await server.until(lambda: len(limits(server, id)) >= told)  # noqa: B023
                 assert len(limits(server, id)) == told
                 before = len(server.trail(id))
-                office.pass_(server, 31 * HOURS / 60)
+                app.pass_(server, 31 * HOURS / 60)
                 await server.until(lambda: len(server.trail(id)) >= before + 2)  # noqa: B023
             assert all("resumes by itself at" in text for text in limits(server, id))
-            server.desk.cancel(id)
+            server.commands.cancel(id)
 
     play(scene)
 
 
 def limits(server: Open, id: str) -> list[str]:
     sql = "SELECT text FROM notices WHERE task = ? AND kind = 'limit'"
-    return [row["text"] for row in server.office.supervisor.records.store.all(sql, id)]
+    return [row["text"] for row in server.app.supervisor.records.store.all(sql, id)]
 
 
 def gate_of(server: Open, id: str) -> str | None:
-    items = server.desk.gates("review", task=id, status="pending")["items"]
+    items = server.commands.gates("review", task=id, status="pending")["items"]
     return str(items[0]["id"]) if items else None
 
 
 @pytest.mark.parametrize("is_deaf", [True, False])
-def test_a_reminder_is_told_once_over_deaths(office: App, is_deaf: bool) -> None:
+def test_a_reminder_is_told_once_over_deaths(app: App, is_deaf: bool) -> None:
     """A server dies after each; before it was told or after it: told once all the same."""
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new()
             review = (await server.pending(id, "review"))["id"]
-            await server.until(lambda: office.told.of(review) == ["review"])
+            await server.until(lambda: app.told.of(review) == ["review"])
         expected = ["review"]
         for kind in ("remind", "urgent", "escalate"):
-            office.clock.ahead += 24 * HOURS
+            app.clock.ahead += 24 * HOURS
             expected.append(kind)
-            async with office.life(is_deaf=is_deaf) as server:
+            async with app.life(is_deaf=is_deaf) as server:
                 await settled(server)
                 if not is_deaf:
-                    await server.until(lambda: office.told.of(review) == expected)
-            async with office.life() as server:
+                    await server.until(lambda: app.told.of(review) == expected)
+            async with app.life() as server:
                 await settled(server)
-                await server.until(lambda: office.told.of(review) == expected)
-        async with office.life() as server:
-            office.pass_(server, 100 * HOURS)
+                await server.until(lambda: app.told.of(review) == expected)
+        async with app.life() as server:
+            app.pass_(server, 100 * HOURS)
             await settled(server)
             after = server.new()
-            await server.until(lambda: ("review", gate_of(server, after)) in office.told.kinds)
-            assert office.told.of(review) == expected
-            assert server.desk.task(id)["status"] == "review"
+            await server.until(lambda: ("review", gate_of(server, after)) in app.told.kinds)
+            assert app.told.of(review) == expected
+            assert server.commands.task(id)["status"] == "review"
 
     play(scene)
 
 
-def test_a_review_that_is_decided_reminds_nobody(office: App) -> None:
+def test_a_review_that_is_decided_reminds_nobody(app: App) -> None:
     """Neither after an approval nor after a request; the next round has times of its own."""
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new()
             first = (await server.pending(id, "review"))["id"]
-            office.pass_(server, 23 * HOURS)
-            server.desk.request_changes(first, "deeper")
+            app.pass_(server, 23 * HOURS)
+            server.commands.request_changes(first, "deeper")
             await server.until(lambda: gate_of(server, id) not in (None, first))
             second = str(gate_of(server, id))
-            office.pass_(server, 2 * HOURS)
+            app.pass_(server, 2 * HOURS)
             await settled(server)
-            office.pass_(server, 22 * HOURS)
-            await server.until(lambda: "remind" in office.told.of(second))
-            assert office.told.of(first) == ["review"]
-            server.desk.approve(second)
-            office.pass_(server, 200 * HOURS)
+            app.pass_(server, 22 * HOURS)
+            await server.until(lambda: "remind" in app.told.of(second))
+            assert app.told.of(first) == ["review"]
+            server.commands.approve(second)
+            app.pass_(server, 200 * HOURS)
             await settled(server)
-            assert office.told.of(second) == ["review", "remind"]
+            assert app.told.of(second) == ["review", "remind"]
 
     play(scene)
 
 
-def test_the_times_are_those_of_the_settings(office: App) -> None:
+def test_the_times_are_those_of_the_settings(app: App) -> None:
     """`[reviews] remind_after`, `urgent_after`, `escalate_after`."""
-    office.add('[reviews]\nremind_after = "1h"\nurgent_after = "90m"\nescalate_after = "2h"\n')
+    app.add('[reviews]\nremind_after = "1h"\nurgent_after = "90m"\nescalate_after = "2h"\n')
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             review = (await server.pending(server.new(), "review"))["id"]
             for kind, span in (("remind", 60), ("urgent", 30), ("escalate", 30)):
-                office.pass_(server, timedelta(minutes=span))
-                await server.until(lambda: office.told.of(review)[-1:] == [kind])  # noqa: B023
-            assert office.told.of(review) == ["review", "remind", "urgent", "escalate"]
+                app.pass_(server, timedelta(minutes=span))
+                await server.until(lambda: app.told.of(review)[-1:] == [kind])  # noqa: B023
+            assert app.told.of(review) == ["review", "remind", "urgent", "escalate"]
 
     play(scene)
 
 
-def test_an_optional_question_takes_its_default_at_its_deadline(office: App) -> None:
+def test_an_optional_question_takes_its_default_at_its_deadline(app: App) -> None:
     """Not before it; the agent hears the default once; whoever answers then is too late."""
-    office.command("asker", ASKS.format(required="false"))
+    app.command("asker", ASKS.format(required="false"))
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="asker")
             question = (await server.pending(id, "question"))["id"]
-            office.pass_(server, 2 * HOURS - MOMENT)
+            app.pass_(server, 2 * HOURS - MOMENT)
             await settled(server)
-            assert server.desk.task(id)["agentStatus"] == "waiting_question"
-            office.pass_(server, MOMENT)
+            assert server.commands.task(id)["agentStatus"] == "waiting_question"
+            app.pass_(server, MOMENT)
             await server.status(id, "review")
             heard_once(server, id, "blue")
             with pytest.raises(Refused) as refused:
-                server.desk.answer(question, "red")
+                server.commands.answer(question, "red")
             assert refused.value.status == 409
 
     play(scene)
@@ -281,25 +281,25 @@ def test_an_optional_question_takes_its_default_at_its_deadline(office: App) -> 
 
 def heard_once(server: Open, id: str, answer: str) -> None:
     """The agent was told the answer, in one run, and the journal has one of it."""
-    heard = (Path(server.desk.task(id)["workspace"]) / "heard").read_text("utf-8")
+    heard = (Path(server.commands.task(id)["workspace"]) / "heard").read_text("utf-8")
     assert heard.count(f"{answer}\n") == 1, heard
-    rows = server.desk.journal(id, page_size=200)["items"]
+    rows = server.commands.journal(id, page_size=200)["items"]
     assert [row["trigger"] for row in rows if row["entity"] == "agent"].count("answer") == 1
 
 
-def test_a_deadline_that_passes_while_nobody_is_there(office: App) -> None:
+def test_a_deadline_that_passes_while_nobody_is_there(app: App) -> None:
     """The next server finds it due, and gives the default, once; so does the one after it."""
-    office.command("asker", ASKS.format(required="false"))
+    app.command("asker", ASKS.format(required="false"))
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="asker")
             await server.pending(id, "question")
-        office.clock.ahead += 3 * HOURS
-        async with office.life() as server:
+        app.clock.ahead += 3 * HOURS
+        async with app.life() as server:
             await settled(server)
             await server.status(id, "review")
-        async with office.life() as server:
+        async with app.life() as server:
             await settled(server)
             await server.status(id, "review")
             heard_once(server, id, "blue")
@@ -307,81 +307,81 @@ def test_a_deadline_that_passes_while_nobody_is_there(office: App) -> None:
     play(scene)
 
 
-def test_a_required_question_stays_and_reminds(office: App) -> None:
+def test_a_required_question_stays_and_reminds(app: App) -> None:
     """Its deadline is told once, over a death as well; then the reminders; the answer counts."""
-    office.command("asker", ASKS.format(required="true"))
+    app.command("asker", ASKS.format(required="true"))
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="asker")
             question = (await server.pending(id, "question"))["id"]
-            office.pass_(server, 2 * HOURS)
-            await server.until(lambda: office.told.of(question) == ["question", "urgent"])
-        async with office.life() as server:
+            app.pass_(server, 2 * HOURS)
+            await server.until(lambda: app.told.of(question) == ["question", "urgent"])
+        async with app.life() as server:
             await settled(server)
-            assert server.desk.task(id)["agentStatus"] == "waiting_question"
-            office.pass_(server, 22 * HOURS)
+            assert server.commands.task(id)["agentStatus"] == "waiting_question"
+            app.pass_(server, 22 * HOURS)
             expected = ["question", "urgent", "remind"]
-            await server.until(lambda: office.told.of(question) == expected)
-            server.desk.answer(question, "red")
+            await server.until(lambda: app.told.of(question) == expected)
+            server.commands.answer(question, "red")
             await server.status(id, "review")
             heard_once(server, id, "red")
-            office.pass_(server, 100 * HOURS)
+            app.pass_(server, 100 * HOURS)
             await settled(server)
-            assert office.told.of(question) == expected
+            assert app.told.of(question) == expected
 
     play(scene)
 
 
-def test_an_answer_in_time_stands(office: App) -> None:
+def test_an_answer_in_time_stands(app: App) -> None:
     """The deadline of a question that was answered does nothing."""
-    office.command("asker", ASKS.format(required="false"))
+    app.command("asker", ASKS.format(required="false"))
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="asker")
-            server.desk.answer((await server.pending(id, "question"))["id"], "red")
+            server.commands.answer((await server.pending(id, "question"))["id"], "red")
             await server.status(id, "review")
-            office.pass_(server, 3 * HOURS)
+            app.pass_(server, 3 * HOURS)
             await settled(server)
             heard_once(server, id, "red")
-            (found,) = server.desk.gates("question", task=id)["items"]
+            (found,) = server.commands.gates("question", task=id)["items"]
             assert (found["status"], found["answer"]) == ("answered", "red")
 
     play(scene)
 
 
-def test_a_checkpoint_every_ten_minutes_of_work(office: App) -> None:
+def test_a_checkpoint_every_ten_minutes_of_work(app: App) -> None:
     """While its agent works, over a death of the server too; not while it waits."""
-    office.command("busy", BUSY)
+    app.command("busy", BUSY)
     tens = timedelta(minutes=10)
 
     def at_work(server: Open, id: str) -> bool:
-        return (Path(server.desk.task(id)["workspace"] or "-") / "begun").exists()
+        return (Path(server.commands.task(id)["workspace"] or "-") / "begun").exists()
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             id = server.new(agent="busy")
             await server.until(lambda: at_work(server, id))
-            office.pass_(server, tens - MOMENT)
+            app.pass_(server, tens - MOMENT)
             await settled(server)
             assert server.kinds(id) == []
-            office.pass_(server, MOMENT)
+            app.pass_(server, MOMENT)
             await server.until(lambda: server.kinds(id) == ["timer"])
-            office.pass_(server, tens)
+            app.pass_(server, tens)
             await server.until(lambda: server.kinds(id) == ["timer"] * 2)
-        office.clock.ahead += tens
-        async with office.life() as server:
+        app.clock.ahead += tens
+        async with app.life() as server:
             await server.until(lambda: server.kinds(id) == ["timer"] * 3)
-            server.desk.pause(id)
+            server.commands.pause(id)
             await server.until(lambda: server.kinds(id)[-1] == "pause")
-            office.pass_(server, 3 * tens)
+            app.pass_(server, 3 * tens)
             await settled(server)
-            server.desk.cancel(id)
+            server.commands.cancel(id)
             await server.until(lambda: server.kinds(id)[-1] == "final")
             assert server.kinds(id) == [*["timer"] * 3, "pause", "final"]
             sql = "SELECT count(*) FROM timers WHERE task = ?"
-            row = server.office.supervisor.records.store.one(sql, id)
+            row = server.app.supervisor.records.store.one(sql, id)
             assert row is not None
             assert row[0] == 0, "nothing is left that could fire"
 
@@ -389,22 +389,22 @@ def test_a_checkpoint_every_ten_minutes_of_work(office: App) -> None:
 
 
 def test_a_wait_that_no_checkpoint_knows_of_gets_one_at_the_next_start(
-    office: App, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server died between the step and its checkpoint: the next one writes it."""
 
     async def scene() -> None:
-        async with office.life() as server:
+        async with app.life() as server:
             with monkeypatch.context() as patch:
                 patch.setattr(Saving, "save", lambda _self, _id, _kind: None)
                 id = server.new()
                 await server.pending(id, "review")
             assert server.kinds(id) == []
-        async with office.life() as server:
+        async with app.life() as server:
             await server.until(lambda: server.kinds(id) == ["recovered"])
-        async with office.life() as server:
+        async with app.life() as server:
             await settled(server)
-            await server.office.supervisor.saving.settle()
+            await server.app.supervisor.saving.settle()
             assert server.kinds(id) == ["recovered"]
 
     play(scene)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from kit.processes import state_of
 from segue.store.changes import instant
 
 
 def working(server: Open) -> int:
-    found: int = server.desk.workers()["items"][0]["working"]
+    found: int = server.commands.workers()["items"][0]["working"]
     return found
 
 
@@ -24,8 +24,8 @@ def test_a_pause_lets_the_next_task_begin(house: House) -> None:
         async with house.open(slots=1) as server:
             first, second = server.new("custom"), server.new("custom")
             await server.until(lambda: server.runs(first) == ["running"])
-            assert server.desk.task(second)["status"] == "pending"
-            server.desk.pause(first)
+            assert server.commands.task(second)["status"] == "pending"
+            server.commands.pause(first)
             await server.status(second, "in_progress")
 
     play(scene)
@@ -55,14 +55,14 @@ def test_an_answer_is_taken_at_once_and_waits_for_a_slot(
             question = await server.pending(id, "question")
             other = server.new("custom", "busy")
             await server.until(lambda: server.runs(other) == ["running"])
-            assert server.desk.answer(question["id"], "North")["status"] == "answered"
+            assert server.commands.answer(question["id"], "North")["status"] == "answered"
             await _waits(server, id)
             return id, other
 
     async def go_on(id: str, other: str) -> None:
         async with house.open(slots=1) as server:
             await _waits(server, id)
-            folder = Path(server.desk.task(id)["workspace"]).parent
+            folder = Path(server.commands.task(id)["workspace"]).parent
             (folder / "go").touch()
             await server.status(id, "completed")
             await server.status(other, "completed")
@@ -78,7 +78,7 @@ def test_an_answer_is_taken_at_once_and_waits_for_a_slot(
 async def _waits(server: Open, id: str) -> None:
     """One agent works, and it is not this one."""
     await server.until(lambda: working(server) == 1)
-    agent = server.desk.agent(id)
+    agent = server.commands.agent(id)
     assert (agent["status"], agent["currentStep"]) == ("running", "waits for a free slot")
 
 
@@ -93,10 +93,10 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
             await server.until(lambda: server.runs(id) == ["running"])
             pid = house.folder / ".segue/server/workspaces/pid"
             await server.until(lambda: pid.exists() and pid.read_text().strip())
-            server.desk.pause(id)
+            server.commands.pause(id)
             other = server.new("custom", "busy")
             await server.until(lambda: server.runs(other) == ["running"])
-            server.desk.resume(id)
+            server.commands.resume(id)
             await _waits(server, id)
             return id, other, int(pid.read_text())
 
@@ -104,10 +104,10 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
         async with house.open(slots=1) as server:
             await _waits(server, id)
             await server.until(lambda: state_of(pid) == "T")
-            server.desk.cancel(other)
+            server.commands.cancel(other)
             await server.until(lambda: state_of(pid) in "RS")
             assert server.runs(id) == ["running"]
-            server.desk.cancel(id)
+            server.commands.cancel(id)
             await server.until(lambda: not state_of(pid))
 
     async def scene() -> None:
@@ -127,22 +127,22 @@ def test_an_answer_waits_for_the_end_of_its_accounts_limit(house: House) -> None
 
     async def scene() -> None:
         async with house.open() as server:
-            office = server.office.supervisor
+            supervisor = server.app.supervisor
             id = server.new("custom")
             question = await server.pending(id, "question")
             other = server.new("custom", "limited")
             await server.status(other, "in_progress", "paused")
-            until = await server.until(lambda: office.accounts.parked_until("one"))
-            server.desk.answer(question["id"], "North")
+            until = await server.until(lambda: supervisor.accounts.parked_until("one"))
+            server.commands.answer(question["id"], "North")
             new = server.new("custom")
-            server.desk.cancel(other)
-            step = server.desk.agent(id)["currentStep"]
+            server.commands.cancel(other)
+            step = server.commands.agent(id)["currentStep"]
             assert step == "waits for the end of its account's limit"
             await server.status(id, "completed")
             await server.pending(new, "question")
             sql = "SELECT max(at) FROM journal WHERE cause = 'started' AND entity_id LIKE ?"
             for task in (id, new):
-                (started,) = office.records.store.one(sql, f"{task}-%") or ("",)
+                (started,) = supervisor.records.store.one(sql, f"{task}-%") or ("",)
                 assert until is not None and instant(started) >= until
 
     play(scene)

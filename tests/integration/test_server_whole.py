@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.office import House, Open, play
+from kit.app import House, Open, play
 from segue import i18n
 
 BUSY = """#!/bin/sh
@@ -33,16 +33,18 @@ async def die(house: House, *, saved: int) -> tuple[str, list[Path]]:
     """A task at work with some checkpoints; then its server, its agent and what kept that die."""
     async with house.open(is_killed=True) as server:
         id = server.new("custom")
-        await server.until(lambda: Path(server.desk.task(id)["workspace"] or "-", "pid").exists())
+        await server.until(
+            lambda: Path(server.commands.task(id)["workspace"] or "-", "pid").exists()
+        )
         for _n in range(saved):
-            server.office.supervisor.saving.save(id, "timer")
-            await server.office.supervisor.saving.settle()
-        store = server.office.supervisor.records.store
+            server.app.supervisor.saving.save(id, "timer")
+            await server.app.supervisor.saving.settle()
+        store = server.app.supervisor.records.store
         sql = "SELECT path FROM checkpoints WHERE task = ? ORDER BY rowid"
-        files = [server.office.data / row["path"] for row in store.all(sql, id)]
+        files = [server.app.data / row["path"] for row in store.all(sql, id)]
         sql = "SELECT keeper FROM runs WHERE task = ? AND keeper IS NOT NULL"
         (keeper,) = await server.until(lambda: [row["keeper"] for row in store.all(sql, id)])
-        pid = int(Path(server.desk.task(id)["workspace"], "pid").read_text())
+        pid = int(Path(server.commands.task(id)["workspace"], "pid").read_text())
     for each in (keeper, pid):
         os.kill(each, signal.SIGKILL)
     return id, files
@@ -50,7 +52,7 @@ async def die(house: House, *, saved: int) -> tuple[str, list[Path]]:
 
 def recovered(server: Open, id: str) -> dict[str, Any]:
     """What the journal says of how it was taken up."""
-    items = server.desk.journal(id, page_size=200)["items"]
+    items = server.commands.journal(id, page_size=200)["items"]
     (found,) = [entry["metadata"] for entry in items if entry["trigger"] == "recover"]
     return dict(found)
 
@@ -71,7 +73,7 @@ def test_a_broken_checkpoint_is_passed_over_and_said(
         files[-1].write_text("{broken")
         async with house.open() as server:
             await server.status(id, "completed")
-            broken, whole = server.desk.checkpoints(id)["items"][-2:]
+            broken, whole = server.commands.checkpoints(id)["items"][-2:]
             assert (broken["whole"], whole["whole"]) == (False, True)
             assert f"checkpoint {broken['id']}" in logged(caplog, id)
             assert "is broken" in logged(caplog, id)
@@ -90,7 +92,7 @@ def test_a_whole_checkpoint_is_no_news(house: House, caplog: pytest.LogCaptureFi
         id, _files = await die(house, saved=1)
         async with house.open() as server:
             await server.status(id, "completed")
-            oldest = server.desk.checkpoints(id)["items"][-1]
+            oldest = server.commands.checkpoints(id)["items"][-1]
             assert recovered(server, id)["checkpoint"] == oldest["id"]
             assert (logged(caplog, id), server.troubles(id)) == ("", [])
 
@@ -116,8 +118,8 @@ def test_a_cold_start_is_told_with_what_is_lost(
             assert ("to go back to" in text) is bool(saved)
             assert f"cold start: {text}" in logged(caplog, id)
             assert recovered(server, id)["lost"] == text
-            await server.office.supervisor.saving.settle()
-            assert server.desk.checkpoints(id)["items"][0]["whole"]
+            await server.app.supervisor.saving.settle()
+            assert server.commands.checkpoints(id)["items"][0]["whole"]
 
     play(scene)
 
@@ -132,12 +134,12 @@ def test_a_fork_passes_over_what_is_broken_and_says_so(
         id, files = await die(house, saved=2)
         async with house.open() as server:
             await server.status(id, "completed")
-            await server.office.supervisor.saving.settle()
+            await server.app.supervisor.saving.settle()
             assert logged(caplog, id) == ""
-            newest = server.desk.checkpoints(id)["items"][0]
+            newest = server.commands.checkpoints(id)["items"][0]
             for file in set(files[0].parent.iterdir()) - {files[0]}:
                 file.write_text("{broken")
-            forked = server.desk.fork(id)
+            forked = server.commands.fork(id)
             assert forked["forkedFrom"] == id
             assert f"checkpoint {newest['id']}" in logged(caplog, id)
 
@@ -153,11 +155,11 @@ def test_of_a_task_that_waits_it_is_said_as_well(
         async with house.open() as server:
             id = server.new("custom")
             await server.status(id, "in_progress", "running")
-            server.desk.pause(id)
-            await server.office.supervisor.saving.settle()
-            store = server.office.supervisor.records.store
+            server.commands.pause(id)
+            await server.app.supervisor.saving.settle()
+            store = server.app.supervisor.records.store
             (row,) = store.all("SELECT path FROM checkpoints WHERE task = ?", id)
-            (server.office.data / row["path"]).write_bytes(b"{")
+            (server.app.data / row["path"]).write_bytes(b"{")
         with caplog.at_level(logging.WARNING):
             async with house.open() as server:
                 await server.until(lambda: "no checkpoint of it is whole" in logged(caplog, id))

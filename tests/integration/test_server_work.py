@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.office import House, play
+from kit.app import House, play
 from kit.processes import state_of
 from segue.work.phases.refused import Refused
 
@@ -28,22 +28,22 @@ def test_a_task_passes_through_its_phases(house: House) -> None:
         async with house.open() as server:
             id = server.new()
             review = await server.pending(id, "review")
-            task = server.desk.task(id)
+            task = server.commands.task(id)
             assert (task["status"], task["currentPhase"], task["totalPhases"]) == ("review", 1, 2)
             assert task["allowedActions"] == ["approve", "request_changes", "cancel"]
-            shown = server.desk.review(review["id"])["deliverables"]
+            shown = server.commands.review(review["id"])["deliverables"]
             assert [(item["path"], item["text"]) for item in shown] == [
                 ("docs/draft.md", "The sea is deep.\n")
             ]
-            server.desk.approve(review["id"])
+            server.commands.approve(review["id"])
             second = await server.until(
-                lambda: server.desk.gates("review", task=id, status="pending")["items"]
+                lambda: server.commands.gates("review", task=id, status="pending")["items"]
             )
-            server.desk.approve(second[0]["id"])
+            server.commands.approve(second[0]["id"])
             await server.status(id, "completed", "completed")
-            assert server.desk.task(id)["progress"] == 100
+            assert server.commands.task(id)["progress"] == 100
             with pytest.raises(Refused) as refused:
-                server.desk.approve(review["id"])
+                server.commands.approve(review["id"])
             assert refused.value.status == 409
             assert [step for step in server.trail(id) if step[0] == "task"] == [
                 ("task", None, "draft"),
@@ -77,11 +77,11 @@ sleep 30
             id = server.new()
             review = await server.pending(id, "review")
             comments = [{"file": "docs/draft.md", "line": 3, "text": "deeper"}]
-            server.desk.request_changes(review["id"], "More about fish", comments)
+            server.commands.request_changes(review["id"], "More about fish", comments)
             again = await server.until(
-                lambda: server.desk.gates("review", task=id, status="pending")["items"]
+                lambda: server.commands.gates("review", task=id, status="pending")["items"]
             )
-            shown = server.desk.review(again[0]["id"])
+            shown = server.commands.review(again[0]["id"])
             assert shown["round"] == 2
             text = shown["deliverables"][0]["text"]
             assert text == "first\nagain\nMore about fish\n- docs/draft.md:3: deeper\n"
@@ -98,7 +98,7 @@ def test_what_is_missing_is_reworked_and_then_fails(house: House) -> None:
             id = server.new()
             task = await server.status(id, "failed")
             assert "docs/draft.md" in task["error"]
-            reworks = [e for e in server.desk.journal(id)["items"] if e["trigger"] == "rework"]
+            reworks = [e for e in server.commands.journal(id)["items"] if e["trigger"] == "rework"]
             assert len([e for e in reworks if e["entity"] == "task"]) == 3
 
     play(scene)
@@ -112,13 +112,13 @@ def test_a_question_waits_and_its_answer_goes_on(house: House) -> None:
         async with house.open() as server:
             id = server.new()
             question = await server.pending(id, "question")
-            assert server.desk.agent(id)["blockedBy"] == "question"
+            assert server.commands.agent(id)["blockedBy"] == "question"
             with pytest.raises(Refused) as refused:
-                server.desk.answer(question["id"], "Baltik")
+                server.commands.answer(question["id"], "Baltik")
             assert (refused.value.status, refused.value.facts["suggestion"]) == (422, "Baltic")
-            assert server.desk.answer(question["id"], "baltic")["answer"] == "Baltic"
+            assert server.commands.answer(question["id"], "baltic")["answer"] == "Baltic"
             with pytest.raises(Refused) as refused:
-                server.desk.answer(question["id"], "North")
+                server.commands.answer(question["id"], "North")
             assert refused.value.status == 409
             await server.pending(id, "review")
 
@@ -138,12 +138,14 @@ def test_a_dependency_comes_by_the_environment_and_is_never_shown(house: House) 
             id = server.new()
             wanted = await server.pending(id, "dependency")
             assert (wanted["type"], wanted["name"]) == ("api_key", "SEA_KEY")
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             (workspace / "docs").mkdir()
-            server.desk.provide(wanted["id"], secret)
+            server.commands.provide(wanted["id"], secret)
             await server.pending(id, "review")
             assert (workspace / "docs/key.txt").read_text() == "SEA_KEY has 19 characters\n"
-            shown = str([server.desk.task(id), server.desk.dependencies(id), server.trail(id)])
+            shown = str(
+                [server.commands.task(id), server.commands.dependencies(id), server.trail(id)]
+            )
             assert secret not in shown
 
     play(scene)
@@ -161,11 +163,11 @@ def test_a_limit_pauses_and_goes_on_by_itself(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             id = server.new()
-            await server.until(lambda: server.desk.agent(id)["status"] == "paused")
-            parks = server.desk.limits()["parks"]
+            await server.until(lambda: server.commands.agent(id)["status"] == "paused")
+            parks = server.commands.limits()["parks"]
             assert [(park["taskId"], park["kind"]) for park in parks] == [(id, "session_limit")]
             await server.pending(id, "review")
-            causes = [e["trigger"] for e in server.desk.journal(id)["items"]]
+            causes = [e["trigger"] for e in server.commands.journal(id)["items"]]
             assert causes.count("limit") == causes.count("wake") == 1
 
     play(scene)
@@ -179,11 +181,11 @@ def test_a_task_is_cancelled_in_every_wait(house: House) -> None:
         async with house.open() as server:
             id = server.new()
             await server.pending(id, "question")
-            task = server.desk.cancel(id, "not needed")
+            task = server.commands.cancel(id, "not needed")
             assert (task["status"], task["agentStatus"]) == ("failed", "failed")
             assert task["error"] == "cancelled: not needed"
-            assert server.desk.questions(id)["items"][0]["status"] == "withdrawn"
-            again = server.desk.retry(id, submit=True)
+            assert server.commands.questions(id)["items"][0]["status"] == "withdrawn"
+            again = server.commands.retry(id, submit=True)
             assert again["retryOf"] == id
 
     play(scene)
@@ -198,7 +200,7 @@ def test_an_agent_that_says_nothing_is_reminded_once(house: House) -> None:
             id = server.new()
             task = await server.status(id, "failed")
             assert "without reporting" in task["error"]
-            assert len(server.office.supervisor.records.store.all("SELECT * FROM runs")) == 2
+            assert len(server.app.supervisor.records.store.all("SELECT * FROM runs")) == 2
 
     play(scene)
 
@@ -212,7 +214,7 @@ def test_tasks_wait_for_those_they_depend_on(house: House) -> None:
             first = server.new("custom")
             second = server.new("custom", depends_on=[first])
             await server.status(second, "completed")
-            assert server.desk.task(first)["status"] == "completed"
+            assert server.commands.task(first)["status"] == "completed"
 
     play(scene)
 
@@ -255,7 +257,7 @@ def test_a_living_agent_stands_still_while_people_think(house: House, is_killed:
         async with house.open(is_killed=is_killed) as server:
             id = server.new()
             await server.pending(id, "question")
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             pids.extend(map(int, (workspace / "pids").read_text().split()))
             await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
             return id
@@ -264,7 +266,7 @@ def test_a_living_agent_stands_still_while_people_think(house: House, is_killed:
         async with house.open(is_killed=is_killed) as server:
             assert {state_of(pid) for pid in pids} == {"T"}
             question = await server.pending(id, "question")
-            server.desk.answer(question["id"], "North")
+            server.commands.answer(question["id"], "North")
             await server.pending(id, "review")
             await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
 
@@ -272,10 +274,10 @@ def test_a_living_agent_stands_still_while_people_think(house: House, is_killed:
         async with house.open() as server:
             for _phase in range(2):
                 review = await server.pending(id, "review")
-                server.desk.approve(review["id"])
+                server.commands.approve(review["id"])
             await server.status(id, "completed")
             await server.until(lambda: {state_of(pid) for pid in pids} == {""})
-            workspace = Path(server.desk.task(id)["workspace"])
+            workspace = Path(server.commands.task(id)["workspace"])
             heard = (workspace / "heard").read_text().split("\n")
             assert heard == ["prompt ", "question_answer North", "prompt ", ""]
 
@@ -299,14 +301,14 @@ def test_pause_and_resume_stop_and_continue_the_tree(house: House) -> None:
             id = server.new("custom")
             workspace = Path((await server.status(id, "in_progress"))["workspace"])
             pids = await server.until(lambda: _pids(workspace / "pid"))
-            server.desk.pause(id)
+            server.commands.pause(id)
             await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
         async with house.open() as server:
-            assert server.desk.agent(id)["status"] == "paused"
+            assert server.commands.agent(id)["status"] == "paused"
             assert {state_of(pid) for pid in pids} == {"T"}
-            server.desk.resume(id)
+            server.commands.resume(id)
             await server.until(lambda: {state_of(pid) for pid in pids} == {"S"})
-            server.desk.cancel(id)
+            server.commands.cancel(id)
             await server.until(lambda: {state_of(pid) for pid in pids} == {""})
 
     play(scene)
@@ -326,13 +328,13 @@ def test_a_canary_that_nobody_saw_does_not_hold_its_account_for_ever(house: Hous
     async def scene() -> None:
         async with house.open() as server:
             id = server.new("custom")
-            await server.until(lambda: server.desk.agent(id)["status"] == "paused")
+            await server.until(lambda: server.commands.agent(id)["status"] == "paused")
         async with house.open() as server:  # as it was left: a canary was sent, and never began
-            accounts = server.office.supervisor.accounts
+            accounts = server.app.supervisor.accounts
             assert accounts.probe("player", id)
             assert accounts.view()["player"].probing
         async with house.open() as server:
-            await server.until(lambda: server.desk.agent(id)["status"] == "running")
+            await server.until(lambda: server.commands.agent(id)["status"] == "running")
 
     play(scene)
 
@@ -346,13 +348,13 @@ def test_a_canary_that_is_cancelled_lets_the_others_go(house: House) -> None:
             ids = [server.new("custom") for _n in range(2)]
 
             def state(id: str) -> str:
-                return str(server.desk.agent(id)["status"])
+                return str(server.commands.agent(id)["status"])
 
             await server.until(lambda: [state(id) for id in ids] == ["paused"] * 2)
             await server.until(lambda: "running" in [state(id) for id in ids])
-            first = next(id for id in ids if server.desk.agent(id)["status"] == "running")
+            first = next(id for id in ids if server.commands.agent(id)["status"] == "running")
             (other,) = set(ids) - {first}
-            server.desk.cancel(first)
-            await server.until(lambda: server.desk.agent(other)["status"] == "running")
+            server.commands.cancel(first)
+            await server.until(lambda: server.commands.agent(other)["status"] == "running")
 
     play(scene)

@@ -1,4 +1,4 @@
-"""A real server on loopback, with a desk in memory: what tests of the client side talk to."""
+"""A real server on loopback, with commands in memory: what tests of the client side talk to."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kit.front import TOKEN, FakeDesk, Replies
+from kit.front import TOKEN, FakeCommands, Replies
 from segue.client import Client
 from segue.server import listen
 from segue.server.app import make_app
-from segue.server.desk_port import Json
+from segue.server.commands import Json
 
 T = TypeVar("T")
 
 
-class Commands(FakeDesk):
+class Commands(FakeCommands):
     """As the real one tells what waits: with its kind and the title of its task."""
 
     def inbox(self, **wanted: Any) -> Json:
@@ -30,10 +30,10 @@ class Commands(FakeDesk):
 
 
 class Running:
-    """The server, in a thread of its own; the desk is only touched there."""
+    """The server, in a thread of its own; the commands are only touched there."""
 
-    def __init__(self, desk: Commands, port: int = 0, token: str = TOKEN) -> None:
-        self.desk, self.token = desk, token
+    def __init__(self, commands: Commands, port: int = 0, token: str = TOKEN) -> None:
+        self.commands, self.token = commands, token
         self._sock = listen.bind("127.0.0.1", port)
         self.port = int(self._sock.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
@@ -46,7 +46,7 @@ class Running:
 
     def _run(self) -> None:
         async def main() -> None:
-            app = make_app(self.desk, token=self.token, replies=Replies(), heartbeat_s=0.05)
+            app = make_app(self.commands, token=self.token, replies=Replies(), heartbeat_s=0.05)
             self._sock.listen(100)
             await listen.serve(app, self._sock, self._stop)
 
@@ -54,7 +54,7 @@ class Running:
             runner.run(main())
 
     def do(self, act: Callable[..., T]) -> T:
-        """On the server's own loop, as everything that touches the desk."""
+        """On the server's own loop, as everything that touches the commands."""
 
         async def there() -> T:
             return act()
@@ -68,8 +68,8 @@ class Running:
 
 
 @contextmanager
-def running(desk: Commands | None = None, port: int = 0) -> Iterator[Running]:
-    server = Running(desk or Commands(), port)
+def running(commands: Commands | None = None, port: int = 0) -> Iterator[Running]:
+    server = Running(commands or Commands(), port)
     try:
         yield server
     finally:

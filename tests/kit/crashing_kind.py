@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import clock as virtual_time
-from kit.office import House, Open
+from kit.app import House, Open
 from kit.pane_bench import FakeHost, FakePane, make_bench, works
 from segue.cli.main import main
 from segue.engine.accounts import Accounts
@@ -98,9 +98,9 @@ async def serve(folder: Path) -> None:
 
 
 async def _serve(server: Open) -> None:
-    if not server.desk.list_tasks()["items"]:
+    if not server.commands.list_tasks()["items"]:
         server.new("custom", "mine")
-    [task] = server.desk.list_tasks()["items"]
+    [task] = server.commands.list_tasks()["items"]
     await server.status(task["id"], "completed")
 
 

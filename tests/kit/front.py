@@ -1,4 +1,4 @@
-"""A desk in memory that keeps the rules of the tables, replies in memory, and clients."""
+"""Commands in memory that keep the rules of the tables, replies in memory, and clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from segue.core.machines import TASK, GateState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT, AgentState, allowed_actions
 from segue.server.app import make_app
-from segue.server.desk_port import Commands, Json
+from segue.server.commands import Commands, Json
 from segue.server.hub import Hub
 from segue.server.idempotency import Reply
 from segue.server.listen import bind, serve
@@ -35,7 +35,7 @@ AT = "2026-11-16T00:00:00.000Z"
 HOST = "http://127.0.0.1:8765"
 
 
-class FakeDesk:
+class FakeCommands:
     """Every gate belongs to its task; whatever happens is an event."""
 
     def __init__(self) -> None:
@@ -378,7 +378,7 @@ class Replies:
         self.kept[reply.key] = reply
 
     def keeping(self, reply: Reply) -> list[Change]:
-        raise AssertionError("the desk of these tests has no transactions")
+        raise AssertionError("these commands have no transactions")
 
 
 class Client:
@@ -415,11 +415,11 @@ class Client:
 class Front:
     """An application, and clients of it: one with the token, one without."""
 
-    def __init__(self, desk: Commands, **more: Any) -> None:
+    def __init__(self, commands: Commands, **more: Any) -> None:
         self.at = datetime(2026, 11, 16, tzinfo=UTC)
         self.replies = more.pop("replies", None) or Replies()
         self.app: FastAPI = make_app(
-            desk, token=TOKEN, replies=self.replies, now=lambda: self.at, **more
+            commands, token=TOKEN, replies=self.replies, now=lambda: self.at, **more
         )
         self._runner = asyncio.Runner()
         self._clients: list[Client] = []
@@ -525,8 +525,8 @@ class Running:
 
 
 @asynccontextmanager
-async def running(desk: Commands, **more: Any) -> AsyncIterator[Running]:
-    app = make_app(desk, token=TOKEN, replies=Replies(), **more)
+async def running(commands: Commands, **more: Any) -> AsyncIterator[Running]:
+    app = make_app(commands, token=TOKEN, replies=Replies(), **more)
     sock = bind("127.0.0.1", 0)
     stop = asyncio.Event()
     port = sock.getsockname()[1]

@@ -22,7 +22,7 @@ class Claude:
 
     def __init__(self, stage: Stage, *plays: str, settings: str = "{}") -> None:
         self.stage = stage
-        self.desk = Commands(stage)
+        self.commands = Commands(stage)
         url = stage.models.lane(LANE, *plays)
         env = clean_env(stage.tmp, url, "claude", oauth=True)
         seed = stage.home / ".claude.json"
@@ -32,12 +32,12 @@ class Claude:
         words = ["env", "-i", *(f"{name}={value}" for name, value in env.items())]
         words += [str(claude()), "--settings", settings]
         make = ("new-session", "-d", "-x", "120", "-y", "40", "-c", str(stage.root))
-        self.pane = self.desk.tmux(*make, "-P", "-F", "#{pane_id}", *words)
+        self.pane = self.commands.tmux(*make, "-P", "-F", "#{pane_id}", *words)
         self.shows("❯")
 
     @property
     def screen(self) -> str:
-        text = self.desk.tmux("capture-pane", "-p", "-t", self.pane)
+        text = self.commands.tmux("capture-pane", "-p", "-t", self.pane)
         return text.replace("\u00a0", " ")  # it puts one behind its mark
 
     def shows(self, text: str, wait_s: float = 90) -> None:
@@ -48,9 +48,9 @@ class Claude:
 
     def type(self, text: str) -> None:
         """A person types, and presses Enter."""
-        self.desk.tmux("send-keys", "-t", self.pane, "-l", text)
+        self.commands.tmux("send-keys", "-t", self.pane, "-l", text)
         self.shows(f"❯ {text}")
-        self.desk.tmux("send-keys", "-t", self.pane, "Enter")
+        self.commands.tmux("send-keys", "-t", self.pane, "Enter")
 
     @property
     def prompts(self) -> list[str]:
@@ -58,7 +58,7 @@ class Claude:
         return [asked.prompt for asked in self.stage.asked()]
 
     def watch(self, *args: str) -> Watch:
-        return self.desk.watch(*args)
+        return self.commands.watch(*args)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def started(stage: Stage) -> Iterator[list[Claude]]:
     made: list[Claude] = []
     yield made
     for one in made:
-        one.desk.__exit__(None, None, None)
+        one.commands.__exit__(None, None, None)
 
 
 def late_in_a_minute() -> None:

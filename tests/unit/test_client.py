@@ -105,7 +105,7 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
     assert client.change_task(id, title="Store", dependsOn=[])["title"] == "Store"
     assert client.submit(id)["status"] == "pending"
     assert client.cancel(id)["status"] == "draft"
-    server.do(lambda: server.desk.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.commands.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
     assert client.pause(id)["agentStatus"] == "paused"
     assert client.agent(id)["status"] == "paused"
     assert client.resume(id)["agentStatus"] == "running"
@@ -115,7 +115,7 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
     assert client.fork(id)["forkedFrom"] == id
     assert client.fork(id, "cp_1")["forkedFrom"] == id
     assert client.rewind(id, "cp_1")["status"] == "in_progress"
-    server.do(lambda: server.desk.put(id, TaskState.COMPLETED))
+    server.do(lambda: server.commands.put(id, TaskState.COMPLETED))
     assert client.archive(id)["archived"] is True
     assert id not in [each["id"] for each in client.tasks()]
     assert [each["id"] for each in client.tasks(archived=True)] == [id]
@@ -128,7 +128,7 @@ def test_what_waits_is_settled(client: Client, server: Running) -> None:
     """Reviews, questions and dependencies; an answer that is close comes with the suggestion."""
     task = client.create_task("t", "d")["id"]
     ids = {
-        kind: server.do(lambda kind=kind: server.desk.open(kind, task))
+        kind: server.do(lambda kind=kind: server.commands.open(kind, task))
         for kind in ("review", "question", "dependency")
     }
     assert [gate["id"] for gate in client.inbox()] == list(ids.values())
@@ -142,7 +142,7 @@ def test_what_waits_is_settled(client: Client, server: Running) -> None:
     assert client.answer(ids["question"], "A")["answer"] == "A"
     assert list(client.questions(task, status="pending")) == []
     assert client.provide(ids["dependency"], "v")["status"] == "provided"
-    assert server.desk.values == {ids["dependency"]: "v"}
+    assert server.commands.values == {ids["dependency"]: "v"}
     comments: list[dict[str, object]] = [
         {"file": "a.md", "line": 3, "text": "why?"},
         {"file": "b.md", "text": "no"},
@@ -154,9 +154,9 @@ def test_what_waits_is_settled(client: Client, server: Running) -> None:
     with pytest.raises(ClientError) as caught:
         client.approve(ids["review"])
     assert caught.value.status == 409
-    again = server.do(lambda: server.desk.open("review", task))
+    again = server.do(lambda: server.commands.open("review", task))
     assert client.approve(again, "fine")["feedback"] == "fine"
-    other = server.do(lambda: server.desk.open("dependency", task))
+    other = server.do(lambda: server.commands.open("dependency", task))
     assert client.reject(other, "never")["reason"] == "never"
 
 
@@ -170,15 +170,15 @@ def test_lists_are_read_to_their_end(
     assert [each["title"] for each in client.tasks(query="t5")] == ["t5"]
     assert list(client.tasks(status="failed")) == []
     client.create_task("last", "d")  # what the server has at hand is old now
-    before = server.desk.reads
+    before = server.commands.reads
     next(client.tasks())
-    assert server.desk.reads == before + 1
+    assert server.commands.reads == before + 1
 
 
 def test_logs_and_deliverables_are_bytes(client: Client, server: Running) -> None:
     """Whatever is in them."""
     task = client.create_task("t", "d")["id"]
-    server.do(lambda: setattr(server.desk, "text", b"0123\xff\x00789"))
+    server.do(lambda: setattr(server.commands, "text", b"0123\xff\x00789"))
     assert client.log(task) == b"0123\xff\x00789"
     assert client.log(task, offset=2, limit=3) == b"23\xff"
     assert client.deliverables(task) == b"PKzip"
@@ -350,9 +350,9 @@ def test_events_come_as_they_happen(client: Client, server: Running) -> None:
         return thread
 
     threads = [follow("every", every, 3), follow("own", own, 1)]
-    until(lambda: server.do(lambda: server.desk._listeners) and streams(server) == 2)
+    until(lambda: server.do(lambda: server.commands._listeners) and streams(server) == 2)
     for task in (one, two, one):
-        server.do(lambda task=task: server.desk.happen(task, "note", metadata={"a": "x\ny"}))
+        server.do(lambda task=task: server.commands.happen(task, "note", metadata={"a": "x\ny"}))
     for thread in threads:
         thread.join(60)
     assert [event.seq for event in got["every"]] == [3, 4, 5]
@@ -366,15 +366,15 @@ def test_events_after_a_number_fill_the_gap(client: Client, server: Running) -> 
     """All that came after it, in order."""
     task = client.create_task("t", "d")["id"]
     for _n in range(300):
-        server.do(lambda: server.desk.happen(task))
+        server.do(lambda: server.commands.happen(task))
     events = client.events(after=1)
     assert [next(events).seq for _n in range(300)] == list(range(2, 302))
 
 
 def test_a_restart_of_the_server_loses_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stream is opened again after the last one that was seen, also if none was seen yet."""
-    desk = Commands()
-    with running(desk) as first:
+    commands = Commands()
+    with running(commands) as first:
         task = first.client.create_task("t", "d")["id"]
         got: list[int] = []
 
@@ -388,15 +388,15 @@ def test_a_restart_of_the_server_loses_no_event(monkeypatch: pytest.MonkeyPatch)
         thread.start()
         until(lambda: streams(first) == 1)
         first.close()
-        desk._listeners.clear()
-        desk.happen(task)  # while nobody can hear it
-        with running(desk, first.port) as second:
+        commands._listeners.clear()
+        commands.happen(task)  # while nobody can hear it
+        with running(commands, first.port) as second:
             until(lambda: got == [2])
-            second.do(lambda: desk.happen(task))
+            second.do(lambda: commands.happen(task))
             until(lambda: got == [2, 3])
-        desk._listeners.clear()
-        with running(desk, first.port) as third:
-            third.do(lambda: desk.happen(task))
+        commands._listeners.clear()
+        with running(commands, first.port) as third:
+            third.do(lambda: commands.happen(task))
             thread.join(60)
     assert got == [2, 3, 4]
 

@@ -134,14 +134,14 @@ class Commands:
 
 def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) -> list[Tool]:
     """What a person's agent can see and do in a project."""
-    desk = Commands(folder, environ, clock or SystemClock())
+    commands = Commands(folder, environ, clock or SystemClock())
     return [
         Tool(
             "list_plans",
             "The plans of this project: path, state, how much is done, how much waits for a"
             " person.",
             NoArguments,
-            desk.list_plans,
+            commands.list_plans,
             is_read_only=True,
         ),
         Tool(
@@ -149,7 +149,7 @@ def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) 
             "Where plans stand, as JSON: counts, what is parked until when, open gates (id, text,"
             " options), what failed and why, usage.",
             Where,
-            desk.status,
+            commands.status,
             is_read_only=True,
         ),
         Tool(
@@ -157,14 +157,14 @@ def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) 
             "Run a plan in the background, or go on with it where it stopped. Returns once it"
             " runs; look at status for how it goes on.",
             Run,
-            desk.run_plan,
+            commands.run_plan,
             is_destructive=True,
         ),
         Tool(
             "stop_plan",
             "Stop a running plan. Its agents are ended, its place is kept; run_plan goes on.",
             Stop,
-            desk.stop_plan,
+            commands.stop_plan,
             is_destructive=True,
         ),
         Tool(
@@ -172,7 +172,7 @@ def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) 
             "Give a person's answer to an open gate. The first answer counts and cannot be taken"
             " back.",
             Answer,
-            desk.answer,
+            commands.answer,
             is_destructive=True,
         ),
         Tool(
@@ -180,7 +180,7 @@ def tools(folder: Path, environ: Mapping[str, str], clock: Clock | None = None) 
             "Say yes to an open gate: yes, allow, or the first option, as fits it. Cannot be"
             " taken back.",
             Approve,
-            desk.approve,
+            commands.approve,
             is_destructive=True,
         ),
     ]

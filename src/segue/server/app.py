@@ -1,4 +1,4 @@
-"""The application: one desk, its routes, and the door before them."""
+"""The application: its routes, and the middleware before them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from segue.server import (
     tasks,
 )
 from segue.server.auth import Entrance
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.hub import HEARTBEAT_S, Hub
 from segue.server.idempotency import Once, ReplyBook
 from segue.server.metrics import Requests
@@ -37,7 +37,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def make_app(
-    desk: Commands,
+    commands: Commands,
     *,
     token: str,
     replies: ReplyBook,
@@ -63,14 +63,14 @@ def make_app(
     )
     entrance = Entrance(token, hosts, lambda: now().timestamp())
     failures = bounds.Meter(failed_logins, time.monotonic)
-    requests, hub, shelf = Requests(), Hub(desk, heartbeat_s=heartbeat_s), Shelf()
-    once = Once(desk, replies, entrance, now)
-    desk.on_commit(shelf.clear)
-    tasks.add(app.router, desk, once, shelf)
-    downloads.add(app.router, desk)
-    gates.add(app.router, desk, once, shelf)
-    events.add(app.router, desk, hub)
-    system.add(app.router, desk, hub, requests)
+    requests, hub, shelf = Requests(), Hub(commands, heartbeat_s=heartbeat_s), Shelf()
+    once = Once(commands, replies, entrance, now)
+    commands.on_commit(shelf.clear)
+    tasks.add(app.router, commands, once, shelf)
+    downloads.add(app.router, commands)
+    gates.add(app.router, commands, once, shelf)
+    events.add(app.router, commands, hub)
+    system.add(app.router, commands, hub, requests)
     login.add(app.router, entrance, failures)
     if pages is not None:
         pages(app)

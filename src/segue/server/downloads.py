@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from segue.i18n import _
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.documenting import content, reading
 from segue.server.parameters import Limit, Offset
 from segue.server.problems import problem
@@ -26,14 +26,14 @@ _PART = content("text/plain", "The part that was asked for.")
 _ZIP = content("application/zip", "The deliverables.", type="string", format="binary")
 
 
-def add(routes: APIRouter, desk: Commands) -> None:
+def add(routes: APIRouter, commands: Commands) -> None:
     @routes.get(
         "/api/tasks/{id}/deliverables.zip",
         response_class=StreamingResponse,
         responses=reading(404, 409) | {200: _ZIP},
     )
     async def download_deliverables(id: str) -> Response:
-        found = desk.deliverables(id)
+        found = commands.deliverables(id)
         if isinstance(found, Path):
             return FileResponse(found, media_type="application/zip", filename=f"{id}.zip")
         headers = {"Content-Disposition": f'attachment; filename="{id}.zip"'}
@@ -48,7 +48,7 @@ def add(routes: APIRouter, desk: Commands) -> None:
         id: str, offset: Offset = None, limit: Limit = None, range: Range = None
     ) -> Response:
         """The whole log, a part by `offset` and `limit`, or a range of bytes."""
-        _nothing, size = desk.log(id, offset=0, limit=0)
+        _nothing, size = commands.log(id, offset=0, limit=0)
         headers = {"X-Log-Size": str(size), "Accept-Ranges": "bytes"}
         start = min(offset or 0, size)
         end = size if limit is None else min(start + limit, size)
@@ -63,7 +63,7 @@ def add(routes: APIRouter, desk: Commands) -> None:
                 return problem(416, "beyond_end", detail, headers=place)
         headers["X-Next-Offset"] = str(end)
         return StreamingResponse(
-            _pieces(desk, id, start, end), status, headers=headers, media_type=TEXT
+            _pieces(commands, id, start, end), status, headers=headers, media_type=TEXT
         )
 
 
@@ -80,10 +80,10 @@ def _asked(header: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1 if last else size, size)
 
 
-async def _pieces(desk: Commands, id: str, start: int, end: int) -> AsyncIterator[bytes]:
+async def _pieces(commands: Commands, id: str, start: int, end: int) -> AsyncIterator[bytes]:
     """Read only as fast as the client takes it."""
     while start < end:
-        piece, _size = desk.log(id, offset=start, limit=min(PIECE_BYTES, end - start))
+        piece, _size = commands.log(id, offset=start, limit=min(PIECE_BYTES, end - start))
         if not piece:
             return
         yield piece

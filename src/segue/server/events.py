@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from segue.i18n import _
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.documenting import content, reading
 from segue.server.hub import CLIENTS_MAX, Hub
 from segue.server.parameters import SeenId, SeenQuery
@@ -20,7 +20,7 @@ _STREAM = content(
 )
 
 
-def add(routes: APIRouter, desk: Commands, hub: Hub) -> None:
+def add(routes: APIRouter, commands: Commands, hub: Hub) -> None:
     def stream(after: int | None, task: str | None) -> Response:
         if hub.clients >= CLIENTS_MAX:
             detail = _("too many clients follow the events already")
@@ -45,5 +45,5 @@ def add(routes: APIRouter, desk: Commands, hub: Hub) -> None:
     )
     async def follow_task(id: str, seen: SeenId = None, seen_too: SeenQuery = None) -> Response:
         """The events of one task."""
-        desk.task(id)
+        commands.task(id)
         return stream(seen_too if seen is None else seen, id)

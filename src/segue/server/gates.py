@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from segue.server import bodies, responses
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.documenting import changing, reading
 from segue.server.idempotency import Once
 from segue.server.parameters import Key, Page, PageSize, Text
@@ -18,7 +18,7 @@ Kind = Annotated[Literal["review", "question", "dependency", "stuck"] | None, Qu
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
-def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
+def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None:
     @routes.get("/api/inbox", response_model=responses.Inbox, responses=reading())
     async def show_inbox(
         kind: Kind = None, task: Text = None, page: Page = 1, page_size: PageSize = 50
@@ -26,23 +26,23 @@ def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
         """Everything that waits for a person, the most urgent and the oldest first."""
         return shelf.get(
             ("inbox", kind, task, page, page_size),
-            lambda: desk.inbox(kind=kind, task=task, page=page, page_size=page_size),
+            lambda: commands.inbox(kind=kind, task=task, page=page, page_size=page_size),
         )
 
-    _add_reviews(routes, desk, once)
-    _add_questions(routes, desk, once)
-    _add_dependencies(routes, desk, once)
+    _add_reviews(routes, commands, once)
+    _add_questions(routes, commands, once)
+    _add_dependencies(routes, commands, once)
 
 
-def _add_reviews(routes: APIRouter, desk: Commands, once: Once) -> None:
+def _add_reviews(routes: APIRouter, commands: Commands, once: Once) -> None:
     @routes.get("/api/tasks/{id}/reviews", response_model=responses.Reviews, responses=reading(404))
     async def list_reviews(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
-        return rendered(desk.reviews(id, page=page, page_size=page_size))
+        return rendered(commands.reviews(id, page=page, page_size=page_size))
 
     @routes.get("/api/reviews/{id}", response_model=responses.Review, responses=reading(404))
     async def show_review(id: str) -> Response:
         """With the texts of its deliverables, and what changed since the round before."""
-        return rendered(desk.review(id))
+        return rendered(commands.review(id))
 
     @routes.post(
         "/api/reviews/{id}/approve", response_model=responses.Review, responses=changing(404, 409)
@@ -51,7 +51,9 @@ def _add_reviews(routes: APIRouter, desk: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Approve | None = None
     ) -> Response:
         comment = body.comment if body else None
-        return once(request, key, lambda: desk.approve(id, comment), lambda: desk.review(id))
+        return once(
+            request, key, lambda: commands.approve(id, comment), lambda: commands.review(id)
+        )
 
     @routes.post(
         "/api/reviews/{id}/request-changes",
@@ -65,17 +67,17 @@ def _add_reviews(routes: APIRouter, desk: Commands, once: Once) -> None:
         return once(
             request,
             key,
-            lambda: desk.request_changes(id, body.feedback, comments),
-            lambda: desk.review(id),
+            lambda: commands.request_changes(id, body.feedback, comments),
+            lambda: commands.review(id),
         )
 
 
-def _add_questions(routes: APIRouter, desk: Commands, once: Once) -> None:
+def _add_questions(routes: APIRouter, commands: Commands, once: Once) -> None:
     @routes.get("/api/questions", response_model=responses.Questions, responses=reading())
     async def list_questions(
         status: Status = None, page: Page = 1, page_size: PageSize = 50
     ) -> Response:
-        return rendered(desk.questions(status=status, page=page, page_size=page_size))
+        return rendered(commands.questions(status=status, page=page, page_size=page_size))
 
     @routes.get(
         "/api/tasks/{id}/questions", response_model=responses.Questions, responses=reading(404)
@@ -83,7 +85,7 @@ def _add_questions(routes: APIRouter, desk: Commands, once: Once) -> None:
     async def list_task_questions(
         id: str, status: Status = None, page: Page = 1, page_size: PageSize = 50
     ) -> Response:
-        return rendered(desk.questions(id, status=status, page=page, page_size=page_size))
+        return rendered(commands.questions(id, status=status, page=page, page_size=page_size))
 
     @routes.post(
         "/api/questions/{id}/answer",
@@ -98,19 +100,19 @@ def _add_questions(routes: APIRouter, desk: Commands, once: Once) -> None:
         return once(
             request,
             key,
-            lambda: desk.answer(id, body.answer, own_words=body.own_words),
-            lambda: desk.question(id),
+            lambda: commands.answer(id, body.answer, own_words=body.own_words),
+            lambda: commands.question(id),
         )
 
 
-def _add_dependencies(routes: APIRouter, desk: Commands, once: Once) -> None:
+def _add_dependencies(routes: APIRouter, commands: Commands, once: Once) -> None:
     @routes.get(
         "/api/tasks/{id}/dependencies",
         response_model=responses.Dependencies,
         responses=reading(404),
     )
     async def list_dependencies(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
-        return rendered(desk.dependencies(id, page=page, page_size=page_size))
+        return rendered(commands.dependencies(id, page=page, page_size=page_size))
 
     @routes.post(
         "/api/dependencies/{id}/provide",
@@ -120,7 +122,9 @@ def _add_dependencies(routes: APIRouter, desk: Commands, once: Once) -> None:
     async def provide_dependency(
         id: str, body: bodies.Provide, request: Request, key: Key = None
     ) -> Response:
-        return once(request, key, lambda: desk.provide(id, body.value), lambda: desk.dependency(id))
+        return once(
+            request, key, lambda: commands.provide(id, body.value), lambda: commands.dependency(id)
+        )
 
     @routes.post(
         "/api/dependencies/{id}/reject",
@@ -132,4 +136,6 @@ def _add_dependencies(routes: APIRouter, desk: Commands, once: Once) -> None:
     ) -> Response:
         """The agent goes on without it; a default that it named has no effect."""
         reason = body.reason if body else ""
-        return once(request, key, lambda: desk.reject(id, reason), lambda: desk.dependency(id))
+        return once(
+            request, key, lambda: commands.reject(id, reason), lambda: commands.dependency(id)
+        )

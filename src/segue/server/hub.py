@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from segue.errors import UserError
-from segue.server.desk_port import EventDesk
+from segue.server.commands import EventCommands
 
 PACE_S = 0.05
 HEARTBEAT_S = 15.0
@@ -65,12 +65,12 @@ def told(event: Mapping[str, Any]) -> Told:
 
 
 class Hub:
-    def __init__(self, desk: EventDesk, *, heartbeat_s: float = HEARTBEAT_S) -> None:
-        self._desk = desk
+    def __init__(self, commands: EventCommands, *, heartbeat_s: float = HEARTBEAT_S) -> None:
+        self._commands = commands
         self._heartbeat_s = heartbeat_s
         self._clients: set[Client] = set()
         self._recent: list[Told] = []
-        self._floor = self._last = desk.last_seq  # what is recent lies in between
+        self._floor = self._last = commands.last_seq  # what is recent lies in between
         self._joined: dict[int, tuple[bytes, int]] = {}
         self._batches: OrderedDict[int, list[Told]] = OrderedDict()
         self._catching_up = asyncio.Lock()
@@ -79,7 +79,7 @@ class Hub:
         self._flushed_at = float("-inf")
         self.is_closed = False
         self.events_total = 0
-        desk.on_commit(self.changed)
+        commands.on_commit(self.changed)
 
     @property
     def clients(self) -> int:
@@ -87,7 +87,7 @@ class Hub:
 
     def join(self, after: int | None, task: str | None) -> Client:
         """A new client, from now on or from a number that it has seen."""
-        last = self._desk.last_seq
+        last = self._commands.last_seq
         if not self._clients:
             self._forget(last)
         client = Client(last if after is None else min(after, last), task)
@@ -152,10 +152,10 @@ class Hub:
         return found
 
     def _from_journal(self, client: Client) -> tuple[bytes, int]:
-        last = self._desk.last_seq
+        last = self._commands.last_seq
         events = self._batches.get(client.position)
         if events is None:
-            found = self._desk.events_after(client.position, None, BATCH)
+            found = self._commands.events_after(client.position, None, BATCH)
             events = [told(event) for event in found]
             if len(events) == BATCH:  # a full batch stays as it is for ever
                 self._batches[client.position] = events
@@ -180,7 +180,7 @@ class Hub:
 
     def _read(self) -> None:
         while True:
-            events = self._desk.events_after(self._last, None, RECENT_MAX)
+            events = self._commands.events_after(self._last, None, RECENT_MAX)
             self._recent.extend(map(told, events))
             self.events_total += len(events)
             if events:

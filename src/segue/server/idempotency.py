@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from segue.i18n import _
 from segue.server.auth import Entrance
-from segue.server.desk_port import Commands, Json
+from segue.server.commands import Commands, Json
 from segue.server.rendering import dumps, rendered
 from segue.store.changes import Change, Drop, Put, instant, stamp
 from segue.store.sqlite import Store
@@ -82,9 +82,9 @@ class Once:
     """Does what a POST asks for, once for each key."""
 
     def __init__(
-        self, desk: Commands, book: ReplyBook, entrance: Entrance, now: Callable[[], datetime]
+        self, commands: Commands, book: ReplyBook, entrance: Entrance, now: Callable[[], datetime]
     ) -> None:
-        self._desk, self._book, self._entrance, self._now = desk, book, entrance, now
+        self._commands, self._book, self._entrance, self._now = commands, book, entrance, now
 
     def __call__(
         self,
@@ -122,10 +122,10 @@ class Once:
             return Reply(key, mark, status, dumps(content).decode(), self._now())
 
         def keep(task: str | None) -> list[Change]:
-            content = self._desk.task(str(task)) if shows is None else shows()
+            content = self._commands.task(str(task)) if shows is None else shows()
             return self._book.keeping(reply(content))
 
-        content = self._desk.kept_with(act, keep)
+        content = self._commands.kept_with(act, keep)
         if not kept:  # nothing had to be committed for it
             self._book.keep(reply(content))
         return self._answer(kept[0], makes=shows is None)

@@ -1,4 +1,4 @@
-"""What the desk says, as JSON on the wire."""
+"""JSON responses, and a cache of the pages that were rendered last."""
 
 from __future__ import annotations
 

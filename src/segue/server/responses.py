@@ -1,4 +1,5 @@
-"""What clients get, for the documentation: the desk makes these shapes, nobody checks them again.
+"""The shapes of responses, for the API documentation. `Commands` builds them; no code validates
+them again.
 
 Fields that are not named here may be there, too.
 """

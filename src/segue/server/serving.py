@@ -33,7 +33,7 @@ from segue.store.changes import Change
 from segue.work import refusals
 from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans, storage
-from segue.work.phases.app import App, open_office
+from segue.work.phases.app import App, open_app
 from segue.work.phases.notices import ServerLetters
 from segue.work.plans.notices import WorkLetters
 from segue.work.project import Project
@@ -80,26 +80,26 @@ async def serve(
     url, stop = listen.url(sock, host, tls), asyncio.Event()
 
     async def once() -> None:
-        async with open_office(
+        async with open_app(
             project, settings, environ=environ, clock=clock, tz=tz, slots=slots, command=command
-        ) as office:
-            folder = office.data
+        ) as app:
+            folder = app.data
             log.to_file(project.logs / "server.log")
             token, is_new = _token(folder, environ)
             files.replace(folder / PLACE_FILE, json.dumps({"url": url}).encode(), mode=0o600)
-            app = make_app(
-                office.desk,
+            asgi_app = make_app(
+                app.commands,
                 token=token,
-                replies=StoredReplies(office.desk.office.records.store),
+                replies=StoredReplies(app.commands.supervisor.records.store),
                 hosts=listen.hosts(host, names),
-                pages=pages(office.desk),
-                on_agent=partial(_note, office),
+                pages=pages(app.commands),
+                on_agent=partial(_note, app),
             )
             ways, missing = channels.read_ways(settings.notify, environ, clock, folder)
             if missing:
                 raise UserError.of(missing)
-            orphans.tell(office.supervisor)
-            office.supervisor.recover()
+            orphans.tell(app.supervisor)
+            app.supervisor.recover()
             is_given = bool(environ.get("SEGUE_TOKEN"))
             opened.append(
                 Listening(
@@ -110,11 +110,11 @@ async def serve(
                 )
             )
             on_listening(opened[-1])
-            courier = Courier(_outbox(office, settings, clock, tz, ways, url))
-            office.supervisor.on_commit(courier.wake)
-            of_plans = _courier_of_plans(office, project, settings, clock, tz, ways)
+            courier = Courier(_outbox(app, settings, clock, tz, ways, url))
+            app.supervisor.on_commit(courier.wake)
+            of_plans = _courier_of_plans(app, project, settings, clock, tz, ways)
             try:
-                await _work(office, listen.serve(app, sock, stop, tls=tls), stop)
+                await _work(app, listen.serve(asgi_app, sock, stop, tls=tls), stop)
             finally:
                 await courier.close(0)
                 if of_plans is not None:
@@ -182,24 +182,24 @@ def check_free(project: Project) -> None:
     )
 
 
-async def _work(office: App, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+async def _work(app: App, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
     """Both go on until one of them ends; then the other ends in order."""
     front = asyncio.create_task(serving)
-    work = asyncio.create_task(office.supervisor.loop())
+    work = asyncio.create_task(app.supervisor.loop())
     await asyncio.wait([front, work], return_when=asyncio.FIRST_COMPLETED)
     stop.set()
-    office.supervisor.stop()
+    app.supervisor.stop()
     await asyncio.wait([work])
-    closing.save(office.supervisor)
+    closing.save(app.supervisor)
     await asyncio.wait([front])
-    await closing.settle(office.supervisor)
+    await closing.settle(app.supervisor)
     for task in (work, front):
         task.result()
 
 
-def _note(office: App, attempt: Attempt) -> None:
+def _note(app: App, attempt: Attempt) -> None:
     """What an agent tried is kept and told; whether that works or not, it stays refused."""
-    supervisor = office.supervisor
+    supervisor = app.supervisor
 
     def changes() -> list[Change]:
         store, now = supervisor.records.store, supervisor.clock.now()
@@ -216,20 +216,20 @@ def _note(office: App, attempt: Attempt) -> None:
 
 
 def _outbox(
-    office: App,
+    app: App,
     settings: config.Config,
     clock: Clock,
     tz: tzinfo,
     ways: Sequence[Way],
     url: str,
 ) -> Outbox:
-    veil = office.supervisor.saving.veil.text
-    letters = ServerLetters(office.supervisor.records, url, veil)
+    veil = app.supervisor.saving.veil.text
+    letters = ServerLetters(app.supervisor.records, url, veil)
     return Outbox(letters, clock, ways, channels.quiet(settings.notify), tz)
 
 
 def _courier_of_plans(
-    office: App,
+    app: App,
     project: Project,
     settings: config.Config,
     clock: Clock,
@@ -239,7 +239,7 @@ def _courier_of_plans(
     """Sends what plans of the same project have left whose owners have ended."""
     if not ways:
         return None
-    letters, turn = WorkLetters(office.supervisor.records.store), lock.Turn(notices_lock(project))
+    letters, turn = WorkLetters(app.supervisor.records.store), lock.Turn(notices_lock(project))
     return Courier(Outbox(letters, clock, ways, channels.quiet(settings.notify), tz, turn=turn))
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from segue import __version__
 from segue.core.serving import STAGES
 from segue.server import bodies, metrics, responses
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.documenting import changing, content, reading
 from segue.server.hub import Hub
 from segue.server.rendering import rendered
@@ -21,7 +21,7 @@ _METRICS = content("text/plain", "Figures in the text format of Prometheus.")
 SettingsBody = Annotated[bodies.Settings, Body()]
 
 
-def add(routes: APIRouter, desk: Commands, hub: Hub, requests: metrics.Requests) -> None:
+def add(routes: APIRouter, commands: Commands, hub: Hub, requests: metrics.Requests) -> None:
     began = monotonic()
 
     async def show_health() -> Response:
@@ -29,7 +29,7 @@ def add(routes: APIRouter, desk: Commands, hub: Hub, requests: metrics.Requests)
         return rendered({"status": "ok", "version": __version__})
 
     async def show_metrics() -> Response:
-        lines = _figures(desk, hub, requests, monotonic() - began)
+        lines = _figures(commands, hub, requests, monotonic() - began)
         return Response("\n".join((*lines, "")), media_type=metrics.MEDIA_TYPE)
 
     for prefix in ("", "/api"):
@@ -50,34 +50,34 @@ def add(routes: APIRouter, desk: Commands, hub: Hub, requests: metrics.Requests)
 
     @routes.get("/api/limits", response_model=responses.Anything, responses=reading())
     async def show_limits() -> Response:
-        return rendered(desk.limits())
+        return rendered(commands.limits())
 
     @routes.get("/api/workers", response_model=responses.Anything, responses=reading())
     async def show_workers() -> Response:
-        return rendered(desk.workers())
+        return rendered(commands.workers())
 
     @routes.get("/api/settings", response_model=responses.Anything, responses=reading())
     async def show_settings() -> Response:
-        return rendered(desk.settings())
+        return rendered(commands.settings())
 
     @routes.patch("/api/settings", response_model=responses.Anything, responses=changing(409))
     async def change_settings(body: SettingsBody) -> Response:
-        return rendered(desk.change_settings(body))
+        return rendered(commands.change_settings(body))
 
 
 def _figures(
-    desk: Commands, hub: Hub, requests: metrics.Requests, uptime_s: float
+    commands: Commands, hub: Hub, requests: metrics.Requests, uptime_s: float
 ) -> Iterator[str]:
     totals = {
-        str(stage): int(desk.list_tasks(status=stage, page=1, page_size=1)["total"])
+        str(stage): int(commands.list_tasks(status=stage, page=1, page_size=1)["total"])
         for stage in STAGES
     }
     yield from metrics.gauge(
         "segue_tasks", "Tasks by state.", (({"status": s}, n) for s, n in totals.items())
     )
-    asked = int(desk.questions(status="pending", page=1, page_size=1)["total"])
+    asked = int(commands.questions(status="pending", page=1, page_size=1)["total"])
     yield from metrics.gauge("segue_questions_pending", "Questions that wait.", [({}, asked)])
     yield from metrics.gauge("segue_event_clients", "Open event streams.", [({}, hub.clients)])
-    yield from metrics.gauge("segue_journal_seq", "The newest event.", [({}, desk.last_seq)])
+    yield from metrics.gauge("segue_journal_seq", "The newest event.", [({}, commands.last_seq)])
     yield from metrics.gauge("segue_uptime_seconds", "Since the start.", [({}, int(uptime_s))])
     yield from requests.lines()

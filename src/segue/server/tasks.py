@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from segue.core import serving
 from segue.server import bodies, responses
-from segue.server.desk_port import Commands, Json, NewTask
+from segue.server.commands import Commands, Json, NewTask
 from segue.server.documenting import changing, reading
 from segue.server.idempotency import Once
 from segue.server.parameters import Key, Page, PageSize, Text
@@ -20,7 +20,7 @@ Status = Annotated[serving.Status | None, Query()]
 _PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}
 
 
-def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
+def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None:
     @routes.get("/api/tasks", response_model=responses.Tasks, responses=reading())
     async def list_tasks(
         status: Status = None,
@@ -32,7 +32,7 @@ def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
     ) -> Response:
         return shelf.get(
             (status, type, archived, query, page, page_size),
-            lambda: desk.list_tasks(
+            lambda: commands.list_tasks(
                 status=status,
                 type=type,
                 archived=archived,
@@ -58,49 +58,49 @@ def add(routes: APIRouter, desk: Commands, once: Once, shelf: Shelf) -> None:
             priority=body.priority,
             submit=body.submit,
         )
-        return once(request, key, lambda: desk.create_task(given))
+        return once(request, key, lambda: commands.create_task(given))
 
     @routes.get("/api/tasks/{id}", response_model=responses.Task, responses=reading(404))
     async def show_task(id: str) -> Response:
-        return rendered(desk.task(id))
+        return rendered(commands.task(id))
 
     @routes.patch("/api/tasks/{id}", response_model=responses.Task, responses=changing(404, 409))
     async def change_task(id: str, body: bodies.Changes) -> Response:
-        return rendered(desk.change_task(id, body.given()))
+        return rendered(commands.change_task(id, body.given()))
 
     @routes.delete("/api/tasks/{id}", status_code=204, responses=changing(404, 409))
     async def delete_task(id: str) -> Response:
-        desk.delete_task(id)
+        commands.delete_task(id)
         return Response(status_code=204)
 
-    _add_looks(routes, desk)
-    _add_actions(routes, desk, once)
-    _add_new_from_old(routes, desk, once)
+    _add_looks(routes, commands)
+    _add_actions(routes, commands, once)
+    _add_new_from_old(routes, commands, once)
 
 
-def _add_looks(routes: APIRouter, desk: Commands) -> None:
+def _add_looks(routes: APIRouter, commands: Commands) -> None:
     @routes.get("/api/tasks/{id}/agent", response_model=responses.Agent, responses=reading(404))
     async def show_agent(id: str) -> Response:
-        await desk.saved(id)
-        return rendered(desk.agent(id))
+        await commands.saved(id)
+        return rendered(commands.agent(id))
 
     @routes.get("/api/tasks/{id}/phases", response_model=responses.Items, responses=reading(404))
     async def list_phases(id: str) -> Response:
-        return rendered(desk.phases(id))
+        return rendered(commands.phases(id))
 
     @routes.get(
         "/api/tasks/{id}/checkpoints", response_model=responses.Checkpoints, responses=reading(404)
     )
     async def list_checkpoints(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
-        await desk.saved(id)
-        return rendered(desk.checkpoints(id, page=page, page_size=page_size))
+        await commands.saved(id)
+        return rendered(commands.checkpoints(id, page=page, page_size=page_size))
 
     @routes.get("/api/tasks/{id}/journal", response_model=responses.Journal, responses=reading(404))
     async def list_journal(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
-        return rendered(desk.journal(id, page=page, page_size=page_size))
+        return rendered(commands.journal(id, page=page, page_size=page_size))
 
 
-def _add_actions(routes: APIRouter, desk: Commands, once: Once) -> None:
+def _add_actions(routes: APIRouter, commands: Commands, once: Once) -> None:
     """Each leads to the task as it is then, or to 409 with what is allowed."""
 
     def add_plain(action: str, act: Callable[[str], Json]) -> None:
@@ -113,14 +113,14 @@ def _add_actions(routes: APIRouter, desk: Commands, once: Once) -> None:
         async def do(
             id: str, request: Request, key: Key = None, body: bodies.Nothing | None = None
         ) -> Response:
-            return once(request, key, lambda: act(id), lambda: desk.task(id))
+            return once(request, key, lambda: act(id), lambda: commands.task(id))
 
-    add_plain("submit", desk.submit)
-    add_plain("pause", desk.pause)
-    add_plain("resume", desk.resume)
-    add_plain("archive", desk.archive)
-    add_plain("go-without", desk.go_without)
-    add_plain("fail", desk.fail)
+    add_plain("submit", commands.submit)
+    add_plain("pause", commands.pause)
+    add_plain("resume", commands.resume)
+    add_plain("archive", commands.archive)
+    add_plain("go-without", commands.go_without)
+    add_plain("fail", commands.fail)
 
     @routes.post(
         "/api/tasks/{id}/cancel", response_model=responses.Task, responses=changing(404, 409)
@@ -129,7 +129,7 @@ def _add_actions(routes: APIRouter, desk: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Cancel | None = None
     ) -> Response:
         reason = body.reason if body else None
-        return once(request, key, lambda: desk.cancel(id, reason), lambda: desk.task(id))
+        return once(request, key, lambda: commands.cancel(id, reason), lambda: commands.task(id))
 
     @routes.post(
         "/api/tasks/{id}/rewind", response_model=responses.Task, responses=changing(404, 409)
@@ -137,13 +137,13 @@ def _add_actions(routes: APIRouter, desk: Commands, once: Once) -> None:
     async def rewind_task(
         id: str, body: bodies.Rewind, request: Request, key: Key = None
     ) -> Response:
-        await desk.saved(id)
+        await commands.saved(id)
         return once(
-            request, key, lambda: desk.rewind(id, body.checkpoint_id), lambda: desk.task(id)
+            request, key, lambda: commands.rewind(id, body.checkpoint_id), lambda: commands.task(id)
         )
 
 
-def _add_new_from_old(routes: APIRouter, desk: Commands, once: Once) -> None:
+def _add_new_from_old(routes: APIRouter, commands: Commands, once: Once) -> None:
     @routes.post(
         "/api/tasks/{id}/retry",
         status_code=201,
@@ -154,7 +154,7 @@ def _add_new_from_old(routes: APIRouter, desk: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Retry | None = None
     ) -> Response:
         submit = body.submit if body else False
-        return once(request, key, lambda: desk.retry(id, submit=submit))
+        return once(request, key, lambda: commands.retry(id, submit=submit))
 
     @routes.post(
         "/api/tasks/{id}/fork",
@@ -166,5 +166,5 @@ def _add_new_from_old(routes: APIRouter, desk: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Fork | None = None
     ) -> Response:
         checkpoint = body.checkpoint_id if body else None
-        await desk.saved(id)
-        return once(request, key, lambda: desk.fork(id, checkpoint))
+        await commands.saved(id)
+        return once(request, key, lambda: commands.fork(id, checkpoint))

@@ -33,7 +33,7 @@ class Panes(Subject):
 
     def __init__(self, box: Box, voice: str = "text") -> None:
         super().__init__(box, voice)
-        self.desk = Commands(box)
+        self.commands = Commands(box)
         self._turns: dict[int | None, tuple[list[Step], ...]] = {}
         self._held: dict[str, list[tuple[int, list[Step]]]] = {}
         self._tuis: list[Tui] = []
@@ -57,7 +57,7 @@ class Panes(Subject):
             view = self._view(task, first)
             body = ["❯ write the parser", *view.pop("more", [])]
             reactions = [self._view(task, turn) for turn in later] + [self._view(task, [work(1)])]
-            self._tuis.append(self.desk.tui(body=body, reactions=reactions, **view))
+            self._tuis.append(self.commands.tui(body=body, reactions=reactions, **view))
         self.drive()
 
     def begin_in_turn(self) -> None:
@@ -98,7 +98,7 @@ class Panes(Subject):
 
     def drive(self) -> None:
         if not self.is_driven():
-            self.desk.watch()
+            self.commands.watch()
 
     # --- reading
 
@@ -150,5 +150,5 @@ class Panes(Subject):
         for going in self.owners:
             if going.process.poll() is None:
                 going.kill()
-        self.desk.tmux.end()
+        self.commands.tmux.end()
         super().close()

@@ -81,10 +81,10 @@ def gate(server: Running, kind: str, task: str, id: str, **more: object) -> str:
     """Something that waits, with an id of the shape that real ones have."""
 
     def make() -> str:
-        old = server.desk.open(kind, task, **more)
-        server.desk.gates[id] = server.desk.gates.pop(old) | {"id": id}
-        server.desk.kinds[id] = server.desk.kinds.pop(old)
-        server.desk.happen(task, "open")
+        old = server.commands.open(kind, task, **more)
+        server.commands.gates[id] = server.commands.gates.pop(old) | {"id": id}
+        server.commands.kinds[id] = server.commands.kinds.pop(old)
+        server.commands.happen(task, "open")
         return id
 
     return server.do(make)
@@ -106,12 +106,12 @@ def test_a_task_is_handed_in_and_moved_along(segue: Shell, server: Running, tmp_
     assert segue.json("submit", short)["status"] == "pending"
     code, out, _err = segue("cancel", id)
     assert (code, out) == (0, f"✎ {id}  draft  Shop\n")
-    server.do(lambda: server.desk.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.commands.put(id, TaskState.IN_PROGRESS, AgentState.RUNNING))
     code, out, _err = segue("pause", id)
     assert (code, out) == (0, f"▶ {id}  in progress, paused  Shop\n")
     assert segue.json("resume", id)["agentStatus"] == "running"
     assert segue.json("cancel", id, "--reason", "no more")["status"] == "failed"
-    assert server.desk.tasks[id]["error"] == "no more"
+    assert server.commands.tasks[id]["error"] == "no more"
     assert segue.json("retry", id)["status"] == "draft"
     assert segue.json("retry", id, "--submit")["status"] == "pending"
     assert segue.json("fork", id)["forkedFrom"] == id
@@ -133,8 +133,8 @@ def test_an_id_may_be_cut_short_only_if_it_is_one(segue: Shell, server: Running)
     assert json.loads(out)["error"]["code"] == "unknown_id"
     code, _out, err = segue("submit", "task_ffffffffffff")
     assert "there is no task task_ffffffffffff" in err
-    server.do(lambda: server.desk.tasks[one["id"]].update(archived=True))
-    server.do(lambda: server.desk.happen(one["id"], "archive"))
+    server.do(lambda: server.commands.tasks[one["id"]].update(archived=True))
+    server.do(lambda: server.commands.happen(one["id"], "archive"))
     assert segue.json("show", one["id"].removeprefix("task_"))["task"]["id"] == one["id"]
 
 
@@ -248,7 +248,7 @@ def test_reviews_are_decided(segue: Shell, server: Running) -> None:
     assert code == 2, "the beginning of an id, not its end"
     code, out, _err = segue("approve", "rev_", "--comment", "good")
     assert (code, out) == (0, "✔ rev_00000000dddd  approved\n")
-    assert server.desk.gates["rev_00000000dddd"]["feedback"] == "good"
+    assert server.commands.gates["rev_00000000dddd"]["feedback"] == "good"
     code, _out, err = segue("changes", "x", "y", "--comment", "no colon")
     assert code == 2
     assert "FILE:LINE:TEXT" in err
@@ -262,7 +262,7 @@ def test_a_close_answer_is_not_taken(segue: Shell, server: Running) -> None:
     code, _out, err = segue("answer", task, "a")
     assert code == 2
     assert "did you mean `A`?" in err
-    assert server.desk.gates[id]["status"] == "pending"
+    assert server.commands.gates[id]["status"] == "pending"
     assert segue.json("answer", task, "-", said="A\n")["answer"] == "A"
     code, _out, err = segue("answer", id, "B")
     assert code == 2
@@ -287,7 +287,7 @@ def test_several_that_fit_are_listed(segue: Shell, server: Running) -> None:
     assert "nothing that THREE needs waits" in err
     assert "TWO" in err
     segue.json("provide", "TWO", said="v")
-    assert server.desk.values == {"dep_00000000bbbb": "v"}
+    assert server.commands.values == {"dep_00000000bbbb": "v"}
 
 
 def test_a_value_comes_from_standard_input(segue: Shell, server: Running) -> None:
@@ -304,7 +304,7 @@ def test_a_value_comes_from_standard_input(segue: Shell, server: Running) -> Non
     code, _out, err = segue("provide", ids[2], said="\n")
     assert code == 2
     assert "the value is empty" in err
-    assert server.desk.values == {ids[0]: "s3cret ", ids[1]: "s3cret2"}
+    assert server.commands.values == {ids[0]: "s3cret ", ids[1]: "s3cret2"}
     done = segue.json("reject", ids[3], "--reason", "use another")
     assert (done["status"], done["reason"]) == ("rejected", "use another")
     assert segue("reject", ids[2])[0] == 2
@@ -317,7 +317,7 @@ def test_on_a_terminal_a_value_is_typed_unseen(segue: Shell, server: Running) ->
     shown, code = on_terminal(["task", "provide", "KEY"], [("Value", "s3cret\n")])
     assert code == 0, shown
     assert "s3cret" not in shown
-    assert server.desk.values == {"dep_00000000aaaa": "s3cret"}
+    assert server.commands.values == {"dep_00000000aaaa": "s3cret"}
 
 
 def test_on_a_terminal_a_close_answer_is_asked_about(segue: Shell, server: Running) -> None:
@@ -331,10 +331,10 @@ def test_on_a_terminal_a_close_answer_is_asked_about(segue: Shell, server: Runni
     assert code == 2, shown
     assert "Which?" in shown
     assert "- B" in shown
-    assert server.desk.gates[id]["status"] == "pending"
+    assert server.commands.gates[id]["status"] == "pending"
     shown, code = on_terminal(["task", "answer", task, "a"], [("Did you mean `A`?", "y\n")])
     assert code == 0, shown
-    assert server.desk.gates[id]["answer"] == "A"
+    assert server.commands.gates[id]["answer"] == "A"
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -347,7 +347,7 @@ def test_the_log_is_printed_harmlessly(
     """In pieces of any size; `--raw` gives every byte."""
     task = server.client.create_task("Shop", "d")["id"]
     text = "첫째\n\x1b[2J\x07sec\x08ond\n\nlast".encode()  # click itself strips colours only
-    server.do(lambda: setattr(server.desk, "text", text))
+    server.do(lambda: setattr(server.commands, "text", text))
     monkeypatch.setattr(task_looks, "PIECE_BYTES", size)
     harmless = "첫째\nsecond\n\nlast\n".encode()
     for option, expected in (([], harmless), (["--raw"], text)):
@@ -363,7 +363,7 @@ def test_an_endless_line_is_cut(
     monkeypatch.setattr(task_looks, "PIECE_BYTES", 10)
     monkeypatch.setattr(task_looks, "LINE_BYTES_MAX", 25)
     task = segue.json("add", "Shop", "-d", "d")["id"]
-    server.do(lambda: setattr(server.desk, "text", b"x" * 100))
+    server.do(lambda: setattr(server.commands, "text", b"x" * 100))
     code, out, _err = segue("log", task)
     assert code == 0
     assert out.replace("\n", "") == "x" * 100
@@ -375,13 +375,13 @@ def test_a_log_is_followed_to_the_end_of_its_task(
 ) -> None:
     """What comes while it looks is printed, then it ends."""
     task = segue.json("add", "Shop", "-d", "d")["id"]
-    server.do(lambda: server.desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING))
+    server.do(lambda: server.commands.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING))
     texts = [b"one\n", b"one\ntw", b"one\ntwo\nthree\n"]
 
     def sleep(_seconds: float) -> None:
-        server.do(lambda: setattr(server.desk, "text", texts.pop(0)))
+        server.do(lambda: setattr(server.commands, "text", texts.pop(0)))
         if not texts:
-            server.do(lambda: server.desk.put(task, TaskState.COMPLETED))
+            server.do(lambda: server.commands.put(task, TaskState.COMPLETED))
 
     monkeypatch.setattr("segue.cli.task_looks.time.sleep", sleep)
     code, out, _err = segue("log", task, "--follow")
@@ -391,11 +391,11 @@ def test_a_log_is_followed_to_the_end_of_its_task(
 def test_events_of_a_task_end_with_it(segue: Shell, server: Running) -> None:
     """Exit 0 if it was completed, 1 if it failed; each event on its line."""
     task = segue.json("add", "Shop", "-d", "d")["id"]
-    server.do(lambda: server.desk.happen(task, "assign", to="in_progress"))
-    server.do(lambda: server.desk.happen(task, "question", entity="gate", to="answered",
+    server.do(lambda: server.commands.happen(task, "assign", to="in_progress"))
+    server.do(lambda: server.commands.happen(task, "question", entity="gate", to="answered",
                                          metadata={"kind": "question"}))  # fmt: skip
-    server.do(lambda: server.desk.happen(task, "approve", to="completed"))
-    server.do(lambda: server.desk.happen(task, "fail", to="failed"))
+    server.do(lambda: server.commands.happen(task, "approve", to="completed"))
+    server.do(lambda: server.commands.happen(task, "fail", to="failed"))
     code, out, _err = segue("events", task, "--after", "1")
     assert code == 0
     lines = out.splitlines()
@@ -405,7 +405,7 @@ def test_events_of_a_task_end_with_it(segue: Shell, server: Running) -> None:
     code, out, _err = segue("events", task, "--after", "4", "--json")
     assert code == 1
     assert json.loads(out)["seq"] == 5
-    server.do(lambda: server.desk.put(task, TaskState.FAILED))
+    server.do(lambda: server.commands.put(task, TaskState.FAILED))
     code, out, _err = segue("events", task)
     assert (code, out) == (1, f"✘ {task}  failed  Shop\n")
 
@@ -420,9 +420,9 @@ def test_events_come_while_they_happen(server: Running, tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     try:
-        server.do(lambda: server.desk.happen(task))
+        server.do(lambda: server.commands.happen(task))
         assert json.loads(process.stdout.readline())["seq"] == 2
-        server.do(lambda: server.desk.happen(task))
+        server.do(lambda: server.commands.happen(task))
         assert json.loads(process.stdout.readline())["seq"] == 3
     finally:
         process.kill()

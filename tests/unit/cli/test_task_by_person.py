@@ -76,12 +76,12 @@ def test_an_agent_at_work_neither_decides_nor_looks(
 ) -> None:
     """Refused in words with exit code 2, before the server is asked; also as JSON. Other tasks
     are not an agent's to see."""
-    calls = server.desk.calls, len(server.desk.events)
+    calls = server.commands.calls, len(server.commands.events)
     assert call(["task", verb, *VERBS[verb], "--json"]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "in_a_run"
     assert "task_1-0a1b2c3d" in error["message"] and error["hint"]
-    assert (server.desk.calls, len(server.desk.events)) == calls
+    assert (server.commands.calls, len(server.commands.events)) == calls
 
 
 def test_no_run_is_no_agent(
@@ -130,4 +130,4 @@ def test_an_agent_that_hides_its_run_is_known_from_above(
     )
     assert done.returncode == 2, done.stderr
     assert "task_9-hidden" in json.loads(done.stdout)["error"]["message"]
-    assert server.desk.tasks == {}
+    assert server.commands.tasks == {}

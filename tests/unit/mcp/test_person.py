@@ -15,7 +15,7 @@ from segue.mcp.tools import Refused
 from segue.store.lock import Holder
 
 
-class Desk:
+class PersonTools:
     """The tools of one project, called as a model does."""
 
     def __init__(self, bench: Bench) -> None:
@@ -37,8 +37,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(bench: Bench) -> Desk:
-    return Desk(bench)
+def commands(bench: Bench) -> PersonTools:
+    return PersonTools(bench)
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
     return found
 
 
-def test_plans_are_listed_in_short(bench: Bench, desk: Desk) -> None:
+def test_plans_are_listed_in_short(bench: Bench, commands: PersonTools) -> None:
     asked(bench)
-    assert desk.json("list_plans") == {
+    assert commands.json("list_plans") == {
         "project": str(bench.root),
         "plans": [
             {"path": "PLAN.md", "kind": "tasklist", "state": "waiting", "completed": 0, "tasks": 2,
@@ -65,21 +65,21 @@ def test_plans_are_listed_in_short(bench: Bench, desk: Desk) -> None:
     }  # fmt: skip
 
 
-def test_status_is_that_of_the_command(bench: Bench, desk: Desk) -> None:
+def test_status_is_that_of_the_command(bench: Bench, commands: PersonTools) -> None:
     """Of the project, or of a plan or folder in it."""
     gate = asked(bench)
-    (plan,) = desk.json("status")["plans"]
+    (plan,) = commands.json("status")["plans"]
     assert [one["id"] for one in plan["gates"]] == [gate]
-    assert desk.json("status", path="PLAN.md")["plans"] == [plan]
-    assert desk.refused("status", path="nowhere.md") == "There is no nowhere.md."
+    assert commands.json("status", path="PLAN.md")["plans"] == [plan]
+    assert commands.refused("status", path="nowhere.md") == "There is no nowhere.md."
 
 
 def test_a_plan_is_started_with_its_options(
-    bench: Bench, desk: Desk, started: list[tuple[str, list[str]]]
+    bench: Bench, commands: PersonTools, started: list[tuple[str, list[str]]]
 ) -> None:
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
-    assert desk("run_plan", path="PLAN.md") == "Started."
-    desk("run_plan", path="PLAN.md", agent="claude", jobs=2, on_failed="retry")
+    assert commands("run_plan", path="PLAN.md") == "Started."
+    commands("run_plan", path="PLAN.md", agent="claude", jobs=2, on_failed="retry")
     assert started == [
         ("PLAN.md", ["--on-failed=ask"]),
         ("PLAN.md", ["--on-failed=retry", "--agent=claude", "--jobs=2"]),
@@ -97,52 +97,52 @@ def test_a_plan_is_started_with_its_options(
     ],
 )
 def test_a_plan_that_cannot_run_is_refused_before_anything_starts(
-    bench: Bench, desk: Desk, started: list[Any], given: dict[str, Any], why: str
+    bench: Bench, commands: PersonTools, started: list[Any], given: dict[str, Any], why: str
 ) -> None:
     bench.settings(CLAUDE)
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
     (bench.root / "BROKEN.md").write_text("- [ ] T-1: a\n- [ ] T-1: b\n")
-    assert why in desk.refused("run_plan", **given)
+    assert why in commands.refused("run_plan", **given)
     assert started == []
 
 
 def test_a_plan_that_runs_is_not_started_again(
-    bench: Bench, desk: Desk, started: list[Any], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, commands: PersonTools, started: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
     holder = Holder(4711, "2026-03-01", "segue run PLAN.md")
     monkeypatch.setattr("segue.mcp.background.lock.holder", lambda path: holder)
-    assert desk.refused("run_plan", path="PLAN.md").startswith("Already running: process 4711")
+    assert commands.refused("run_plan", path="PLAN.md").startswith("Already running: process 4711")
     assert started == []
 
 
 @pytest.mark.parametrize("tool", ["run_plan", "stop_plan", "status"])
 @pytest.mark.parametrize("path", ["../PLAN.md", "/etc/passwd", "link/PLAN.md", "a\0b"])
 def test_nothing_outside_of_the_project_is_touched(
-    bench: Bench, desk: Desk, started: list[Any], tool: str, path: str
+    bench: Bench, commands: PersonTools, started: list[Any], tool: str, path: str
 ) -> None:
     """Whatever links are on the way."""
     (bench.folder / "PLAN.md").write_text("- [ ] T-1: a\n")
     (bench.root / "link").symlink_to(bench.folder)
-    text = desk.refused(tool, path=path)
+    text = commands.refused(tool, path=path)
     assert "outside of the project" in text or text == "That is no path."
     assert started == []
 
 
-def test_gates_are_answered_and_approved(bench: Bench, desk: Desk) -> None:
+def test_gates_are_answered_and_approved(bench: Bench, commands: PersonTools) -> None:
     gate = asked(bench)
-    assert desk("answer", gate=gate, text="SQLite").startswith("Answered: 'SQLite'.")
-    assert "already answered" in desk.refused("approve", gate=gate)
-    assert "wrong arguments" in desk.refused("answer", gate=gate, text="")
+    assert commands("answer", gate=gate, text="SQLite").startswith("Answered: 'SQLite'.")
+    assert "already answered" in commands.refused("approve", gate=gate)
+    assert "wrong arguments" in commands.refused("answer", gate=gate, text="")
 
 
-def test_a_plan_that_nobody_runs_is_not_stopped(bench: Bench, desk: Desk) -> None:
+def test_a_plan_that_nobody_runs_is_not_stopped(bench: Bench, commands: PersonTools) -> None:
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
-    assert desk.refused("stop_plan", path="PLAN.md") == "Nothing runs PLAN.md now."
+    assert commands.refused("stop_plan", path="PLAN.md") == "Nothing runs PLAN.md now."
 
 
-def test_tools_that_change_something_are_marked_so(desk: Desk) -> None:
+def test_tools_that_change_something_are_marked_so(commands: PersonTools) -> None:
     """Programs ask a person before they let a model call them."""
-    tools = desk.tools.values()
+    tools = commands.tools.values()
     assert {tool.name for tool in tools if tool.is_read_only} == {"list_plans", "status"}
     assert all(tool.is_read_only != tool.is_destructive for tool in tools)

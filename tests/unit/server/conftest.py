@@ -1,4 +1,4 @@
-"""Fixtures of the front end: a desk in memory, and a client of the application on it."""
+"""Fixtures of the front end: commands in memory, and a client of the application on it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 
 
 @pytest.fixture
-def desk() -> FakeDesk:
-    return FakeDesk()
+def commands() -> FakeCommands:
+    return FakeCommands()
 
 
 @pytest.fixture
-def front(desk: FakeDesk) -> Iterator[Front]:
-    """The application on the desk in memory, and clients that are let in."""
-    made = Front(desk)
+def front(commands: FakeCommands) -> Iterator[Front]:
+    """The application on the commands in memory, and clients that are let in."""
+    made = Front(commands)
     yield made
     made.close()

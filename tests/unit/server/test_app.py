@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.server.app import LOOPBACK, make_app
 from segue.server.bounds import Rate
 
@@ -21,8 +21,8 @@ def fronts() -> Iterator[list[Front]]:
         front.close()
 
 
-def opened(fronts: list[Front], desk: FakeDesk, **more: Any) -> Front:
-    fronts.append(Front(desk, **more))
+def opened(fronts: list[Front], commands: FakeCommands, **more: Any) -> Front:
+    fronts.append(Front(commands, **more))
     return fronts[-1]
 
 
@@ -38,38 +38,42 @@ def test_a_path_is_taken_as_it_is(front: Front) -> None:
     assert front.api.get("/api/tasks/").status_code == 404
 
 
-def test_pages_are_there_if_they_are_wanted(desk: FakeDesk, fronts: list[Front]) -> None:
+def test_pages_are_there_if_they_are_wanted(commands: FakeCommands, fronts: list[Front]) -> None:
     def pages(app: FastAPI) -> None:
         async def page() -> str:
             return "a page"
 
         app.get("/", include_in_schema=False)(page)
 
-    assert opened(fronts, desk).api.get("/").status_code == 404
-    front = opened(fronts, desk, pages=pages)
+    assert opened(fronts, commands).api.get("/").status_code == 404
+    front = opened(fronts, commands, pages=pages)
     assert front.api.get("/").json() == "a page"
 
 
-def test_it_answers_for_the_hosts_it_was_given(desk: FakeDesk, fronts: list[Front]) -> None:
-    front = opened(fronts, desk, hosts=["box.example"])
+def test_it_answers_for_the_hosts_it_was_given(commands: FakeCommands, fronts: list[Front]) -> None:
+    front = opened(fronts, commands, hosts=["box.example"])
     assert front.api.get("/health", headers={"Host": "box.example:1"}).status_code == 200
     assert front.api.get("/health").status_code == 421
-    plain = opened(fronts, desk)
+    plain = opened(fronts, commands)
     for host in LOOPBACK:
         name = f"[{host}]" if ":" in host else host
         assert plain.api.get("/health", headers={"Host": name}).status_code == 200
 
 
-def test_bodies_and_rates_are_bounded_as_it_was_given(desk: FakeDesk, fronts: list[Front]) -> None:
-    front = opened(fronts, desk, body_bytes_max=40, rate=Rate(2, 0.001))
+def test_bodies_and_rates_are_bounded_as_it_was_given(
+    commands: FakeCommands, fronts: list[Front]
+) -> None:
+    front = opened(fronts, commands, body_bytes_max=40, rate=Rate(2, 0.001))
     assert front.api.post("/api/tasks", json={"title": "x" * 50}).status_code == 413
     assert front.api.get("/health").status_code == 200
     assert front.api.get("/health").status_code == 429
 
 
-def test_guesses_by_header_and_by_form_count_together(desk: FakeDesk, fronts: list[Front]) -> None:
+def test_guesses_by_header_and_by_form_count_together(
+    commands: FakeCommands, fronts: list[Front]
+) -> None:
     """One who guesses has not twice as many tries by using both ways."""
-    front = opened(fronts, desk, failed_logins=Rate(2, 0.001))
+    front = opened(fronts, commands, failed_logins=Rate(2, 0.001))
     wrong = {"Authorization": "Bearer wrong"}
     assert front.stranger.get("/api/tasks", headers=wrong).status_code == 401
     assert front.stranger.get("/login?token=wrong").status_code == 401
@@ -77,11 +81,11 @@ def test_guesses_by_header_and_by_form_count_together(desk: FakeDesk, fronts: li
     assert front.stranger.get("/api/tasks", headers=wrong).status_code == 429
 
 
-def test_a_list_is_made_anew_after_each_commit(front: Front, desk: FakeDesk) -> None:
+def test_a_list_is_made_anew_after_each_commit(front: Front, commands: FakeCommands) -> None:
     assert front.api.get("/api/tasks").json()["total"] == 0
-    reads = desk.reads
+    reads = commands.reads
     front.api.get("/api/tasks")
-    assert desk.reads == reads
+    assert commands.reads == reads
     front.task()
     assert front.api.get("/api/tasks").json()["total"] == 1
 
@@ -92,6 +96,6 @@ def test_the_hub_is_there_to_be_closed(front: Front) -> None:
     assert (answer.status_code, answer.text.count("retry:")) == (200, 1)
 
 
-def test_a_server_without_a_token_is_not_made(desk: FakeDesk) -> None:
+def test_a_server_without_a_token_is_not_made(commands: FakeCommands) -> None:
     with pytest.raises(ValueError, match="empty token"):
-        make_app(desk, token="", replies=Front.__new__(Front))  # type: ignore[arg-type]
+        make_app(commands, token="", replies=Front.__new__(Front))  # type: ignore[arg-type]

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.server.downloads import PIECE_BYTES
 
 TEXT = bytes(range(256)) * 4  # as an agent printed it
 
 
 @pytest.fixture
-def path(front: Front, desk: FakeDesk) -> str:
-    desk.text = TEXT
+def path(front: Front, commands: FakeCommands) -> str:
+    commands.text = TEXT
     return f"/api/tasks/{front.task()['id']}/log"
 
 
@@ -26,18 +26,18 @@ def test_a_log_comes_as_it_is(front: Front, path: str) -> None:
     assert answer.headers["x-log-size"] == answer.headers["x-next-offset"] == "1024"
 
 
-def test_a_long_log_is_read_in_pieces(front: Front, desk: FakeDesk, path: str) -> None:
+def test_a_long_log_is_read_in_pieces(front: Front, commands: FakeCommands, path: str) -> None:
     """What it is read into does not grow with it."""
-    desk.text = b"0123456789" * (PIECE_BYTES // 4)
+    commands.text = b"0123456789" * (PIECE_BYTES // 4)
     asked: list[int] = []
-    whole = desk.log
+    whole = commands.log
 
     def log(id: str, *, offset: int = 0, limit: int = 0) -> tuple[bytes, int]:
         asked.append(limit)
         return whole(id, offset=offset, limit=limit)
 
-    desk.log = log  # type: ignore[method-assign]
-    assert front.api.get(path).content == desk.text
+    commands.log = log  # type: ignore[method-assign]
+    assert front.api.get(path).content == commands.text
     assert max(asked) == PIECE_BYTES
     assert len(asked) == 4
 
@@ -93,12 +93,12 @@ def test_a_range_with_nothing_in_it(front: Front, path: str, asked: str) -> None
     assert answer.headers["content-range"] == "bytes */1024"
 
 
-def test_deliverables_come_as_a_zip(front: Front, desk: FakeDesk, tmp_path: Path) -> None:
+def test_deliverables_come_as_a_zip(front: Front, commands: FakeCommands, tmp_path: Path) -> None:
     """From a file or in pieces, under the task's name."""
     id = front.task()["id"]
     (tmp_path / "x.zip").write_bytes(b"PK-file")
     for found, expected in ((tmp_path / "x.zip", b"PK-file"), ([b"PK-", b"pieces"], b"PK-pieces")):
-        desk.zip = found
+        commands.zip = found
         answer = front.api.get(f"/api/tasks/{id}/deliverables.zip")
         assert (answer.status_code, answer.content) == (200, expected)
         assert answer.headers["content-type"] == "application/zip"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kit.clock import play
-from kit.front import FakeDesk
+from kit.front import FakeCommands
 from segue.errors import UserError
 from segue.server import hub as module
 from segue.server.hub import Client, Hub, told
@@ -36,12 +36,12 @@ async def all_of(hub: Hub, client: Client) -> list[int]:
             return found
 
 
-def on(scene: Callable[[FakeDesk, Hub], Coroutine[Any, Any, None]]) -> None:
-    """Play a scene with a desk and its hub, on a loop whose waits take no time."""
+def on(scene: Callable[[FakeCommands, Hub], Coroutine[Any, Any, None]]) -> None:
+    """Play a scene with commands and its hub, on a loop whose waits take no time."""
 
     async def test() -> None:
-        desk = FakeDesk()
-        await scene(desk, Hub(desk))
+        commands = FakeCommands()
+        await scene(commands, Hub(commands))
 
     play(test())
 
@@ -58,11 +58,11 @@ def test_an_event_is_one_message_whatever_its_text_has() -> None:
 
 
 def test_a_new_client_gets_what_happens_from_now_on() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
-        desk.happen("old")
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
+        commands.happen("old")
         client = hub.join(None, None)
         assert await hub.after(client) == b""
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert client.wake.is_set()
         assert numbers(await hub.after(client)) == [2]
@@ -77,11 +77,11 @@ def test_a_client_that_comes_back_gets_its_gap_in_order_and_once(
     """From the journal in batches first, then from what is recent."""
     monkeypatch.setattr(module, "BATCH", 3)
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         for _n in range(10):
-            desk.happen("t")
+            commands.happen("t")
         client = hub.join(1, None)
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert await all_of(hub, client) == list(range(2, 12))
 
@@ -91,10 +91,10 @@ def test_a_client_that_comes_back_gets_its_gap_in_order_and_once(
 def test_a_number_of_the_future_counts_as_now() -> None:
     """A client of another database is not left without events until that number comes."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
-        desk.happen("t")
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
+        commands.happen("t")
         client = hub.join(99, None)
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert await all_of(hub, client) == [2]
 
@@ -104,12 +104,12 @@ def test_a_number_of_the_future_counts_as_now() -> None:
 def test_a_client_of_one_task_gets_its_events_alone() -> None:
     """Also in its gap; what belongs to others moves its position all the same."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         for task in ("a", "b", "a"):
-            desk.happen(task)
+            commands.happen(task)
         client = hub.join(0, "a")
         for task in ("b", "a", "b"):
-            desk.happen(task)
+            commands.happen(task)
         await flushed()
         assert await all_of(hub, client) == [1, 3, 5]
         assert client.position == 6
@@ -121,10 +121,10 @@ def test_a_piece_is_bounded_and_the_rest_follows(monkeypatch: pytest.MonkeyPatch
     """A client that reads nothing can make us hold one piece."""
     monkeypatch.setattr(module, "PIECE_BYTES", 1)
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         client = hub.join(None, None)
         for _n in range(3):
-            desk.happen("t")
+            commands.happen("t")
         await flushed()
         assert [numbers(await hub.after(client)) for _n in range(4)] == [[1], [2], [3], []]
 
@@ -137,12 +137,12 @@ def test_a_slow_client_that_fell_out_of_the_list_misses_nothing(
     """What is recent is trimmed; the journal has it."""
     monkeypatch.setattr(module, "RECENT_MAX", 4)
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         client = hub.join(None, None)
         for _n in range(11):
-            desk.happen("t")
+            commands.happen("t")
         await flushed()
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert await all_of(hub, client) == list(range(1, 13))
 
@@ -150,13 +150,13 @@ def test_a_slow_client_that_fell_out_of_the_list_misses_nothing(
 
 
 def test_nothing_is_read_while_nobody_listens() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         hub.leave(hub.join(None, None))
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
-        assert (hub.clients, hub.events_total, desk.reads) == (0, 0, 0)
+        assert (hub.clients, hub.events_total, commands.reads) == (0, 0, 0)
         client = hub.join(None, None)
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert await all_of(hub, client) == [2]
 
@@ -164,17 +164,17 @@ def test_nothing_is_read_while_nobody_listens() -> None:
 
 
 def test_a_journal_that_cannot_be_read_now_is_read_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
-        client, whole = hub.join(None, None), desk.events_after
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
+        client, whole = hub.join(None, None), commands.events_after
 
         def busy(*_given: object, **_more: object) -> list[dict[str, Any]]:
             raise UserError("database_busy", "the database is busy")
 
-        monkeypatch.setattr(desk, "events_after", busy)
-        desk.happen("t")
+        monkeypatch.setattr(commands, "events_after", busy)
+        commands.happen("t")
         await flushed()
         assert await hub.after(client) == b""
-        monkeypatch.setattr(desk, "events_after", whole)
+        monkeypatch.setattr(commands, "events_after", whole)
         await asyncio.sleep(module.TROUBLE_S)
         assert await all_of(hub, client) == [1]
 
@@ -182,7 +182,7 @@ def test_a_journal_that_cannot_be_read_now_is_read_later(monkeypatch: pytest.Mon
 
 
 def test_a_quiet_client_is_woken_for_heartbeats() -> None:
-    async def scene(_desk: FakeDesk, hub: Hub) -> None:
+    async def scene(_commands: FakeCommands, hub: Hub) -> None:
         client = hub.join(None, None)
         await asyncio.sleep(2.5 * module.HEARTBEAT_S)
         assert (client.beats, client.wake.is_set()) == (2, True)
@@ -193,10 +193,10 @@ def test_a_quiet_client_is_woken_for_heartbeats() -> None:
 def test_after_the_end_nobody_stays() -> None:
     """Clients are ended, and one that comes then is ended at once."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         client = hub.join(None, None)
         hub.close()
-        desk.happen("t")
+        commands.happen("t")
         await flushed()
         assert client.is_gone
         assert client.wake.is_set()

@@ -10,7 +10,7 @@ import socket
 
 import pytest
 
-from kit.front import FakeDesk, Wire, running
+from kit.front import FakeCommands, Wire, running
 from segue.errors import UserError
 from segue.server import listen, protocol
 from segue.server.listen import Tls, bind, hosts, url
@@ -70,11 +70,11 @@ def test_it_answers_for_its_own_names() -> None:
     assert "0.0.0.0" not in hosts("0.0.0.0")
 
 
-def test_sigterm_ends_it_in_order(desk: FakeDesk) -> None:
+def test_sigterm_ends_it_in_order(commands: FakeCommands) -> None:
     """Nothing new is taken, what was begun is finished, and the signal kills nobody."""
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             with listen.signals(server.stop):
                 wire = await server.follow()
                 os.kill(os.getpid(), signal.SIGTERM)
@@ -85,11 +85,11 @@ def test_sigterm_ends_it_in_order(desk: FakeDesk) -> None:
     go(test())
 
 
-def test_a_request_that_was_begun_is_finished(desk: FakeDesk) -> None:
+def test_a_request_that_was_begun_is_finished(commands: FakeCommands) -> None:
     """Its body arrives after the end was asked for; it is answered all the same."""
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             wire = await server.wire()
             kind = "Content-Type: application/json"
             await wire.ask("/api/tasks", kind, "Content-Length: 32", method="POST")
@@ -106,13 +106,13 @@ def test_a_request_that_was_begun_is_finished(desk: FakeDesk) -> None:
     go(test())
 
 
-def test_an_endless_head_is_cut_off(desk: FakeDesk) -> None:
+def test_an_endless_head_is_cut_off(commands: FakeCommands) -> None:
     """One header that goes on and on, or many of them: the connection is closed, with 431 if
     the client looks before it sends more.
     """
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             for filler in (b"x" * 1_000, b"a: b\r\n" * 200):
                 wire = await server.wire()
                 wire.writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
@@ -126,11 +126,11 @@ def test_an_endless_head_is_cut_off(desk: FakeDesk) -> None:
     go(test())
 
 
-def test_many_requests_on_a_connection_are_not_one_long_head(desk: FakeDesk) -> None:
+def test_many_requests_on_a_connection_are_not_one_long_head(commands: FakeCommands) -> None:
     """The bound is for each request."""
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             wire = await server.wire()
             for _n in range(150):
                 await wire.ask("/health", "X: " + "x" * 1_000)
@@ -141,46 +141,48 @@ def test_many_requests_on_a_connection_are_not_one_long_head(desk: FakeDesk) -> 
     go(test())
 
 
-def test_who_says_nothing_is_let_go(desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_says_nothing_is_let_go(
+    commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A connection without a request, or with half of one, is closed after its time."""
     monkeypatch.setattr(protocol, "HEAD_WAIT_S", 0.1)
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             for said in (b"", b"GET /health HTTP/1.1\r\nHost:"):
                 wire = await server.wire()
                 wire.writer.write(said)
                 assert await asyncio.wait_for(wire.reader.read(), 60) == b""
             streaming = await server.follow()
             await asyncio.sleep(0.2)
-            desk.happen("task_1")
+            commands.happen("task_1")
             assert len(await streaming.events(1)) == 1
 
     go(test())
 
 
 def test_a_body_that_never_comes_is_given_up(
-    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """408; nothing was done."""
     monkeypatch.setattr("segue.server.bounds.BODY_WAIT_S", 0.05)
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             wire = await server.wire()
             kind = "Content-Type: application/json"
             await wire.ask("/api/tasks", kind, "Content-Length: 100", method="POST")
             assert (await wire.head())[0] == 408
-            assert desk.calls == 0
+            assert commands.calls == 0
 
     go(test())
 
 
-def test_a_body_that_says_it_is_too_large_is_not_waited_for(desk: FakeDesk) -> None:
+def test_a_body_that_says_it_is_too_large_is_not_waited_for(commands: FakeCommands) -> None:
     """413 from its head alone."""
 
     async def test() -> None:
-        async with running(desk, body_bytes_max=1_000) as server:
+        async with running(commands, body_bytes_max=1_000) as server:
             wire = await server.wire()
             kind = "Content-Type: application/json"
             await wire.ask("/api/tasks", kind, "Content-Length: 1001", method="POST")
@@ -190,11 +192,11 @@ def test_a_body_that_says_it_is_too_large_is_not_waited_for(desk: FakeDesk) -> N
     go(test())
 
 
-def test_noise_is_answered_and_forgotten(desk: FakeDesk) -> None:
+def test_noise_is_answered_and_forgotten(commands: FakeCommands) -> None:
     """What is no HTTP gets 400; the next client is served."""
 
     async def test() -> None:
-        async with running(desk) as server:
+        async with running(commands) as server:
             noise = await server.wire()
             noise.writer.write(b"\x00\xff\x16\x03 nonsense\r\n\r\n")
             assert b"400" in await noise.reader.read()

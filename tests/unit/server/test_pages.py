@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.front import HOST, TOKEN, Client, FakeDesk, Front
+from kit.front import HOST, TOKEN, Client, FakeCommands, Front
 from segue import i18n
 from segue.core.machines import GATE, TASK, Trigger
 from segue.core.plan import TaskState
@@ -21,9 +21,9 @@ EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def visitor(desk: FakeDesk) -> Iterator[Client]:
+def visitor(commands: FakeCommands) -> Iterator[Client]:
     """A browser that is logged in."""
-    front = Front(desk, pages=pages(desk))
+    front = Front(commands, pages=pages(commands))
     client = front.client(Origin=HOST, Accept="text/html")
     assert client.get(f"/login?token={TOKEN}").status_code == 303
     yield client
@@ -31,16 +31,18 @@ def visitor(desk: FakeDesk) -> Iterator[Client]:
 
 
 @pytest.fixture
-def task(desk: FakeDesk) -> str:
-    made: str = desk.create_task(NewTask(f"T {EVIL}", "d"))["id"]
+def task(commands: FakeCommands) -> str:
+    made: str = commands.create_task(NewTask(f"T {EVIL}", "d"))["id"]
     return made
 
 
-def everywhere(desk: FakeDesk, task: str) -> list[str]:
-    review = desk.open("review", task, deliverables=[{"path": "a.md", "size": 3, "text": "# A"}])
-    desk.open("question", task, question=f"Q {EVIL}", options=[EVIL, "b"], default="b")
-    desk.open("dependency", task, description=EVIL)
-    desk.text = b"\x1b[1mhello\x1b[0m\n"
+def everywhere(commands: FakeCommands, task: str) -> list[str]:
+    review = commands.open(
+        "review", task, deliverables=[{"path": "a.md", "size": 3, "text": "# A"}]
+    )
+    commands.open("question", task, question=f"Q {EVIL}", options=[EVIL, "b"], default="b")
+    commands.open("dependency", task, description=EVIL)
+    commands.text = b"\x1b[1mhello\x1b[0m\n"
     return [
         "/",
         "/?query=T",
@@ -59,10 +61,10 @@ def everywhere(desk: FakeDesk, task: str) -> list[str]:
 
 @pytest.mark.parametrize("language", i18n.LANGUAGES)
 def test_every_page_is_shown_in_every_language(
-    visitor: Client, desk: FakeDesk, task: str, language: str
+    visitor: Client, commands: FakeCommands, task: str, language: str
 ) -> None:
     """All pages come, with what others wrote as text; the server's own language stays."""
-    for place in everywhere(desk, task):
+    for place in everywhere(commands, task):
         answer = visitor.get(place, headers={"Accept-Language": language})
         assert answer.status_code == 200, place
         assert EVIL not in answer.text, place
@@ -71,24 +73,26 @@ def test_every_page_is_shown_in_every_language(
     assert i18n.language() == "en"
 
 
-def test_strangers_see_nothing_but_the_login(desk: FakeDesk, task: str) -> None:
+def test_strangers_see_nothing_but_the_login(commands: FakeCommands, task: str) -> None:
     """Without a login every page leads to the form, and no form does anything."""
-    front = Front(desk, pages=pages(desk))
+    front = Front(commands, pages=pages(commands))
     stranger = front.client(Origin=HOST, Accept="text/html")
-    for place in everywhere(desk, task):
+    for place in everywhere(commands, task):
         answer = stranger.get(place)
         assert (answer.status_code, answer.headers["location"][:12]) == (303, "/login?next="), place
     assert stranger.post(f"/tasks/{task}/delete").status_code == 401
-    assert task in desk.tasks
+    assert task in commands.tasks
     front.close()
 
 
-def test_a_form_of_another_site_does_nothing(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_a_form_of_another_site_does_nothing(
+    visitor: Client, commands: FakeCommands, task: str
+) -> None:
     """A form must come from our own page."""
     for origin in ("http://evil.example", "null"):
         answer = visitor.post(f"/tasks/{task}/delete", headers={"Origin": origin})
         assert answer.status_code == 403
-    assert task in desk.tasks
+    assert task in commands.tasks
 
 
 @pytest.mark.parametrize(
@@ -122,42 +126,46 @@ def test_a_switch_keeps_the_language_and_leads_nowhere_else(visitor: Client) -> 
 
 
 def test_agents_are_told_in_the_language_of_the_server(
-    visitor: Client, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, commands: FakeCommands, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a Korean reader's approval makes the agent hear is not Korean by that."""
     spoken: list[str] = []
-    monkeypatch.setattr(FakeDesk, "approve", lambda *_: spoken.append(i18n.language()))
-    review = desk.open("review", task)
+    monkeypatch.setattr(FakeCommands, "approve", lambda *_: spoken.append(i18n.language()))
+    review = commands.open("review", task)
     answer = visitor.post(f"/reviews/{review}/approve", headers={"Accept-Language": "ko"})
     assert answer.status_code == 303
     assert spoken == ["en"]
 
 
-def test_a_refused_secret_is_not_sent_back(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_a_refused_secret_is_not_sent_back(
+    visitor: Client, commands: FakeCommands, task: str
+) -> None:
     """A value that cannot be taken is told of, and appears nowhere in the answer."""
-    needed = desk.open("dependency", task)
+    needed = commands.open("dependency", task)
     secret = "s3cret" * 20_000
     answer = visitor.post(f"/dependencies/{needed}/provide", data={"value": secret, "task": task})
     assert answer.status_code == 422
     assert "too long" in answer.text
     assert "s3cret" not in answer.text
-    assert desk.values == {}
+    assert commands.values == {}
 
 
-def test_an_answer_is_taken_by_its_number(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_an_answer_is_taken_by_its_number(
+    visitor: Client, commands: FakeCommands, task: str
+) -> None:
     """Numbers that name no option are no answer."""
-    asked = desk.open("question", task, options=["A", "B"])
+    asked = commands.open("question", task, options=["A", "B"])
     for number in ("0", "3", "-1", "x", "²", "9" * 5000):
         answer = visitor.post(f"/questions/{asked}/answer", data={"option": number, "task": task})
         assert answer.status_code == 422, number
     answer = visitor.post(f"/questions/{asked}/answer", data={"option": "2", "task": task})
     assert answer.headers["location"] == "/inbox?said=answered"
-    assert desk.gates[asked]["answer"] == "B"
+    assert commands.gates[asked]["answer"] == "B"
 
 
-def test_remarks_are_read_in_rows(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_remarks_are_read_in_rows(visitor: Client, commands: FakeCommands, task: str) -> None:
     """Each row is a remark; empty ones are left out, and a line must be a number."""
-    review = desk.open("review", task)
+    review = commands.open("review", task)
     form = {
         "feedback": "No.",
         "file": ["a", "b", "c"],
@@ -170,7 +178,7 @@ def test_remarks_are_read_in_rows(visitor: Client, desk: FakeDesk, task: str) ->
     assert refused.status_code == 422
     assert "No." in refused.text
     assert visitor.post(f"/reviews/{review}/request-changes", data=form).status_code == 303
-    assert desk.gates[review]["comments"] == [
+    assert commands.gates[review]["comments"] == [
         {"file": "a", "line": 3, "text": "one"},
         {"file": "b", "line": None, "text": "two"},
     ]
@@ -187,13 +195,13 @@ def test_remarks_are_read_in_rows(visitor: Client, desk: FakeDesk, task: str) ->
     ],
 )
 def test_a_bad_form_is_told_and_makes_nothing(
-    visitor: Client, desk: FakeDesk, form: dict[str, object], told: str
+    visitor: Client, commands: FakeCommands, form: dict[str, object], told: str
 ) -> None:
     """What does not fit is refused in words, and nothing is made."""
     answer = visitor.post("/new", data=form)
     assert answer.status_code == 422
     assert told in answer.text
-    assert desk.tasks == {}
+    assert commands.tasks == {}
 
 
 def test_what_is_gone_is_said(visitor: Client) -> None:
@@ -207,10 +215,10 @@ def test_what_is_gone_is_said(visitor: Client) -> None:
 
 
 def test_a_forbidden_act_is_refused_with_what_is_allowed(
-    visitor: Client, desk: FakeDesk, task: str
+    visitor: Client, commands: FakeCommands, task: str
 ) -> None:
     """The buttons of an old page lead to words, not to a crash."""
-    desk.put(task, TaskState.COMPLETED, AgentState.COMPLETED)
+    commands.put(task, TaskState.COMPLETED, AgentState.COMPLETED)
     answer = visitor.post(f"/tasks/{task}/pause")
     assert answer.status_code == 409
     assert "Possible: Archive, Delete" in answer.text
@@ -222,37 +230,39 @@ def test_only_known_words_are_said(visitor: Client) -> None:
     assert "you won" not in visitor.get("/?said=you+won").text
 
 
-def test_output_is_sent_when_there_is_more(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_output_is_sent_when_there_is_more(
+    visitor: Client, commands: FakeCommands, task: str
+) -> None:
     """Whoever has seen it all gets nothing while the agent runs."""
-    desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
-    desk.text = b"one\n"
+    commands.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
+    commands.text = b"one\n"
     assert "one" in visitor.get(f"/tasks/{task}/output?seen=0").text
     assert visitor.get(f"/tasks/{task}/output?seen=4").status_code == 204
-    desk.text = b"one\ntwo\n"
+    commands.text = b"one\ntwo\n"
     assert "two" in visitor.get(f"/tasks/{task}/output?seen=4").text
 
 
 def test_what_waits_is_counted_once_for_each_change(
-    visitor: Client, desk: FakeDesk, task: str, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, commands: FakeCommands, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looking again does not count again while nothing has happened."""
     counted: list[int] = []
-    inbox = desk.inbox
+    inbox = commands.inbox
 
     def counting(**wanted: Any) -> dict[str, object]:
         counted.append(1)
         return inbox(**wanted)
 
-    monkeypatch.setattr(desk, "inbox", counting)
+    monkeypatch.setattr(commands, "inbox", counting)
     for _look in range(3):
         visitor.get("/settings")
     assert len(counted) == 1
-    desk.happen(task)
+    commands.happen(task)
     visitor.get("/settings")
     assert len(counted) == 2
 
 
-def test_assets_are_kept_by_browsers(visitor: Client, desk: FakeDesk) -> None:
+def test_assets_are_kept_by_browsers(visitor: Client, commands: FakeCommands) -> None:
     """With its mark a file may be kept for ever; without it is asked for again, for nothing."""
     page = visitor.get("/").text
     address = page.split('rel="stylesheet" href="')[1].split('"')[0]
@@ -322,47 +332,47 @@ def test_a_difference_says_what_each_line_is() -> None:
     ],
 )
 def test_a_stuck_task_offers_its_ways_out(
-    visitor: Client, desk: FakeDesk, language: str, texts: tuple[str, ...]
+    visitor: Client, commands: FakeCommands, language: str, texts: tuple[str, ...]
 ) -> None:
     """In the inbox, each as a form of its own."""
-    task = desk.create_task(NewTask("Second"))["id"]
-    desk.open("stuck", task)
+    task = commands.create_task(NewTask("Second"))["id"]
+    commands.open("stuck", task)
     page = visitor.get("/inbox", headers={"Accept-Language": language}).text
     assert all(text in page for text in texts)
     for act in ("retry", "go-without", "fail"):
         assert f'action="/tasks/{task}/{act}"' in page
 
 
-def test_an_answer_may_be_in_own_words(visitor: Client, desk: FakeDesk, task: str) -> None:
+def test_an_answer_may_be_in_own_words(visitor: Client, commands: FakeCommands, task: str) -> None:
     """What is close to an option is asked back first, with a button for either."""
-    asked = desk.open("question", task, options=["A", "B"])
+    asked = commands.open("question", task, options=["A", "B"])
     place = f"/questions/{asked}/answer"
     back = visitor.post(place, data={"own": "AB", "task": task})
     assert back.status_code == 422
     assert 'name="suggested"' in back.text
     assert 'name="as_own"' in back.text
     visitor.post(place, data={"own": "AB", "as_own": "1", "task": task})
-    assert desk.gates[asked]["answer"] == "AB"
-    other = desk.open("question", task, options=["A", "B"])
+    assert commands.gates[asked]["answer"] == "AB"
+    other = commands.open("question", task, options=["A", "B"])
     visitor.post(f"/questions/{other}/answer", data={"own": "neither of them", "task": task})
-    assert desk.gates[other]["answer"] == "neither of them"
+    assert commands.gates[other]["answer"] == "neither of them"
 
 
 def test_a_korean_page_has_the_words_of_the_original(
-    visitor: Client, desk: FakeDesk, task: str
+    visitor: Client, commands: FakeCommands, task: str
 ) -> None:
     """Buttons, the journal's triggers and what was cancelled."""
     korean = {"Accept-Language": "ko"}
     assert "작업 제출" in visitor.get("/new", headers=korean).text
-    desk.open("review", task)
-    desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
-    desk.happen(task, "request_changes", **{"from": "review", "to": "in_progress"})
+    commands.open("review", task)
+    commands.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
+    commands.happen(task, "request_changes", **{"from": "review", "to": "in_progress"})
     page = visitor.get(f"/tasks/{task}", headers=korean).text
     for text in ("일시중지", "변경 요청", "리뷰 대기 → 진행 중"):
         assert text in page
     assert "request_changes" not in page
-    desk.put(task, TaskState.FAILED, AgentState.FAILED)
-    desk.tasks[task] |= {"error": "cancelled: too late", "outcome": "cancelled"}
+    commands.put(task, TaskState.FAILED, AgentState.FAILED)
+    commands.tasks[task] |= {"error": "cancelled: too late", "outcome": "cancelled"}
     page = visitor.get(f"/tasks/{task}", headers=korean).text
     assert "취소됨: too late" in page
     assert "too late" not in visitor.get("/inbox", headers=korean).text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.errors import UserError
 
 JSON = {"Content-Type": "application/json"}
@@ -89,14 +89,17 @@ def test_bodies_of_the_wrong_kind_are_refused(front: Front, body: bytes, status:
 
 
 def test_a_crash_tells_nothing(
-    front: Front, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    front: Front,
+    commands: FakeCommands,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """500 with a document; what happened stands in the log, under the id of the request."""
 
     def crash(_id: str) -> None:
         raise RuntimeError("the inside of the server")
 
-    monkeypatch.setattr(desk, "task", crash)
+    monkeypatch.setattr(commands, "task", crash)
     with caplog.at_level(logging.ERROR, "segue.server"):
         answer = front.api.get("/api/tasks/x")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
@@ -108,14 +111,14 @@ def test_a_crash_tells_nothing(
 
 @pytest.mark.parametrize(("code", "status"), [("disk_full", 503), ("database_busy", 503)])
 def test_trouble_with_the_disk_is_told_in_words(
-    front: Front, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, code: str, status: int
+    front: Front, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:
     """It is not the client's fault, and it may pass."""
 
     def fail(_given: object) -> None:
         raise UserError(code, "in words", hint="the cure")
 
-    monkeypatch.setattr(desk, "create_task", fail)
+    monkeypatch.setattr(commands, "create_task", fail)
     answer = front.api.post("/api/tasks", json={"title": "t", "type": "custom"})
     assert answer.status_code == status
     assert (answer.json()["detail"], answer.json()["hint"]) == ("in words", "the cure")
@@ -161,12 +164,12 @@ ROUTES = [
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_no_body_breaks_the_server(
-    front: Front, desk: FakeDesk, route: tuple[str, str], body: bytes, key: str | None
+    front: Front, commands: FakeCommands, route: tuple[str, str], body: bytes, key: str | None
 ) -> None:
     """Whatever is sent to whatever route: never 5xx, and every refusal is a document."""
     method, path = route
     task = front.task()["id"]
-    ids = {kind: desk.open(kind, task) for kind in ("review", "question", "dependency")}
+    ids = {kind: commands.open(kind, task) for kind in ("review", "question", "dependency")}
     headers = dict(JSON)
     if key is not None and key.isascii() and key.isprintable():
         headers["Idempotency-Key"] = key

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from kit.front import FakeDesk
+from kit.front import FakeCommands
 from segue.server import responses
-from segue.server.desk_port import Json, NewTask
+from segue.server.commands import Json, NewTask
 
 
 @pytest.fixture
-def shown(desk: FakeDesk) -> dict[str, Json]:
-    """One of each, as the desk gives them."""
-    task = desk.create_task(NewTask("t", "d"))["id"]
+def shown(commands: FakeCommands) -> dict[str, Json]:
+    """One of each, as the server gives them."""
+    task = commands.create_task(NewTask("t", "d"))["id"]
     return {
-        "Task": desk.task(task),
-        "Agent": desk.agent(task),
-        "Review": desk.review(desk.open("review", task)),
-        "Question": desk.question(desk.open("question", task)),
-        "Dependency": desk.dependency(desk.open("dependency", task)),
-        "Checkpoints": desk.checkpoints(task),
-        "Journal": desk.journal(task),
-        "Tasks": desk.list_tasks(),
-        "Inbox": desk.inbox(),
+        "Task": commands.task(task),
+        "Agent": commands.agent(task),
+        "Review": commands.review(commands.open("review", task)),
+        "Question": commands.question(commands.open("question", task)),
+        "Dependency": commands.dependency(commands.open("dependency", task)),
+        "Checkpoints": commands.checkpoints(task),
+        "Journal": commands.journal(task),
+        "Tasks": commands.list_tasks(),
+        "Inbox": commands.inbox(),
     }
 
 
@@ -46,7 +46,7 @@ def names(model: type[BaseModel]) -> set[str]:
         "Inbox",
     ],
 )
-def test_what_the_desk_gives_fits_what_is_documented(shown: dict[str, Json], name: str) -> None:
+def test_what_the_command_gives_fits_what_is_documented(shown: dict[str, Json], name: str) -> None:
     """Every member that is promised is there, with its type."""
     model = getattr(responses, name)
     model.model_validate(shown[name])

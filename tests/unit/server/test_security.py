@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from kit.front import HOST, TOKEN, FakeDesk, Front
+from kit.front import HOST, TOKEN, FakeCommands, Front
 from segue.server import log
 from segue.server.auth import COOKIE, LOGIN_S
 from segue.server.bounds import Rate
@@ -49,7 +49,7 @@ def test_health_is_for_anyone(front: Front, path: str) -> None:
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
 
 
-def test_an_empty_token_is_never_right(desk: FakeDesk) -> None:
+def test_an_empty_token_is_never_right(commands: FakeCommands) -> None:
     """A server whose token is empty would be open to everyone: there is no such server."""
     with pytest.raises(ValueError, match="empty"):
         from segue.server.auth import Entrance
@@ -154,20 +154,22 @@ CHANGE = {"title": "t", "type": "custom"}
         "127.0.0.1:8765",
     ],
 )
-def test_a_change_from_another_site_is_refused(browser: Front, desk: FakeDesk, origin: str) -> None:
+def test_a_change_from_another_site_is_refused(
+    browser: Front, commands: FakeCommands, origin: str
+) -> None:
     """By cookie, and even with the token: nothing happens."""
     for client in (browser.stranger, browser.api):
         answer = client.post("/api/tasks", json=CHANGE, headers={"Origin": origin})
         assert (answer.status_code, answer.json()["code"]) == (403, "wrong_origin")
-    assert desk.calls == 0
+    assert commands.calls == 0
 
 
-def test_a_change_by_cookie_needs_an_origin(browser: Front, desk: FakeDesk) -> None:
+def test_a_change_by_cookie_needs_an_origin(browser: Front, commands: FakeCommands) -> None:
     """A browser always says where it comes from; who does not is no browser of ours."""
     assert browser.stranger.post("/api/tasks", json=CHANGE).status_code == 403
     assert browser.stranger.delete("/api/tasks/x").status_code == 403
     assert browser.stranger.patch("/api/tasks/x", json={}).status_code == 403
-    assert desk.calls == 0
+    assert commands.calls == 0
     assert browser.stranger.post("/api/tasks", json=CHANGE, headers=ORIGIN).status_code == 201
 
 
@@ -232,9 +234,9 @@ def test_every_response_keeps_browsers_careful(front: Front) -> None:
         assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_body_has_a_limit(desk: FakeDesk) -> None:
+def test_a_body_has_a_limit(commands: FakeCommands) -> None:
     """413 as soon as it is told or seen to be too large; exactly the limit is taken."""
-    front = Front(desk, body_bytes_max=100)
+    front = Front(commands, body_bytes_max=100)
     whole = b'{"type": "custom", "title": "' + b"x" * 69 + b'"}'
     assert len(whole) == 100
     headers = {"Content-Type": "application/json"}
@@ -249,13 +251,13 @@ def test_a_body_has_a_limit(desk: FakeDesk) -> None:
     seen = front.api.post("/api/tasks", content=pieces(), headers=headers)
     for answer in (told, seen):
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
-    assert desk.calls == 1
+    assert commands.calls == 1
     front.close()
 
 
-def test_a_client_that_asks_too_often_has_to_wait(desk: FakeDesk) -> None:
+def test_a_client_that_asks_too_often_has_to_wait(commands: FakeCommands) -> None:
     """429 says when to come back."""
-    front = Front(desk, rate=Rate(burst=3, per_s=0.001))
+    front = Front(commands, rate=Rate(burst=3, per_s=0.001))
     statuses = [front.api.get("/api/tasks").status_code for _n in range(4)]
     assert statuses == [200, 200, 200, 429]
     answer = front.api.get("/api/tasks")
@@ -266,10 +268,10 @@ def test_a_client_that_asks_too_often_has_to_wait(desk: FakeDesk) -> None:
 WRONG = {"Authorization": "Bearer no"}
 
 
-def test_who_guesses_has_to_wait_and_nobody_else(desk: FakeDesk) -> None:
+def test_who_guesses_has_to_wait_and_nobody_else(commands: FakeCommands) -> None:
     """Wrong tokens are counted for themselves, in headers, in the address and in the form, on
     every route; whoever shows none is no guesser, and the right one always opens."""
-    front = Front(desk, failed_logins=Rate(burst=4, per_s=0.001))
+    front = Front(commands, failed_logins=Rate(burst=4, per_s=0.001))
     for _n in range(9):
         assert front.stranger.get("/api/tasks").status_code == 401
         assert front.stranger.get("/", headers={"Accept": "text/html"}).status_code == 303
@@ -300,13 +302,13 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture
 
 
 def test_tokens_and_bodies_are_never_logged(
-    front: Front, desk: FakeDesk, lines: pytest.LogCaptureFixture
+    front: Front, commands: FakeCommands, lines: pytest.LogCaptureFixture
 ) -> None:
     """Whichever way they come."""
     front.stranger.get(f"/login?token={TOKEN}")
     front.stranger.get("/login?token=wrong-but-close")
     front.stranger.post("/login", data={"token": TOKEN}, headers=ORIGIN)
-    id = desk.open("dependency", front.task(title="a-secret-title")["id"])
+    id = commands.open("dependency", front.task(title="a-secret-title")["id"])
     front.api.post(f"/api/dependencies/{id}/provide", json={"value": "s3cret-value"})
     front.api.post(f"/api/dependencies/{id}/provide", json={"value": 7, "x": "s3cret-value"})
     ours = [record for record in lines.records if record.name.startswith(("segue", "uvicorn"))]

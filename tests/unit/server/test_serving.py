@@ -54,7 +54,7 @@ class Stage:
                 self.left[name] = (self.folder / name).read_text()
         stop.set()
 
-    def _make(self, _desk: object, **given: Any) -> FastAPI:
+    def _make(self, _commands: object, **given: Any) -> FastAPI:
         self.app = given
         return FastAPI()
 

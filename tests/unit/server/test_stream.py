@@ -9,7 +9,7 @@ from typing import Any
 from starlette.types import Message
 
 from kit.clock import play
-from kit.front import FakeDesk
+from kit.front import FakeCommands
 from kit.waiting import until_async
 from segue.server import stream
 from segue.server.hub import HEARTBEAT_S, Hub
@@ -43,10 +43,10 @@ class Wire:
         self.got.append(message)
 
 
-def on(scene: Callable[[FakeDesk, Hub], Coroutine[Any, Any, None]]) -> None:
+def on(scene: Callable[[FakeCommands, Hub], Coroutine[Any, Any, None]]) -> None:
     async def test() -> None:
-        desk = FakeDesk()
-        await scene(desk, Hub(desk))
+        commands = FakeCommands()
+        await scene(commands, Hub(commands))
 
     play(test())
 
@@ -54,7 +54,7 @@ def on(scene: Callable[[FakeDesk, Hub], Coroutine[Any, Any, None]]) -> None:
 def test_a_stream_begins_with_its_headers_and_a_hello() -> None:
     """The client learns at once that it is connected, and how soon to come back."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub)
         await wire.until(1)
         headers = dict(wire.got[0]["headers"])
@@ -68,12 +68,12 @@ def test_a_stream_begins_with_its_headers_and_a_hello() -> None:
 
 
 def test_events_follow_those_that_were_missed_first() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         for _n in range(2):
-            desk.happen("t")
+            commands.happen("t")
         wire = Wire(hub, after=1)
         assert b"id: 2\n" in (await wire.until(2))[1]
-        desk.happen("t")
+        commands.happen("t")
         assert b"id: 3\n" in (await wire.until(3))[2]
         wire.gone.set()
         await wire.done
@@ -82,7 +82,7 @@ def test_events_follow_those_that_were_missed_first() -> None:
 
 
 def test_a_quiet_stream_beats_and_each_beat_is_one_message() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub)
         await asyncio.sleep(2.5 * HEARTBEAT_S)
         assert wire.bodies == [HELLO, HEARTBEAT, HEARTBEAT]
@@ -93,13 +93,13 @@ def test_a_quiet_stream_beats_and_each_beat_is_one_message() -> None:
 
 
 def test_a_stream_of_one_task_says_nothing_of_others() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub, task="mine")
         await wire.until(1)
-        desk.happen("other")
+        commands.happen("other")
         await asyncio.sleep(1)
         assert wire.bodies == [HELLO]
-        desk.happen("mine")
+        commands.happen("mine")
         assert b"id: 2\n" in (await wire.until(2))[1]
         wire.gone.set()
         await wire.done
@@ -108,7 +108,7 @@ def test_a_stream_of_one_task_says_nothing_of_others() -> None:
 
 
 def test_a_client_that_goes_is_forgotten() -> None:
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub)
         await wire.until(1)
         assert hub.clients == 1
@@ -122,7 +122,7 @@ def test_a_client_that_goes_is_forgotten() -> None:
 def test_the_end_of_the_server_ends_the_stream_in_order() -> None:
     """The last message says that nothing follows, so the client knows it is complete."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub)
         await wire.until(1)
         hub.close()
@@ -135,11 +135,11 @@ def test_the_end_of_the_server_ends_the_stream_in_order() -> None:
 def test_a_client_that_takes_nothing_is_let_go() -> None:
     """After half a minute, without an error: it can come back."""
 
-    async def scene(desk: FakeDesk, hub: Hub) -> None:
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
         wire = Wire(hub)
         await wire.until(1)
         wire.takes.clear()
-        desk.happen("t")
+        commands.happen("t")
         await asyncio.sleep(stream.STUCK_S / 2)
         assert not wire.done.done()
         await asyncio.sleep(stream.STUCK_S)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.core.plan import TaskState
 from segue.server import log
 
@@ -84,12 +84,12 @@ def test_posts_take_a_key(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/api/metrics"])
-def test_figures_for_prometheus(front: Front, desk: FakeDesk, path: str) -> None:
+def test_figures_for_prometheus(front: Front, commands: FakeCommands, path: str) -> None:
     """Tasks by state, requests by route, in its text format."""
     id = front.task()["id"]
-    desk.put(id, TaskState.REVIEW)
-    desk.open("question", id)
-    desk.open("question", id, status="answered")
+    commands.put(id, TaskState.REVIEW)
+    commands.open("question", id)
+    commands.open("question", id, status="answered")
     front.api.get(f"/api/tasks/{id}")
     front.api.get("/api/tasks/none")
     answer = front.api.get(path)
@@ -129,7 +129,7 @@ def test_each_request_is_one_line_of_the_log(front: Front, tmp_path: Path) -> No
 
 
 def test_settings_are_shown_and_changed(front: Front) -> None:
-    """Unknown ones are refused by the desk."""
+    """Unknown ones are refused by the commands."""
     assert front.api.get("/api/settings").json() == {"slots": 3}
     assert front.api.patch("/api/settings", json={"slots": 5}).json() == {"slots": 5}
     assert front.api.patch("/api/settings", json={"slotz": 5}).status_code == 422
@@ -146,6 +146,6 @@ def test_settings_that_cannot_be_kept_are_refused(front: Front, value: bytes) ->
 
 
 def test_limits_and_workers_can_be_looked_at(front: Front) -> None:
-    """As the desk tells them."""
+    """As the server gives them."""
     assert front.api.get("/api/limits").json() == {"accounts": [], "parks": []}
     assert front.api.get("/api/workers").json() == {"items": []}

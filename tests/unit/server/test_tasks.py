@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 
@@ -54,13 +54,13 @@ def test_a_page_that_cannot_be_is_refused(front: Front, query: str) -> None:
     assert answer.json()["errors"][0]["pointer"] == "#/" + query.partition("=")[0]
 
 
-def test_a_list_is_made_again_after_each_change(front: Front, desk: FakeDesk) -> None:
+def test_a_list_is_made_again_after_each_change(front: Front, commands: FakeCommands) -> None:
     """The same page is not made twice, and never shown after a commit."""
     front.task(title="one")
     assert front.api.get("/api/tasks").json()["total"] == 1
-    reads = desk.reads
+    reads = commands.reads
     assert front.api.get("/api/tasks").json()["total"] == 1
-    assert desk.reads == reads
+    assert commands.reads == reads
     front.task(title="two")
     assert front.api.get("/api/tasks").json()["total"] == 2
 
@@ -101,7 +101,7 @@ ACTIONS = [
 @pytest.mark.parametrize(("action", "body", "status", "agent", "to"), ACTIONS)
 def test_an_action_moves_the_task(
     front: Front,
-    desk: FakeDesk,
+    commands: FakeCommands,
     action: str,
     body: dict[str, str],
     status: TaskState,
@@ -110,7 +110,7 @@ def test_an_action_moves_the_task(
 ) -> None:
     """Each answers 200 with the task as it is then."""
     id = front.task()["id"]
-    desk.put(id, status, agent)
+    commands.put(id, status, agent)
     answer = front.api.post(f"/api/tasks/{id}/{action}", json=body)
     assert answer.status_code == 200, answer.text
     assert answer.json()["status"] == to
@@ -118,12 +118,12 @@ def test_an_action_moves_the_task(
 
 @pytest.mark.parametrize("action", ["submit", "cancel", "pause", "resume", "archive", "retry"])
 def test_an_action_in_the_wrong_state_names_what_is_allowed(
-    front: Front, desk: FakeDesk, action: str
+    front: Front, commands: FakeCommands, action: str
 ) -> None:
     """409 with the state and the allowed actions; `status` stays that of HTTP."""
     id = front.task()["id"]
     wrong = TaskState.DRAFT if action != "submit" else TaskState.COMPLETED
-    desk.put(id, wrong)
+    commands.put(id, wrong)
     answer = front.api.post(f"/api/tasks/{id}/{action}")
     problem = answer.json()
     assert answer.status_code == problem["status"] == 409
@@ -132,10 +132,10 @@ def test_an_action_in_the_wrong_state_names_what_is_allowed(
     assert problem["code"] == "not_allowed"
 
 
-def test_retry_and_fork_make_new_tasks(front: Front, desk: FakeDesk) -> None:
+def test_retry_and_fork_make_new_tasks(front: Front, commands: FakeCommands) -> None:
     """201 with a task that names the old one."""
     id = front.task()["id"]
-    desk.put(id, TaskState.FAILED)
+    commands.put(id, TaskState.FAILED)
     retried = front.api.post(f"/api/tasks/{id}/retry", json={"submit": True})
     assert (retried.status_code, retried.json()["retryOf"]) == (201, id)
     assert retried.json()["status"] == "pending"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.front import FakeDesk, Front
+from kit.front import FakeCommands, Front
 from segue.errors import UserError
 from segue.server import hub as hubs
 from segue.server import log
@@ -22,14 +22,14 @@ from segue.server.hub import Hub
     [(errno.ENOSPC, 503), (errno.EDQUOT, 503), (errno.EROFS, 503), (errno.EINVAL, 500)],
 )
 def test_what_the_file_system_refuses_is_told(
-    front: Front, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, number: int, status: int
+    front: Front, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
     """A full disk passes, and the client is told when to come back; the rest is our own fault."""
 
     def fail(_id: str) -> None:
         raise OSError(number, "no", "/a/path/of/ours")
 
-    monkeypatch.setattr(desk, "deliverables", fail)
+    monkeypatch.setattr(commands, "deliverables", fail)
     answer = front.api.get(f"/api/tasks/{front.task()['id']}/deliverables.zip")
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
@@ -38,11 +38,11 @@ def test_what_the_file_system_refuses_is_told(
 
 
 def test_events_that_cannot_be_read_now_come_later(
-    desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal fails once: the client gets its events all the same."""
     monkeypatch.setattr(hubs, "TROUBLE_S", 0.01)
-    real = desk.events_after
+    real = commands.events_after
     calls = []
 
     def once_full(*given: object) -> object:
@@ -52,10 +52,10 @@ def test_events_that_cannot_be_read_now_come_later(
         return real(*given)  # type: ignore[arg-type]
 
     async def test() -> None:
-        hub = Hub(desk)
+        hub = Hub(commands)
         client = hub.join(None, None)
-        monkeypatch.setattr(desk, "events_after", once_full)
-        desk.happen("task_1")
+        monkeypatch.setattr(commands, "events_after", once_full)
+        commands.happen("task_1")
         async with asyncio.timeout(10):
             while not (wire := await hub.after(client)):
                 await client.wake.wait()

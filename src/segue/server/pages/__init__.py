@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import FastAPI
 
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.pages.acts import router as acts
 from segue.server.pages.assets import Assets
 from segue.server.pages.assets import router as assets
@@ -17,12 +17,12 @@ from segue.server.pages.site import Site
 __all__ = ["pages"]
 
 
-def pages(desk: Commands) -> Callable[[FastAPI], None]:
-    """For `make_app(…, pages=pages(desk))`."""
+def pages(commands: Commands) -> Callable[[FastAPI], None]:
+    """For `make_app(…, pages=pages(commands))`."""
 
     def add(app: FastAPI) -> None:
         shelf = Assets()
-        site = Site(desk, shelf)
+        site = Site(commands, shelf)
         for routes in (assets(shelf), looks(site), acts(site), gate_acts(site)):
             app.include_router(routes)
 

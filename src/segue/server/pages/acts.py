@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from segue.server import bodies
-from segue.server.desk_port import Commands, NewTask
+from segue.server.commands import Commands, NewTask
 from segue.server.pages import speech, views
 from segue.server.pages.forms import Form, checked, sent
 from segue.server.pages.site import Site, go
@@ -27,7 +27,7 @@ def router(site: Site) -> APIRouter:
 
 
 def _add_editing(routes: APIRouter, site: Site) -> None:
-    desk = site.desk
+    commands = site.commands
 
     @routes.post("/new")
     async def create(request: Request) -> Response:
@@ -36,13 +36,13 @@ def _add_editing(routes: APIRouter, site: Site) -> None:
         try:
             values = _typed(form)
             given = checked(bodies.GivenTask, **values, submit=form.one("act") == "submit")
-            made = desk.create_task(NewTask(**given.model_dump()))
+            made = commands.create_task(NewTask(**given.model_dump()))
         except Refused as refused:
             again = values or _raw(form)
             return site.show(
                 request,
                 "new.html",
-                lambda: views.new_task(desk, again),
+                lambda: views.new_task(commands, again),
                 place="/new",
                 status=refused.status,
                 refused=refused,
@@ -55,15 +55,15 @@ def _add_editing(routes: APIRouter, site: Site) -> None:
         values: dict[str, Any] = {}
         try:
             values = _typed(form)
-            desk.change_task(id, checked(bodies.Changes, **values).given())
+            commands.change_task(id, checked(bodies.Changes, **values).given())
             if form.one("act") == "submit":
-                desk.submit(id)
+                commands.submit(id)
         except Refused as refused:
             again = (values or _raw(form)) | {"id": id}
             return site.show(
                 request,
                 "new.html",
-                lambda: views.new_task(desk, again),
+                lambda: views.new_task(commands, again),
                 place=f"/tasks/{id}/edit",
                 status=refused.status,
                 refused=refused,
@@ -86,7 +86,7 @@ def _raw(form: Form) -> dict[str, Any]:
 
 
 def _add_task_acts(routes: APIRouter, site: Site) -> None:
-    desk = site.desk
+    commands = site.commands
 
     def add(action: str, said: str, act: Callable[[str, Form], str]) -> None:
         """`act` does it and says which page follows."""
@@ -107,17 +107,17 @@ def _add_task_acts(routes: APIRouter, site: Site) -> None:
 
         return do
 
-    add("submit", "submitted", same(desk.submit))
-    add("pause", "paused", same(desk.pause))
-    add("resume", "resumed", same(desk.resume))
-    add("archive", "archived", same(desk.archive))
-    add("cancel", "cancelled", lambda id, form: _cancel(desk, id, form))
-    add("delete", "deleted", lambda id, _form: _delete(desk, id))
-    add("go-without", "without", same(desk.go_without))
-    add("fail", "let_fail", same(desk.fail))
-    add("retry", "retried", lambda id, _form: _page(desk.retry(id, submit=True)))
-    add("fork", "forked", lambda id, form: _page(desk.fork(id, form.one("checkpoint") or None)))
-    add("rewind", "rewound", lambda id, form: _page(desk.rewind(id, form.one("checkpoint"))))
+    add("submit", "submitted", same(commands.submit))
+    add("pause", "paused", same(commands.pause))
+    add("resume", "resumed", same(commands.resume))
+    add("archive", "archived", same(commands.archive))
+    add("cancel", "cancelled", lambda id, form: _cancel(commands, id, form))
+    add("delete", "deleted", lambda id, _form: _delete(commands, id))
+    add("go-without", "without", same(commands.go_without))
+    add("fail", "let_fail", same(commands.fail))
+    add("retry", "retried", lambda id, _form: _page(commands.retry(id, submit=True)))
+    add("fork", "forked", lambda id, form: _page(commands.fork(id, form.one("checkpoint") or None)))
+    add("rewind", "rewound", lambda id, form: _page(commands.rewind(id, form.one("checkpoint"))))
 
 
 def _again(site: Site, request: Request, id: str, refused: Refused) -> Response:
@@ -125,7 +125,7 @@ def _again(site: Site, request: Request, id: str, refused: Refused) -> Response:
     return site.show(
         request,
         "task.html",
-        lambda: views.task(site.desk, id),
+        lambda: views.task(site.commands, id),
         place=f"/tasks/{id}",
         status=refused.status,
         refused=refused,
@@ -136,13 +136,13 @@ def _page(task: dict[str, Any]) -> str:
     return f"/tasks/{task['id']}"
 
 
-def _cancel(desk: Commands, id: str, form: Form) -> str:
+def _cancel(commands: Commands, id: str, form: Form) -> str:
     reason = form.one("reason").strip() or None
-    return _page(desk.cancel(id, checked(bodies.Cancel, reason=reason).reason))
+    return _page(commands.cancel(id, checked(bodies.Cancel, reason=reason).reason))
 
 
-def _delete(desk: Commands, id: str) -> str:
-    desk.delete_task(id)
+def _delete(commands: Commands, id: str) -> str:
+    commands.delete_task(id)
     return "/"
 
 
@@ -151,12 +151,12 @@ def _add_settings(routes: APIRouter, site: Site) -> None:
     async def change(request: Request) -> Response:
         form = await sent(request)
         try:
-            site.desk.change_settings({"slots": form.number("slots")})
+            site.commands.change_settings({"slots": form.number("slots")})
         except Refused as refused:
             return site.show(
                 request,
                 "settings.html",
-                lambda: views.settings(site.desk),
+                lambda: views.settings(site.commands),
                 place="/settings",
                 status=refused.status,
                 refused=refused,

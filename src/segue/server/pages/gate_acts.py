@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from segue.i18n import N_
 from segue.server import bodies
-from segue.server.desk_port import Commands, Json
+from segue.server.commands import Commands, Json
 from segue.server.pages import views
 from segue.server.pages.forms import Form, checked, sent
 from segue.server.pages.site import Site, go
@@ -22,7 +22,7 @@ KEPT = ("option", "own", "feedback", "reason")  # typed again into the form; nev
 
 def router(site: Site) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
-    desk = site.desk
+    commands = site.commands
 
     def add(path: str, said: str, act: Act) -> None:
         @routes.post(path, name=f"page_{said}")
@@ -34,20 +34,24 @@ def router(site: Site) -> APIRouter:
                 return _again(site, request, id, form, refused)
             return go(_place(form), said)
 
-    add("/reviews/{id}/approve", "approved", lambda id, form: _approve(desk, id, form))
-    add("/reviews/{id}/request-changes", "sent_back", lambda id, form: _send_back(desk, id, form))
-    add("/questions/{id}/answer", "answered", lambda id, form: _answer(desk, id, form))
-    add("/dependencies/{id}/provide", "provided", lambda id, form: _provide(desk, id, form))
-    add("/dependencies/{id}/reject", "refused", lambda id, form: _reject(desk, id, form))
+    add("/reviews/{id}/approve", "approved", lambda id, form: _approve(commands, id, form))
+    add(
+        "/reviews/{id}/request-changes",
+        "sent_back",
+        lambda id, form: _send_back(commands, id, form),
+    )
+    add("/questions/{id}/answer", "answered", lambda id, form: _answer(commands, id, form))
+    add("/dependencies/{id}/provide", "provided", lambda id, form: _provide(commands, id, form))
+    add("/dependencies/{id}/reject", "refused", lambda id, form: _reject(commands, id, form))
     return routes
 
 
-def _approve(desk: Commands, id: str, form: Form) -> None:
+def _approve(commands: Commands, id: str, form: Form) -> None:
     comment = form.one("comment").strip() or None
-    desk.approve(id, checked(bodies.Approve, comment=comment).comment)
+    commands.approve(id, checked(bodies.Approve, comment=comment).comment)
 
 
-def _send_back(desk: Commands, id: str, form: Form) -> None:
+def _send_back(commands: Commands, id: str, form: Form) -> None:
     """Remarks without a text were left empty; a line that is no number is refused."""
     feedback = form.one("feedback").strip()
     if not feedback:
@@ -59,7 +63,7 @@ def _send_back(desk: Commands, id: str, form: Form) -> None:
         if text.strip()
     ]
     asked = checked(bodies.RequestChanges, feedback=feedback, comments=comments)
-    desk.request_changes(id, asked.feedback, [each.model_dump() for each in asked.comments])
+    commands.request_changes(id, asked.feedback, [each.model_dump() for each in asked.comments])
 
 
 def _line(text: str) -> int | None:
@@ -71,39 +75,39 @@ def _line(text: str) -> int | None:
         raise Refused(422, "invalid", N_("A line is a number."), {"field": "line"}) from error
 
 
-def _answer(desk: Commands, id: str, form: Form) -> None:
+def _answer(commands: Commands, id: str, form: Form) -> None:
     """What was written, or the option that was chosen: by its number, because what is shown of it
     may lack what was hidden in it."""
     chosen = form.one("suggested") or (not form.one("own").strip() and form.one("option"))
-    answer = _option(desk, id, str(chosen)) if chosen else form.one("own").strip()
+    answer = _option(commands, id, str(chosen)) if chosen else form.one("own").strip()
     if not answer:
         raise Refused(422, "bad_answer", "", {"field": "answer"})
     is_own = not chosen and bool(form.one("as_own"))
     given = checked(bodies.Answer, answer=answer)
     try:
-        desk.answer(id, given.answer, own_words=is_own)
+        commands.answer(id, given.answer, own_words=is_own)
     except Refused as refused:
         if chosen or refused.code != "bad_answer" or refused.facts.get("suggestion"):
             raise
-        desk.answer(id, given.answer, own_words=True)
+        commands.answer(id, given.answer, own_words=True)
 
 
-def _option(desk: Commands, id: str, number: str) -> str:
-    options: list[str] = desk.question(id)["options"]
+def _option(commands: Commands, id: str, number: str) -> str:
+    options: list[str] = commands.question(id)["options"]
     is_number = number.isascii() and number.isdigit() and len(number) < 10
     return str(options[int(number) - 1]) if is_number and 1 <= int(number) <= len(options) else ""
 
 
-def _provide(desk: Commands, id: str, form: Form) -> None:
+def _provide(commands: Commands, id: str, form: Form) -> None:
     value = form.one("value")
     if not value:
         raise Refused(422, "bad_value", "", {"field": "value"})
-    desk.provide(id, checked(bodies.Provide, value=value).value)
+    commands.provide(id, checked(bodies.Provide, value=value).value)
 
 
-def _reject(desk: Commands, id: str, form: Form) -> None:
+def _reject(commands: Commands, id: str, form: Form) -> None:
     reason = form.one("reason").strip()
-    desk.reject(id, checked(bodies.Reject, reason=reason).reason)
+    commands.reject(id, checked(bodies.Reject, reason=reason).reason)
 
 
 def _place(form: Form) -> str:
@@ -120,7 +124,9 @@ def _again(site: Site, request: Request, id: str, form: Form, refused: Refused) 
     is_inbox = place == "/inbox"
 
     def view() -> Json:
-        return views.inbox(site.desk) if is_inbox else views.task(site.desk, form.one("task"))
+        return (
+            views.inbox(site.commands) if is_inbox else views.task(site.commands, form.one("task"))
+        )
 
     return site.show(
         request,

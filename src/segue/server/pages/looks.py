@@ -14,7 +14,7 @@ TEXT_MAX = 300
 
 def router(site: Site) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
-    desk = site.desk
+    commands = site.commands
 
     @routes.get("/")
     async def board(request: Request, query: str = "", archived: bool = False) -> Response:
@@ -23,7 +23,7 @@ def router(site: Site) -> APIRouter:
         return site.show(
             request,
             "board.html",
-            lambda: views.board(desk, asked, archived=archived),
+            lambda: views.board(commands, asked, archived=archived),
             place=here,
         )
 
@@ -35,57 +35,57 @@ def router(site: Site) -> APIRouter:
         return site.show(
             request,
             "listing.html",
-            lambda: views.listing(desk, stage, asked, page),
+            lambda: views.listing(commands, stage, asked, page),
             place=f"{request.url.path}?{request.url.query}",
         )
 
     @routes.get("/inbox")
     async def inbox(request: Request) -> Response:
-        return site.show(request, "inbox.html", lambda: views.inbox(desk))
+        return site.show(request, "inbox.html", lambda: views.inbox(commands))
 
     @routes.get("/new")
     async def new(request: Request) -> Response:
-        return site.show(request, "new.html", lambda: views.new_task(desk, {}))
+        return site.show(request, "new.html", lambda: views.new_task(commands, {}))
 
     @routes.get("/limits")
     async def limits(request: Request) -> Response:
-        return site.show(request, "limits.html", lambda: views.limits(desk))
+        return site.show(request, "limits.html", lambda: views.limits(commands))
 
     @routes.get("/settings")
     async def settings(request: Request) -> Response:
-        return site.show(request, "settings.html", lambda: views.settings(desk))
+        return site.show(request, "settings.html", lambda: views.settings(commands))
 
     @routes.get("/reviews/{id}")
     async def review(id: str, request: Request) -> Response:
-        return site.show(request, "review.html", lambda: views.review(desk, id))
+        return site.show(request, "review.html", lambda: views.review(commands, id))
 
     _add_tasks(routes, site)
     return routes
 
 
 def _add_tasks(routes: APIRouter, site: Site) -> None:
-    desk = site.desk
+    commands = site.commands
 
     @routes.get("/tasks/{id}")
     async def task(
         id: str, request: Request, older: int = Query(0, ge=0, le=1_000_000)
     ) -> Response:
         place = f"{request.url.path}?older={older}" if older else None
-        return site.show(request, "task.html", lambda: views.task(desk, id, older), place=place)
+        return site.show(request, "task.html", lambda: views.task(commands, id, older), place=place)
 
     @routes.get("/tasks/{id}/edit")
     async def edit(id: str, request: Request) -> Response:
-        return site.show(request, "new.html", lambda: views.new_task(desk, desk.task(id)))
+        return site.show(request, "new.html", lambda: views.new_task(commands, commands.task(id)))
 
     @routes.get("/tasks/{id}/output")
     async def output(id: str, request: Request, seen: int = -1) -> Response:
         """The live part of a task's page; nothing if nothing was printed since."""
-        _nothing, size = desk.log(id, offset=views.BEYOND, limit=0)
-        status = desk.task(id)["agentStatus"]
+        _nothing, size = commands.log(id, offset=views.BEYOND, limit=0)
+        status = commands.task(id)["agentStatus"]
         if size == seen and status == "running":
             return Response(status_code=204)
         return site.show(
             request,
             "output.html",
-            lambda: {"task": desk.task(id), "output": views.output(desk, id)},
+            lambda: {"task": commands.task(id), "output": views.output(commands, id)},
         )

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from segue.i18n import LANGUAGES, _, language, ngettext
-from segue.server.desk_port import Commands
+from segue.server.commands import Commands
 from segue.server.pages import speech, texts, words
 from segue.server.pages.assets import Assets
 from segue.work.phases.refused import Refused
@@ -25,8 +25,8 @@ _PLACE = re.compile(r"/(?:[\w-]+(?:/[\w-]+)*)?")
 
 
 class Site:
-    def __init__(self, desk: Commands, assets: Assets) -> None:
-        self.desk = desk
+    def __init__(self, commands: Commands, assets: Assets) -> None:
+        self.commands = commands
         self._waiting: tuple[int, int] = (-1, 0)
         self._templates = _environment(assets)
 
@@ -65,9 +65,9 @@ class Site:
 
     def waiting(self) -> int:
         """How much waits for people; counted again only when something has happened."""
-        seq = self.desk.last_seq
+        seq = self.commands.last_seq
         if self._waiting[0] != seq:
-            self._waiting = (seq, int(self.desk.inbox(page_size=1)["total"]))
+            self._waiting = (seq, int(self.commands.inbox(page_size=1)["total"]))
         return self._waiting[1]
 
 

@@ -1,4 +1,4 @@
-"""What the desk knows, as the pages show it."""
+"""The server's data, as the pages show it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from segue.core.machines import TASK, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT, STAGES, AgentState, Status
-from segue.server.desk_port import Commands, Json
+from segue.server.commands import Commands, Json
 from segue.server.pages import texts
 from segue.work.phases.refused import Refused
 
@@ -22,12 +22,12 @@ ROUNDS_MAX = 200
 BEYOND = 2**62
 
 
-def board(desk: Commands, query: str, *, archived: bool) -> Json:
+def board(commands: Commands, query: str, *, archived: bool) -> Json:
     """A column for each state, the newest tasks in it."""
     columns = [
         {
             "stage": str(stage),
-            **desk.list_tasks(
+            **commands.list_tasks(
                 status=stage, archived=archived, query=query or None, page_size=COLUMN_MAX
             ),
         }
@@ -36,51 +36,51 @@ def board(desk: Commands, query: str, *, archived: bool) -> Json:
     return {"columns": columns, "query": query, "archived": archived}
 
 
-def listing(desk: Commands, stage: Status, query: str, page: int) -> Json:
+def listing(commands: Commands, stage: Status, query: str, page: int) -> Json:
     """All tasks of one state, page after page."""
-    found = desk.list_tasks(status=stage, query=query or None, page=page, page_size=LIST_MAX)
+    found = commands.list_tasks(status=stage, query=query or None, page=page, page_size=LIST_MAX)
     pages = max(1, -(-found["total"] // LIST_MAX))
     return {"stage": str(stage), "query": query, "pages": pages, **found}
 
 
-def task(desk: Commands, id: str, older: int = 0) -> Json:
-    found = desk.task(id)
-    reviews = desk.reviews(id, page_size=ROUNDS_MAX)["items"]
-    questions = desk.questions(id, page_size=ROUNDS_MAX)["items"]
-    dependencies = desk.dependencies(id, page_size=ROUNDS_MAX)["items"]
+def task(commands: Commands, id: str, older: int = 0) -> Json:
+    found = commands.task(id)
+    reviews = commands.reviews(id, page_size=ROUNDS_MAX)["items"]
+    questions = commands.questions(id, page_size=ROUNDS_MAX)["items"]
+    dependencies = commands.dependencies(id, page_size=ROUNDS_MAX)["items"]
     gates = [gate_of(gate, found["title"]) for gate in (*reviews, *questions, *dependencies)]
     open_gates = [gate for gate in gates if gate["status"] == "pending"]
     return {
         "task": found,
-        "agent": desk.agent(id),
-        "phases": desk.phases(id)["items"],
-        "related": related(desk, found),
+        "agent": commands.agent(id),
+        "phases": commands.phases(id)["items"],
+        "related": related(commands, found),
         "gates": open_gates,
         "settled": sorted(
             (gate for gate in gates if gate not in open_gates),
             key=lambda gate: str(gate["createdAt"]),
             reverse=True,
         ),
-        "latest": review(desk, reviews[-1]["id"])["review"] if reviews else None,
+        "latest": review(commands, reviews[-1]["id"])["review"] if reviews else None,
         "rounds": list(reversed(reviews)),
-        "checkpoints": desk.checkpoints(id)["items"],
+        "checkpoints": commands.checkpoints(id)["items"],
         "may_rewind": may_rewind(found),
-        "journal": journal(desk, id, older),
-        "output": output(desk, id),
+        "journal": journal(commands, id, older),
+        "output": output(commands, id),
     }
 
 
-def related(desk: Commands, found: Mapping[str, Any]) -> dict[str, str]:
+def related(commands: Commands, found: Mapping[str, Any]) -> dict[str, str]:
     """The titles of the tasks that this one names."""
     ids = [*found["dependsOn"], *found["waitsFor"], found["retryOf"], found["forkedFrom"]]
-    return titles(desk, [id for id in ids if id])
+    return titles(commands, [id for id in ids if id])
 
 
-def titles(desk: Commands, ids: Iterable[str]) -> dict[str, str]:
+def titles(commands: Commands, ids: Iterable[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for id in ids:
         try:
-            named[id] = desk.task(id)["title"]
+            named[id] = commands.task(id)["title"]
         except Refused:
             named[id] = id  # it was deleted
     return named
@@ -92,27 +92,27 @@ def may_rewind(found: Mapping[str, Any]) -> bool:
     )
 
 
-def journal(desk: Commands, id: str, older: int) -> Json:
+def journal(commands: Commands, id: str, older: int) -> Json:
     """The newest first; `older` counts pages back from the end."""
-    total = desk.journal(id, page_size=1)["total"]
+    total = commands.journal(id, page_size=1)["total"]
     pages = max(1, -(-total // JOURNAL_MAX))
     older = min(max(0, older), pages - 1)
-    items = desk.journal(id, page=pages - older, page_size=JOURNAL_MAX)["items"]
+    items = commands.journal(id, page=pages - older, page_size=JOURNAL_MAX)["items"]
     return {"items": list(reversed(items)), "older": older, "pages": pages, "total": total}
 
 
-def output(desk: Commands, id: str) -> Json:
+def output(commands: Commands, id: str) -> Json:
     """The end of what the agent printed, and how long it all is."""
-    _nothing, size = desk.log(id, offset=BEYOND, limit=0)
+    _nothing, size = commands.log(id, offset=BEYOND, limit=0)
     start = max(0, size - texts.OUTPUT_BYTES_MAX)
-    piece, _next = desk.log(id, offset=start, limit=texts.OUTPUT_BYTES_MAX)
+    piece, _next = commands.log(id, offset=start, limit=texts.OUTPUT_BYTES_MAX)
     return {"size": size, "lines": texts.output(piece, is_cut=start > 0), "is_cut": start > 0}
 
 
-def review(desk: Commands, id: str) -> Json:
+def review(commands: Commands, id: str) -> Json:
     """A review with its deliverables to read."""
-    found = desk.review(id)
-    owner = desk.task(found["taskId"])
+    found = commands.review(id)
+    owner = commands.task(found["taskId"])
     shown = gate_of(found, owner["title"])
     return {
         "review": {**shown, "files": [_file(item) for item in found["deliverables"]]},
@@ -135,10 +135,10 @@ def _file(item: Mapping[str, Any]) -> Json:
     }
 
 
-def inbox(desk: Commands) -> Json:
+def inbox(commands: Commands) -> Json:
     """Everything that waits for a person, and what has failed."""
-    found = desk.inbox(page_size=INBOX_MAX)
-    failed = desk.list_tasks(status=TaskState.FAILED, outcome="failed", page_size=FAILED_MAX)
+    found = commands.inbox(page_size=INBOX_MAX)
+    failed = commands.list_tasks(status=TaskState.FAILED, outcome="failed", page_size=FAILED_MAX)
     items = [gate_of(gate) for gate in found["items"]]
     return {"gates": items, "more": found["total"] - len(items), "failed": failed}
 
@@ -152,22 +152,22 @@ def gate_of(gate: Mapping[str, Any], title: str | None = None) -> Json:
     return {**gate, "kind": kind, "taskTitle": gate.get("taskTitle") or title or gate["taskId"]}
 
 
-def limits(desk: Commands) -> Json:
-    found = desk.limits()
-    named = titles(desk, {park["taskId"] for park in found["parks"]})
+def limits(commands: Commands) -> Json:
+    found = commands.limits()
+    named = titles(commands, {park["taskId"] for park in found["parks"]})
     return {"accounts": found["accounts"], "parks": found["parks"], "titles": named}
 
 
-def settings(desk: Commands) -> Json:
-    return {"settings": desk.settings(), "workers": desk.workers()["items"]}
+def settings(commands: Commands) -> Json:
+    return {"settings": commands.settings(), "workers": commands.workers()["items"]}
 
 
-def new_task(desk: Commands, values: Mapping[str, Any]) -> Json:
+def new_task(commands: Commands, values: Mapping[str, Any]) -> Json:
     """The form of a task: what can be chosen, and what is filled in."""
-    known = desk.settings()
+    known = commands.settings()
     others: Sequence[Json] = [
         found
-        for found in desk.list_tasks(page_size=CHOICES_MAX)["items"]
+        for found in commands.list_tasks(page_size=CHOICES_MAX)["items"]
         if found["status"] != TaskState.FAILED and found["id"] != values.get("id")
     ]
     blank = {"id": None, "title": "", "description": "", "type": "custom", "priority": 0}

@@ -184,7 +184,7 @@ def about(type_name: str) -> str:
 
 
 def refusal(refused: Refused) -> str:
-    """The desk speaks the language of the server; the page that of the person."""
+    """Commands use the language of the server, the page that of the person."""
     facts: Mapping[str, Any] = refused.facts
     match refused.code:
         case "not_allowed":

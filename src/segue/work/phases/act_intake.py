@@ -19,44 +19,46 @@ from segue.work.phases.shapes import Json
 logger = logging.getLogger("segue.work.phases")
 
 
-def take_in(desk: Commands) -> None:
+def take_in(commands: Commands) -> None:
     """All that waits. One that cannot be done is refused, and the others are done all the same."""
-    office = desk.office
-    for act in acts.waiting(office.records.store, SERVER):
+    supervisor = commands.supervisor
+    for act in acts.waiting(supervisor.records.store, SERVER):
         try:
-            _take(desk, act)
+            _take(commands, act)
         except Refused as why:
-            office.commit(acts.refused(act, why.message))
+            supervisor.commit(acts.refused(act, why.message))
         except Exception as error:
             if storage.is_trouble(error):
                 raise
             logger.exception("act %s", act.id)
-            office.commit(acts.refused(act, repr(error)))
+            supervisor.commit(acts.refused(act, repr(error)))
 
 
-def _take(desk: Commands, act: ActRow) -> None:
-    do = _meant(desk, act)
+def _take(commands: Commands, act: ActRow) -> None:
+    do = _meant(commands, act)
 
     def taken(_task: str | None) -> list[Change]:
         return [acts.taken(act)]
 
-    desk.kept_with(do, taken)
+    commands.kept_with(do, taken)
 
 
-def _meant(desk: Commands, act: ActRow) -> Callable[[], Json]:
-    """What an act asks the desk for."""
+def _meant(commands: Commands, act: ActRow) -> Callable[[], Json]:
+    """The command that an act stands for."""
     data, task, gate = act.data, act.task or "", act.gate or ""
     known: dict[Verb, Callable[[], Json]] = {
-        Verb.ANSWER: lambda: desk.answer(gate, data["answer"], own_words=bool(data["own_words"])),
-        Verb.APPROVE: lambda: desk.approve(gate, data.get("comment")),
-        Verb.REQUEST_CHANGES: lambda: desk.request_changes(gate, data["feedback"]),
-        Verb.REJECT: lambda: desk.reject(gate, data.get("reason", "")),
-        Verb.RETRY: lambda: desk.retry(task, submit=True),
-        Verb.PARK: lambda: desk.park(task, instant(data["until"])),
-        Verb.WAKE: lambda: desk.resume(task),
-        Verb.PAUSE: lambda: desk.pause(task),
-        Verb.RESUME: lambda: desk.resume(task),
-        Verb.CANCEL: lambda: desk.cancel(task, data.get("reason")),
+        Verb.ANSWER: lambda: commands.answer(
+            gate, data["answer"], own_words=bool(data["own_words"])
+        ),
+        Verb.APPROVE: lambda: commands.approve(gate, data.get("comment")),
+        Verb.REQUEST_CHANGES: lambda: commands.request_changes(gate, data["feedback"]),
+        Verb.REJECT: lambda: commands.reject(gate, data.get("reason", "")),
+        Verb.RETRY: lambda: commands.retry(task, submit=True),
+        Verb.PARK: lambda: commands.park(task, instant(data["until"])),
+        Verb.WAKE: lambda: commands.resume(task),
+        Verb.PAUSE: lambda: commands.pause(task),
+        Verb.RESUME: lambda: commands.resume(task),
+        Verb.CANCEL: lambda: commands.cancel(task, data.get("reason")),
     }
     found = known.get(Verb(act.verb))
     if found is None:

@@ -1,4 +1,4 @@
-"""What every act of the desk needs: one transaction for all that follows from it, and a refusal
+"""What every command needs: one transaction for all that follows from it, and a refusal
 that says what the state is and what is allowed in it."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Acting(Reading):
             raise
 
     def _commit(self, *changes: Change) -> None:
-        if not self.office.commit(*changes, then=self._kept_too(changes)):
+        if not self.supervisor.commit(*changes, then=self._kept_too(changes)):
             text = _("changed by someone else; reload and retry")
             raise Refused(409, "changed_meanwhile", text)
 
@@ -60,7 +60,7 @@ class Acting(Reading):
         return lambda: keep(task)
 
     def _not_allowed(self, task: PhaseTaskRow, action: str, why: str | None = None) -> None:
-        agent = self.office.records.agent(task.id)
+        agent = self.supervisor.records.agent(task.id)
         state = agent.state if agent else AgentState.IDLE
         allowed = allowed_actions(task.state, state, blocked_tasks.acts(self._missing(task)))
         text = _("`{action}` is not possible in the state {state}; possible: {allowed}")
@@ -73,12 +73,12 @@ class Acting(Reading):
 
     def _let_go(self, task: PhaseTaskRow) -> list[Change]:
         """Nothing of it waits or runs any more."""
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         changes: list[Change] = []
-        for run in self.office.records.open_runs(task.id):
+        for run in self.supervisor.records.open_runs(task.id):
             to, cause = RunState.CUT_OFF, Trigger.CUT_OFF
             changes.append(moves.end_run(run, to, cause))
-        for gate in self.office.records.pending_gates(task.id):
+        for gate in self.supervisor.records.pending_gates(task.id):
             changes += moves.settle_gate(gate, Trigger.CLOSE, now)
-        changes += parking.ended_by_hand(self.office, task.id)
+        changes += parking.ended_by_hand(self.supervisor, task.id)
         return [*changes, moves.no_timer("save", task.id)]

@@ -46,13 +46,13 @@ from segue.work.settings import config
 class App:
     """The server's work, open: what people ask for, and who does it."""
 
-    desk: Commands
+    commands: Commands
     supervisor: Supervisor
     data: Path
 
 
 @asynccontextmanager
-async def open_office(
+async def open_app(
     project: Project,
     settings: config.Config,
     *,
@@ -76,7 +76,7 @@ async def open_office(
         store.wait_at_most(storage.PATIENT_S)
         become_subreaper()
         engine = ProcessExecutor(project.runs, clock, launcher, tells_errors=True)
-        yield _office(project, settings, environ, clock, tz, slots, store, engine)
+        yield _build_app(project, settings, environ, clock, tz, slots, store, engine)
     finally:
         if engine is not None:
             await engine.close()
@@ -86,7 +86,7 @@ async def open_office(
         lock.release()
 
 
-def _office(
+def _build_app(
     project: Project,
     settings: config.Config,
     environ: Mapping[str, str],
@@ -129,7 +129,7 @@ def _office(
         silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
         slots=lambda: records.settings().get("slots", slots),
     )
-    desk = Commands(
+    commands = Commands(
         supervisor,
         Types(settings.types),
         settings.agent,
@@ -137,10 +137,10 @@ def _office(
         lambda name: _check(settings, name),
         saving.secrets.seal,
     )
-    supervisor.take_in_acts = partial(act_intake.take_in, desk)
+    supervisor.take_in_acts = partial(act_intake.take_in, commands)
     engine.watch_bell(project.bell)
     engine.tell(ActsAdded())  # while no server ran
-    return App(desk, supervisor, data)
+    return App(commands, supervisor, data)
 
 
 def _check(settings: config.Config, name: str) -> None:

@@ -35,7 +35,7 @@ logger = logging.getLogger("segue.work.phases")
 
 
 def put(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     agent: AgentRow,
     needs: Sequence[Need],
@@ -44,12 +44,12 @@ def put(
 ) -> None:
     """The first of them waits for a person from now on. `permission`: what leave is asked for."""
     asked = list({_what(need): _facts(need, permission) for need in needs}.values())
-    office.commit(*also, *_opened(office, task, agent, asked, []))
-    office.saving.save(task.id, _kind(asked[0]))
+    supervisor.commit(*also, *_opened(supervisor, task, agent, asked, []))
+    supervisor.saving.save(task.id, _kind(asked[0]))
 
 
 def after(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     agent: AgentRow,
     gate: GateRow,
@@ -65,15 +65,15 @@ def after(
     rest = _rest(gate)
     said = [*gate.about.get("said", []), _named(gate, told, rest)]
     if not rest:
-        return [settled, *office.going_on.tell_all(task, agent, said, besides)]
+        return [settled, *supervisor.going_on.tell_all(task, agent, said, besides)]
     at_once = replace(agent, state=AgentState.RUNNING, version=agent.version + 1)
-    return [settled, *_opened(office, task, at_once, rest, said)]
+    return [settled, *_opened(supervisor, task, at_once, rest, said)]
 
 
-def save(office: Supervisor, gate: GateRow) -> None:
+def save(supervisor: Supervisor, gate: GateRow) -> None:
     """A checkpoint of the wait that followed at once upon this one, if one did."""
     if rest := _rest(gate):
-        office.saving.save(gate.task_id, _kind(rest[0]))
+        supervisor.saving.save(gate.task_id, _kind(rest[0]))
 
 
 def _rest(gate: GateRow) -> list[Facts]:
@@ -109,7 +109,7 @@ def _kind(asked: Facts) -> str:
 
 
 def _opened(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     agent: AgentRow,
     asked: Sequence[Facts],
@@ -124,14 +124,14 @@ def _opened(
     facts = {key: value for key, value in first.items() if key != "about"}
     if _kind(first) == "question":
         question = Asked(**{**facts, "options": tuple(first["options"])})
-        return _question(office, task, agent, question, about)
-    return _dependency(office, task, agent, DependencyAsked(**facts), about)
+        return _question(supervisor, task, agent, question, about)
+    return _dependency(supervisor, task, agent, DependencyAsked(**facts), about)
 
 
 def _question(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: Asked, about: Facts
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: Asked, about: Facts
 ) -> list[Change]:
-    now = office.clock.now()
+    now = supervisor.clock.now()
     deadline = None
     if asked.deadline_s is not None:
         deadline = now + timedelta(seconds=asked.deadline_s)
@@ -147,7 +147,7 @@ def _question(
         add,
         moves.move_agent(agent, Trigger.QUESTION, data={"question": gate}),
         moves.notice(task.id, "question", asked.question, now, gate),
-        *office.saving.reminders(task.id, gate, now),
+        *supervisor.saving.reminders(task.id, gate, now),
     ]
     if deadline is not None:
         changes.append(moves.timer("deadline", task.id, deadline, gate))
@@ -159,9 +159,13 @@ def _question(
 
 
 def _dependency(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: DependencyAsked, about: Facts
+    supervisor: Supervisor,
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    asked: DependencyAsked,
+    about: Facts,
 ) -> list[Change]:
-    now = office.clock.now()
+    now = supervisor.clock.now()
     gate, add = moves.open_gate(
         task.id, "dependency", "dep",
         phase=task.phase, category=asked.type, name=asked.name, text=asked.description,
@@ -172,5 +176,5 @@ def _dependency(
         add,
         moves.move_agent(agent, Trigger.DEPENDENCY_REQUEST, data={"dependency": gate}),
         moves.notice(task.id, "dependency", text, now, gate),
-        *office.saving.reminders(task.id, gate, now),
+        *supervisor.saving.reminders(task.id, gate, now),
     ]

@@ -21,34 +21,34 @@ GRANTED = f"SELECT count(*) {OF_BUDGET} AND answer = '{YES}'"
 COST = f"SELECT coalesce(sum(cost_usd), 0) FROM runs WHERE work = '{SERVER}'"  # noqa: S608
 
 
-def held(office: Supervisor) -> str | None:
+def held(supervisor: Supervisor) -> str | None:
     """Why nothing new may start, if the budget is used up; then a person is asked, once."""
-    asked = _asked(office)
-    budget = office.budget_usd
-    if budget is None or not is_used_up(budget, _cost(office), _granted(office)):
+    asked = _asked(supervisor)
+    budget = supervisor.budget_usd
+    if budget is None or not is_used_up(budget, _cost(supervisor), _granted(supervisor)):
         if asked is not None:  # the settings allow more now
-            office.commit(*moves.settle_gate(asked, Trigger.CLOSE, office.clock.now()))
+            supervisor.commit(*moves.settle_gate(asked, Trigger.CLOSE, supervisor.clock.now()))
         return None
-    if asked is None and not office.is_budget_refused and _is_anything_left(office):
-        office.commit(*_question(office, budget))
+    if asked is None and not supervisor.is_budget_refused and _is_anything_left(supervisor):
+        supervisor.commit(*_question(supervisor, budget))
     return BUDGET
 
 
 def answered(
-    office: Supervisor, gate: GateRow, answer: str, then: Callable[[], Iterable[Change]] = tuple
+    supervisor: Supervisor, gate: GateRow, answer: str, then: Callable[[], Iterable[Change]] = tuple
 ) -> bool:
     """Yes grants as much again; otherwise nothing new starts until the next start asks again."""
-    settled = moves.settle_gate(gate, Trigger.ANSWER, office.clock.now(), answer=answer)
-    if not office.commit(*settled, then=then):
+    settled = moves.settle_gate(gate, Trigger.ANSWER, supervisor.clock.now(), answer=answer)
+    if not supervisor.commit(*settled, then=then):
         return False
-    office.is_budget_refused = answer != YES
-    office.kick()
+    supervisor.is_budget_refused = answer != YES
+    supervisor.kick()
     return True
 
 
-def _question(office: Supervisor, budget: float) -> list[Change]:
-    now = office.clock.now()
-    about = {"budget": budget, "cost": _cost(office)}
+def _question(supervisor: Supervisor, budget: float) -> list[Change]:
+    now = supervisor.clock.now()
+    about = {"budget": budget, "cost": _cost(supervisor)}
     text = text_of(BUDGET, about)
     gate, add = moves.open_gate(
         None, "question", "q",
@@ -58,25 +58,25 @@ def _question(office: Supervisor, budget: float) -> list[Change]:
     return [add, moves.notice("", "question", text, now, gate)]
 
 
-def _asked(office: Supervisor) -> GateRow | None:
-    row = office.records.store.one(ASKED)
+def _asked(supervisor: Supervisor) -> GateRow | None:
+    row = supervisor.records.store.one(ASKED)
     return gate_row(row) if row else None
 
 
-def _granted(office: Supervisor) -> int:
-    row = office.records.store.one(GRANTED)
+def _granted(supervisor: Supervisor) -> int:
+    row = supervisor.records.store.one(GRANTED)
     return int(row[0]) if row else 0
 
 
-def _cost(office: Supervisor) -> float:
-    row = office.records.store.one(COST)
-    live = (one.used.cost_usd or 0.0 for one in office.attempts.values() if one.used)
+def _cost(supervisor: Supervisor) -> float:
+    row = supervisor.records.store.one(COST)
+    live = (one.used.cost_usd or 0.0 for one in supervisor.attempts.values() if one.used)
     return (float(row[0]) if row else 0.0) + sum(live)
 
 
-def _is_anything_left(office: Supervisor) -> bool:
+def _is_anything_left(supervisor: Supervisor) -> bool:
     """Whether something could cost more."""
-    attempts, records = office.attempts.values(), office.records
+    attempts, records = supervisor.attempts.values(), supervisor.records
     if any(attempt.may_cost_more for attempt in attempts) or records.parks() or records.queue():
         return True
     return bool(set(records.at_work()) - {attempt.run.task for attempt in attempts})

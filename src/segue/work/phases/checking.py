@@ -30,61 +30,61 @@ REWORKS_MAX = 3
 TAIL_LINES = 30
 
 
-async def look_through(office: Supervisor, attempt: Attempt) -> None:
+async def look_through(supervisor: Supervisor, attempt: Attempt) -> None:
     """Segue's own checks of what an agent says to be complete, beside the event loop."""
     says_so = any(isinstance(one, PhaseDone) for one in attempt.reports)
     if attempt.run.role != "work" or not (says_so or attempt.profile.needs_command):
         return
-    task = office.records.task(attempt.run.task)
+    task = supervisor.records.task(attempt.run.task)
     phase = task.now_at if task is not None else None
     if task is None or phase is None:
         return
     workspace = Path(task.workspace or "")
     found = await asyncio.to_thread(deliverables.look_through, phase, workspace)
-    office.looked_through[task.id] = found
+    supervisor.looked_through[task.id] = found
 
 
-def begin(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]) -> None:
+def begin(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]) -> None:
     """The agent says that the phase is complete: a claim, which is checked."""
     phase = task.now_at
     assert phase is not None
-    reasons = office.looked_through.pop(task.id, None)
+    reasons = supervisor.looked_through.pop(task.id, None)
     if reasons is None:
         reasons = deliverables.look_through(phase, Path(task.workspace or ""))
     if reasons:
-        _rework(office, task, agent, reasons, also)
+        _rework(supervisor, task, agent, reasons, also)
     elif phase.verify:
         step: Change = Note("agent", task.id, {"step": _("verifying")})
-        run = _run(office, task, agent, "check", phase.verify)
-        office.commit(*also, step, run)
-        office.reconcile(task.id)
+        run = _run(supervisor, task, agent, "check", phase.verify)
+        supervisor.commit(*also, step, run)
+        supervisor.reconcile(task.id)
     else:
-        _judge(office, task, agent, also)
+        _judge(supervisor, task, agent, also)
 
 
-def _judge(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]) -> None:
+def _judge(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]) -> None:
     """A reviewer, where the phase names one; else it has passed."""
     phase = task.now_at
     assert phase is not None
     name = task.agent if phase.reviewer == SELF else phase.reviewer
-    if name is None or not _can_judge(office, name):
-        passed(office, task, agent, also, {})
+    if name is None or not _can_judge(supervisor, name):
+        passed(supervisor, task, agent, also, {})
         return
     step: Change = Note("agent", task.id, {"step": _("reviewing")})
-    run = _run(office, task, agent, "review", _judges_prompt(task, phase), name=name)
-    office.commit(*also, step, run)
-    office.reconcile(task.id)
+    run = _run(supervisor, task, agent, "review", _judges_prompt(task, phase), name=name)
+    supervisor.commit(*also, step, run)
+    supervisor.reconcile(task.id)
 
 
-def _can_judge(office: Supervisor, name: str) -> bool:
+def _can_judge(supervisor: Supervisor, name: str) -> bool:
     """Programs that only play or run a command have no opinion."""
     try:
-        return office.going_on.profile(name).settings.kind not in ("shell", "script")
+        return supervisor.going_on.profile(name).settings.kind not in ("shell", "script")
     except UserError:
         return True  # the run fails, and says why
 
 
-def again(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow) -> Change:
+def again(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow) -> Change:
     """The same once more: it did not come to its end, or nobody could take it in."""
     phase = task.now_at
     assert phase is not None
@@ -102,20 +102,28 @@ def _judges_prompt(task: PhaseTaskRow, phase: Phase) -> str:
 
 
 def _run(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, role: str, text: str, name: str = ""
+    supervisor: Supervisor,
+    task: PhaseTaskRow,
+    agent: AgentRow,
+    role: str,
+    text: str,
+    name: str = "",
 ) -> Change:
-    profile = office.going_on.profile(name or task.agent)
+    profile = supervisor.going_on.profile(name or task.agent)
     return moves.add_run(
         task, agent, text, nonce=moves.new_nonce(), name=profile.name, account=profile.account,
         role=role, conversation=moves.new_conversation(),
     )[1]  # fmt: skip
 
 
-def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
+def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
     """A check or a reviewer has come to its end."""
     from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
-    task, agent = office.records.task(attempt.run.task), office.records.agent(attempt.run.task)
+    task, agent = (
+        supervisor.records.task(attempt.run.task),
+        supervisor.records.agent(attempt.run.task),
+    )
     assert task is not None
     assert agent is not None
     is_well = ended.code == 0
@@ -125,52 +133,52 @@ def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
             RunState.COMPLETED if is_well else RunState.FAILED,
             Trigger.COMPLETE if is_well else Trigger.FAIL,
             exit_code=ended.code,
-            **outcomes.used_by(office, attempt),
+            **outcomes.used_by(supervisor, attempt),
         )
     ]
     if attempt.run.role != "check":
-        office.judged(attempt, works=verdict_in(attempt.lines) is not None)
+        supervisor.judged(attempt, works=verdict_in(attempt.lines) is not None)
     if agent.state != "running":  # paused meanwhile: what came out of it did not count in time
-        office.commit(*end, again(office, task, agent, attempt.run))
+        supervisor.commit(*end, again(supervisor, task, agent, attempt.run))
         return
     if attempt.run.role == "check":
         if is_well:
-            _judge(office, task, agent, end)
+            _judge(supervisor, task, agent, end)
         else:
             lines = list(attempt.lines)[-TAIL_LINES:]
             reason = _("verify failed ({why})").format(why=why(ended))
-            _rework(office, task, agent, ["\n".join([reason, *lines])], end)
+            _rework(supervisor, task, agent, ["\n".join([reason, *lines])], end)
         return
     verdict = verdict_in(attempt.lines)
     if verdict is None:
-        _no_verdict(office, attempt, ended, end)
+        _no_verdict(supervisor, attempt, ended, end)
     elif verdict.is_pass:
-        passed(office, task, agent, end, {"verdict": "pass", "reasons": list(verdict.reasons)})
+        passed(supervisor, task, agent, end, {"verdict": "pass", "reasons": list(verdict.reasons)})
     else:
-        _rework(office, task, agent, verdict.reasons, end)
+        _rework(supervisor, task, agent, verdict.reasons, end)
 
 
-def _no_verdict(office: Supervisor, attempt: Attempt, ended: Ended, end: list[Change]) -> None:
+def _no_verdict(supervisor: Supervisor, attempt: Attempt, ended: Ended, end: list[Change]) -> None:
     """A reviewer at its limit reviews again when that is over; any other has failed at judging,
     and the phase has not passed."""
     from segue.work.phases import outcomes, parking  # noqa: PLC0415 - they need each other
 
     run = attempt.run
-    task, agent = office.records.task(run.task), office.records.agent(run.task)
+    task, agent = supervisor.records.task(run.task), supervisor.records.agent(run.task)
     assert task is not None
     assert agent is not None
-    how = office.outcome(attempt, ended)
+    how = supervisor.outcome(attempt, ended)
     if not isinstance(how, Limited) or how.limit.kind == CONTEXT:
-        _rework(office, task, agent, [_("the reviewer gave no verdict")], end)
+        _rework(supervisor, task, agent, [_("the reviewer gave no verdict")], end)
         return
-    used = outcomes.used_by(office, attempt)
+    used = outcomes.used_by(supervisor, attempt)
     parked = moves.end_run(run, RunState.PARKED, Trigger.PARK, exit_code=ended.code, **used)
-    changes = [parked, again(office, task, agent, run)]
-    parking.limited(office, attempt, how.limit, changes)
+    changes = [parked, again(supervisor, task, agent, run)]
+    parking.limited(supervisor, attempt, how.limit, changes)
 
 
 def _rework(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     agent: AgentRow,
     reasons: Sequence[str],
@@ -182,23 +190,25 @@ def _rework(
 
         text = _("phase {n} is not complete after {times} reworks: {why}")
         why_not = "; ".join(reasons)
-        outcomes.fail(office, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also)
+        outcomes.fail(
+            supervisor, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also
+        )
         return
     sets = {"reworks": task.reworks + 1}
     data: dict[str, Any] = {"reasons": list(reasons), "rework": task.reworks + 1}
     again = replace(task, reworks=task.reworks + 1)
     text = prompts.rework(reasons, task.phase)
-    office.commit(
+    supervisor.commit(
         *also,
         moves.move_task(task, Trigger.REWORK, sets=sets, data=data),
         moves.move_agent(agent, Trigger.REWORK, sets={"step": None}),
-        *office.going_on.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
+        *supervisor.going_on.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
     )
-    office.reconcile(task.id)
+    supervisor.reconcile(task.id)
 
 
 def passed(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     agent: AgentRow,
     also: list[Change],
@@ -207,13 +217,13 @@ def passed(
     """The phase is complete: a person looks at it."""
     phase = task.now_at
     assert phase is not None
-    now = office.clock.now()
+    now = supervisor.clock.now()
     workspace = Path(task.workspace or "")
-    round_ = len(office.records.rounds(task.id, task.phase or 0)) + 1
+    round_ = len(supervisor.records.rounds(task.id, task.phase or 0)) + 1
     try:
-        items = office.saving.keep_round(task, workspace, phase.deliverables, round_)
+        items = supervisor.saving.keep_round(task, workspace, phase.deliverables, round_)
     except AgentError as error:  # they changed while they were read, or are too many
-        _rework(office, task, agent, [str(error)], also)
+        _rework(supervisor, task, agent, [str(error)], also)
         return
     about = {"deliverables": items, "verification": verdict, "reworks": task.reworks}
     gate, add = moves.open_gate(
@@ -221,16 +231,16 @@ def passed(
         phase=task.phase, round=round_, text=phase.name, about=moves.as_json(about),
     )  # fmt: skip
     data = {"review": gate, "deliverables": len(items)}
-    office.commit(
+    supervisor.commit(
         *also,
         add,
         moves.move_task(task, Trigger.PHASE_COMPLETE, facts={"verified": True}, data=data),
         moves.move_agent(agent, Trigger.PHASE_COMPLETE, sets={"step": None}, data=data),
         moves.notice(task.id, "review", f"{task.title}: {phase.name}", now, gate),
-        *office.saving.reminders(task.id, gate, now),
+        *supervisor.saving.reminders(task.id, gate, now),
     )
-    office.saving.save(task.id, "phase")
-    office.reconcile(task.id)
+    supervisor.saving.save(task.id, "phase")
+    supervisor.reconcile(task.id)
 
 
 def _ended_ids(changes: list[Change]) -> frozenset[str]:

@@ -39,15 +39,15 @@ class Found:
     broken: Sequence[str] = ()
 
 
-def rows(office: Supervisor, task: str) -> list[sqlite3.Row]:
-    return list(office.records.store.all(NEWEST_FIRST, task))
+def rows(supervisor: Supervisor, task: str) -> list[sqlite3.Row]:
+    return list(supervisor.records.store.all(NEWEST_FIRST, task))
 
 
-def newest(office: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said: bool) -> Found:
+def newest(supervisor: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said: bool) -> Found:
     """The first of these that can be restored from; `is_said`: the broken ones, in the log."""
     broken: list[str] = []
     for row in of:
-        content = checkpoints.read(office.saving.data / row["path"], row["sha256"])
+        content = checkpoints.read(supervisor.saving.data / row["path"], row["sha256"])
         if not isinstance(content, checkpoints.Broken):
             return Found(row, content, broken)
         broken.append(row["id"])
@@ -58,29 +58,29 @@ def newest(office: Supervisor, task: str, of: Sequence[sqlite3.Row], *, is_said:
     return Found(broken=broken)
 
 
-def look_at(office: Supervisor, id: str) -> None:
+def look_at(supervisor: Supervisor, id: str) -> None:
     """At a start: what is broken is said. A task of which nothing is whole gets a new one."""
-    found = newest(office, id, rows(office, id), is_said=True)
+    found = newest(supervisor, id, rows(supervisor, id), is_said=True)
     if found.row is None and found.broken:
         text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
         logger.error(text, id, extra={"task": id})
-        office.saving.save(id, "recovered")
+        supervisor.saving.save(id, "recovered")
 
 
-async def look_at_rest(office: Supervisor) -> None:
+async def look_at_rest(supervisor: Supervisor) -> None:
     """Those that wait may be very many: one after the other, while there is nothing else to do."""
-    for row in office.records.store.all(AT_REST, TaskState.IN_PROGRESS, AgentState.RUNNING):
+    for row in supervisor.records.store.all(AT_REST, TaskState.IN_PROGRESS, AgentState.RUNNING):
         await asyncio.sleep(0)
         try:
-            look_at(office, row["id"])
+            look_at(supervisor, row["id"])
         except (UserError, OSError) as error:  # told to people by whoever cannot do without
             logger.warning("task %s: its checkpoints cannot be read: %s", row["id"], error)
 
 
-def restored(office: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
+def restored(supervisor: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
     """For the journal: what a task that nothing runs of any more goes on from. Without any
     checkpoint people are told what that means."""
-    found = newest(office, task, rows(office, task), is_said=False)
+    found = newest(supervisor, task, rows(supervisor, task), is_said=False)
     told: dict[str, object] = {"broken": list(found.broken)} if found.broken else {}
     if found.row is not None:
         return {"checkpoint": found.row["id"], **told}, []
@@ -95,5 +95,5 @@ def restored(office: Supervisor, task: str) -> tuple[dict[str, object], list[Cha
             " agent had not written into them"
         )
     logger.warning("task %s: cold start: %s", task, lost, extra={"task": task})
-    notice = moves.notice(task, "trouble", lost, office.clock.now())
+    notice = moves.notice(task, "trouble", lost, supervisor.clock.now())
     return {"checkpoint": None, "lost": lost, **told}, [notice]

@@ -20,22 +20,22 @@ LOOK_AGAIN_S = 0.1
 logger = logging.getLogger("segue.work.phases")
 
 
-def save(office: Supervisor) -> None:
+def save(supervisor: Supervisor) -> None:
     """A checkpoint of everything that is at work, if anything can be kept."""
-    if office.is_away:
+    if supervisor.is_away:
         logger.warning("nothing can be kept: it ends without checkpoints")
         return
     try:
-        for id in office.records.at_work():
-            office.saving.save(id, KIND)
+        for id in supervisor.records.at_work():
+            supervisor.saving.save(id, KIND)
     except UserError as error:
         logger.error("it ends without checkpoints: %s", error)
 
 
-async def settle(office: Supervisor, within_s: float = WITHIN_S) -> None:
+async def settle(supervisor: Supervisor, within_s: float = WITHIN_S) -> None:
     """Whatever is being saved is saved, or broken off: a snapshot that takes long can be taken
     again, and a git that was killed leaves nothing behind."""
-    saving = office.saving
+    saving = supervisor.saving
     try:
         async with asyncio.timeout(within_s):
             await saving.settle()

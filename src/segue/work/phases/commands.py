@@ -1,5 +1,5 @@
-"""The desk: everything that people can ask of the server. The API, the page and the command line
-use the same.
+"""Commands: everything that people can ask of the server. The API, the page and the command line
+call the same methods.
 
 Each act is one transaction with all that follows from it; whoever is second gets a refusal that
 says what the state is and what is allowed in it.
@@ -39,9 +39,9 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
             self._not_allowed(task, "delete")
         self._commit(
             Remove("task", id, task.state, task.version, Trigger.DELETE),
-            *blocked_tasks.deleted(self.office.records, id, self.office.clock.now()),
+            *blocked_tasks.deleted(self.supervisor.records, id, self.supervisor.clock.now()),
         )
-        self.office.saving.delete(task)
+        self.supervisor.saving.delete(task)
 
     def cancel(self, id: str, reason: str | None = None) -> Json:
         """Out of the queue; or, once it has begun, ended and failed."""
@@ -49,7 +49,7 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
         if task.state is TaskState.PENDING:
             self._act(task, Trigger.CANCEL, sets={"submitted_at": None})
             return self.task(id)
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         why = _("cancelled") + (f": {reason}" if reason else "")
         sets: dict[str, Value] = {"error": why, "failed_at": stamp(now), "is_cancelled": 1}
         changes: list[Change] = [
@@ -58,10 +58,10 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
         changes.append(moves.move_agent(agent, Trigger.CANCEL, sets={"step": None}))
         changes += self._let_go(task)
         changes.append(moves.notice(id, "failed", why, now))
-        changes += blocked_tasks.failed(self.office.records, id, now)
+        changes += blocked_tasks.failed(self.supervisor.records, id, now)
         self._commit(*changes)
-        self.office.saving.save(id, "final")
-        self.office.reconcile(id)
+        self.supervisor.saving.save(id, "final")
+        self.supervisor.reconcile(id)
         return self.task(id)
 
     def pause(self, id: str) -> Json:
@@ -72,8 +72,8 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
         ):
             self._not_allowed(task, "pause")
         self._commit(moves.move_agent(agent, Trigger.PAUSE, sets={"is_by_person": 1}))
-        self.office.saving.save(id, "pause")
-        self.office.reconcile(id)
+        self.supervisor.saving.save(id, "pause")
+        self.supervisor.reconcile(id)
         return self.task(id)
 
     def resume(self, id: str) -> Json:
@@ -85,18 +85,18 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
             self._not_allowed(task, "resume")
         sets: dict[str, Value] = {"is_by_person": 0, "kind": None, "resets_at": None}
         changes: list[Change] = [moves.move_agent(agent, Trigger.RESUME, sets=sets)]
-        park = self.office.records.park_of(id)
+        park = self.supervisor.records.park_of(id)
         if park is not None and park.kind == CONTEXT:
-            changes += parking.resumed(self.office, task, agent, park)
-        elif not self.office.records.open_runs(id):
-            changes += self.office.going_on.on(task, agent, self.office.resume_text)
+            changes += parking.resumed(self.supervisor, task, agent, park)
+        elif not self.supervisor.records.open_runs(id):
+            changes += self.supervisor.going_on.on(task, agent, self.supervisor.resume_text)
         if park is not None:  # the person takes the limit to be over: this task tries it first
             changes += [
-                *parking.ended_by_hand(self.office, id),
-                *self.office.accounts.woken(park.account),
+                *parking.ended_by_hand(self.supervisor, id),
+                *self.supervisor.accounts.woken(park.account),
             ]
         self._commit(*changes)
-        self.office.reconcile(id)
+        self.supervisor.reconcile(id)
         return self.task(id)
 
     def archive(self, id: str) -> Json:
@@ -115,5 +115,5 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
             text = _("`slots` can be changed, to 1-{most}").format(most=SLOTS_MAX)
             raise Refused(422, "bad_value", text, {"field": "slots"})
         self._commit(Put("settings", {"key": "slots", "value": str(slots)}))
-        self.office.kick()
+        self.supervisor.kick()
         return self.settings()

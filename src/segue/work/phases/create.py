@@ -39,29 +39,32 @@ class Making(Acting):
         changes: list[Change] = [add, Add("agent", id, AgentState.IDLE, {}, Trigger.OPEN)]
         if given.submit:
             self._check_complete(given.title, given.type, given.description)
-            now = self.office.clock.now()
+            now = self.supervisor.clock.now()
             changes.append(
                 Move("task", id, TaskState.DRAFT, TaskState.PENDING, Trigger.SUBMIT,
                      {"submitted_at": stamp(now)}, 1)
             )  # fmt: skip
-            changes += blocked_tasks.submitted(self.office.records, id, given.depends_on, now)
+            changes += blocked_tasks.submitted(self.supervisor.records, id, given.depends_on, now)
         self._commit(*changes)
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(id)
 
     def submit(self, id: str) -> Json:
         task, _agent = self._both(id)
         self._commit(*self._submitted(task))
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(id)
 
     def _submitted(self, task: PhaseTaskRow) -> list[Change]:
         facts = {"title": task.title, "type": task.type, "description": task.description.strip()}
         if task.state is TaskState.DRAFT:
             self._check_complete(task.title, task.type, task.description)
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         move = self._move(task, Trigger.SUBMIT, facts=facts, sets={"submitted_at": stamp(now)})
-        return [move, *blocked_tasks.submitted(self.office.records, task.id, task.depends_on, now)]
+        return [
+            move,
+            *blocked_tasks.submitted(self.supervisor.records, task.id, task.depends_on, now),
+        ]
 
     @staticmethod
     def _check_complete(title: str, type: str, description: str) -> None:
@@ -88,7 +91,7 @@ class Making(Acting):
             facts = {"field": "agent", "hint": error.problem.hint}
             raise Refused(422, "unknown_agent", str(error), facts) from error
         for id in given.depends_on:
-            if self.office.records.task(id) is None:
+            if self.supervisor.records.task(id) is None:
                 text = _("there is no task {id} to depend on").format(id=id)
                 raise Refused(422, "unknown_task", text, {"field": "dependsOn"})
         assert type_ is not None
@@ -130,7 +133,7 @@ class Making(Acting):
         }
         self._check_circle(id, changes.get("depends_on", ()))
         self._commit(Note("task", id, self._values(NewTask(**{**known, **changes}))))
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(id)
 
     def _check_circle(self, id: str, wanted: Sequence[str]) -> None:
@@ -142,6 +145,6 @@ class Making(Acting):
                 text = _("the task would wait for itself")
                 raise Refused(422, "circular", text, {"field": "dependsOn"})
             if other not in seen:
-                tries = self.office.records.tries(other)
+                tries = self.supervisor.records.tries(other)
                 todo += [next for found in tries for next in (found.id, *found.depends_on)]
             seen.add(other)

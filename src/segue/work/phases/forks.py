@@ -40,12 +40,12 @@ def source(resume_id: str | None) -> str | None:
 
 
 def begin(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, text: str, nonce: str
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, text: str, nonce: str
 ) -> list[Change]:
     """The first run of a task, forked or not."""
     if task.forked_from is None:
-        return office.going_on.begin(task, agent, text, nonce)
-    profile = office.going_on.worker(task)
+        return supervisor.going_on.begin(task, agent, text, nonce)
+    profile = supervisor.going_on.worker(task)
     _id, add = moves.add_run(
         task,
         agent,

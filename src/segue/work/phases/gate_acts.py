@@ -25,7 +25,7 @@ VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
 class GateActs(Acting):
     def approve(self, review: str, comment: str | None = None) -> Json:
         gate, task, agent = self._gate(review, "review")
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         facts = {"phase": task.phase, "phases_total": len(task.phases)}
         kept = self._kept(gate, comment) if comment else comment
         settled = moves.settle_gate(gate, Trigger.APPROVE, now, answer=kept)
@@ -33,8 +33,8 @@ class GateActs(Acting):
         if task.phase is not None and task.phase < len(task.phases):
             following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
             sets: dict[str, Value] = {"phase": following.phase, "reworks": 0, "reminders": 0}
-            profile = self.office.going_on.worker(task)
-            before = self.office.records.last_work(task.id)
+            profile = self.supervisor.going_on.worker(task)
+            before = self.supervisor.records.last_work(task.id)
             nonce = outcomes.shown_nonce(profile, before.nonce if before else moves.new_nonce())
             text = prompts.phase(following, nonce, has_tools=profile.has_tools)
             self._commit(
@@ -44,13 +44,13 @@ class GateActs(Acting):
                     agent, Trigger.APPROVE, facts=facts, sets=progress.AFRESH, data=data
                 ),
                 *(
-                    parking.handed_back(self.office, following, agent)
-                    or self.office.going_on.tell(following, agent, text, "prompt")
+                    parking.handed_back(self.supervisor, following, agent)
+                    or self.supervisor.going_on.tell(following, agent, text, "prompt")
                 ),
             )
         else:
             self._complete(task, agent, settled, facts)
-        self.office.reconcile(task.id)
+        self.supervisor.reconcile(task.id)
         return self.review(review)
 
     def _complete(
@@ -61,10 +61,10 @@ class GateActs(Acting):
         facts: Mapping[str, object],
     ) -> None:
         """The last phase is approved."""
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         runs = [
             moves.end_run(run, RunState.COMPLETED, Trigger.COMPLETE)
-            for run in self.office.records.open_runs(task.id)
+            for run in self.supervisor.records.open_runs(task.id)
             if run.state is RunState.RUNNING
         ]
         self._commit(
@@ -75,8 +75,8 @@ class GateActs(Acting):
             moves.no_timer("save", task.id),
             moves.notice(task.id, "completed", task.title, now),
         )
-        self.office.saving.save(task.id, "final")
-        self.office.kick()  # those that depend on it may begin
+        self.supervisor.saving.save(task.id, "final")
+        self.supervisor.kick()  # those that depend on it may begin
 
     def request_changes(
         self, review: str, feedback: str, comments: Sequence[Mapping[str, Any]] = ()
@@ -87,8 +87,8 @@ class GateActs(Acting):
             raise Refused(422, "no_feedback", text, {"field": "feedback"})
         kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
         about = moves.as_json({**gate.about, "comments": kept})
-        now = self.office.clock.now()
-        text = self.office.saving.veil.hidden(task.id, prompts.changes(feedback, comments))
+        now = self.supervisor.clock.now()
+        text = self.supervisor.saving.veil.hidden(task.id, prompts.changes(feedback, comments))
         said = self._kept(gate, feedback)
         again = replace(task, reworks=0, reminders=0)
         self._commit(
@@ -101,9 +101,9 @@ class GateActs(Acting):
                 data={"review": gate.id, "comments": len(comments)},
             ),
             moves.move_agent(agent, Trigger.REQUEST_CHANGES, data={"review": gate.id}),
-            *self.office.going_on.tell(again, agent, text, "feedback"),
+            *self.supervisor.going_on.tell(again, agent, text, "feedback"),
         )
-        self.office.reconcile(task.id)
+        self.supervisor.reconcile(task.id)
         return self.review(review)
 
     def answer(self, question: str, answer: str, *, own_words: bool = False) -> Json:
@@ -111,11 +111,11 @@ class GateActs(Acting):
         gate = self._pending(question, "question")
         chosen = self._checked(gate, answer.strip(), own_words)
         if gate.task is None:
-            if not budget.answered(self.office, gate, chosen, self._kept_too(())):
+            if not budget.answered(self.supervisor, gate, chosen, self._kept_too(())):
                 self._settled(gate)
             return self.question(gate.id)
         task, _agent = self._both(gate.task)
-        if not timers.answer(self.office, task, gate, chosen, [], self._kept_too(())):
+        if not timers.answer(self.supervisor, task, gate, chosen, [], self._kept_too(())):
             self._settled(gate)
         return self.question(gate.id)
 
@@ -125,7 +125,7 @@ class GateActs(Acting):
             raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
         if not gate.options or answer in gate.options:
             return answer
-        veil = self.office.saving.veil
+        veil = self.supervisor.saving.veil
         shown = {veil.text(gate.task or "", option): option for option in gate.options}
         if answer in shown:
             return shown[answer]
@@ -155,7 +155,7 @@ class GateActs(Acting):
             raise Refused(422, "bad_value", text, {"field": "value"})
         if gate.category == "file":
             value = self._path(task, value)
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         name = variable(gate.name)
         secret = Put(
             "secrets",
@@ -164,13 +164,13 @@ class GateActs(Acting):
         self._go_on_after(
             gate, task, agent, Trigger.PROVIDE, prompts.provided(gate.name, name), [secret]
         )
-        self.office.saving.veil.renew()
+        self.supervisor.saving.veil.renew()
         return self.dependency(gate.id)
 
     def _path(self, task: PhaseTaskRow, value: str) -> str:
         """A file that is there: by its whole path, from the task's folder or from the project's,
         which the agent does not work in. What was sent is not repeated: it may be a secret."""
-        project = self.office.jobs.project.root
+        project = self.supervisor.jobs.project.root
         try:
             given = Path(value).expanduser()
             if (Path(task.workspace or "") / given).exists():
@@ -186,7 +186,7 @@ class GateActs(Acting):
         """It goes on without it."""
         gate, task, agent = self._gate(dependency, "dependency")
         text = prompts.rejected(gate.name, reason.strip())
-        text = self.office.saving.veil.hidden(task.id, text)
+        text = self.supervisor.saving.veil.hidden(task.id, text)
         kept = self._kept(gate, reason)
         self._go_on_after(gate, task, agent, Trigger.REJECT, text, [], kept)
         return self.dependency(gate.id)
@@ -204,31 +204,31 @@ class GateActs(Acting):
         """What comes by the environment needs a new start, also of an agent that lives."""
         ended = [
             moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
-            for run in self.office.records.open_runs(task.id)
+            for run in self.supervisor.records.open_runs(task.id)
             if run.role == "work"
         ]
         told, besides = {"type": "prompt", "text": text}, {run.id for run in ended}
         self._commit(
             *also,
             *ended,
-            *moves.settle_gate(gate, cause, self.office.clock.now(), answer=reason),
-            *asking.after(self.office, task, agent, gate, cause, told, besides),
+            *moves.settle_gate(gate, cause, self.supervisor.clock.now(), answer=reason),
+            *asking.after(self.supervisor, task, agent, gate, cause, told, besides),
         )
-        asking.save(self.office, gate)
-        self.office.reconcile(task.id)
+        asking.save(self.supervisor, gate)
+        self.supervisor.reconcile(task.id)
 
     # Inside
 
     def _kept(self, gate: GateRow, text: str) -> str:
         """What a person said, as it is stored: without what was provided in confidence."""
-        return self.office.saving.veil.text(gate.task_id, text)
+        return self.supervisor.saving.veil.text(gate.task_id, text)
 
     def _gate(self, id: str, kind: str) -> tuple[GateRow, PhaseTaskRow, AgentRow]:
         gate = self._pending(id, kind)
         return gate, *self._both(gate.task_id)
 
     def _pending(self, id: str, kind: str) -> GateRow:
-        gate = self.office.records.gate(id)
+        gate = self.supervisor.records.gate(id)
         if gate is None or gate.kind != kind:
             text = _("there is no {kind} {id}").format(kind=kind, id=id)
             raise Refused(404, f"unknown_{kind}", text)

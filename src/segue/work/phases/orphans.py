@@ -22,16 +22,16 @@ KNOWN = (
 logger = logging.getLogger("segue.work.phases")
 
 
-def tell(office: Supervisor) -> None:
+def tell(supervisor: Supervisor) -> None:
     """At the start, in the log and on standard error. A checkpoint names neither title nor
     description: such a task cannot go on by itself."""
-    folder = office.saving.data / WORKSPACES
+    folder = supervisor.saving.data / WORKSPACES
     found: list[str] = []
     with suppress(FileNotFoundError):
         found = sorted(path.name for path in folder.iterdir() if path.is_dir())
     if not found:
         return
-    known = {row["id"] for row in office.records.store.all(KNOWN)}
+    known = {row["id"] for row in supervisor.records.store.all(KNOWN)}
     lost = [name for name in found if name not in known]
     if not lost:
         return

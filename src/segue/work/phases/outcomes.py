@@ -65,28 +65,28 @@ PROVEN = (Claimed, Completed, NeedsPerson)  # its account is open
 # Beginning
 
 
-def assigned(office: Supervisor, task: PhaseTaskRow) -> bool:
+def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     """A slot is free: the task's workspace is made, its agent starts with the first phase."""
-    agent = office.records.agent(task.id)
+    agent = supervisor.records.agent(task.id)
     if agent is None:
         return False
-    now = office.clock.now()
+    now = supervisor.clock.now()
     phase = (task.phase or 1) if task.phases else None  # a fork begins where it was cut
     started: dict[str, Value] = {
         "phase": phase,
         "started_at": stamp(now),
-        "workspace": task.workspace or str(office.saving.workspace(task.id)),
+        "workspace": task.workspace or str(supervisor.saving.workspace(task.id)),
     }
     facts = {"slot_is_free": True, "waits_for": []}
     move = moves.move_task(task, Trigger.ASSIGN, facts=facts, sets=started, data={"phase": phase})
     try:
-        profile = office.going_on.stand_in(task.agent)
+        profile = supervisor.going_on.stand_in(task.agent)
         if profile.needs_command and fenced_command(task.description) is None:
             text = _("{agent} runs the task's own command, and the description has none")
             hint = _("write it into a fenced sh block, or choose another agent")
             raise UserError("no_command", f"{text.format(agent=task.agent)}; {hint}")
     except UserError as error:
-        return _fails_at_once(office, task, str(error))
+        return _fails_at_once(supervisor, task, str(error))
     mine: dict[str, Value] = {
         "conversation": moves.new_conversation(),
         "account": profile.account,
@@ -95,15 +95,15 @@ def assigned(office: Supervisor, task: PhaseTaskRow) -> bool:
     nonce = moves.new_nonce()
     begun = replace(task, phase=phase)
     text = prompts.phase(begun, shown_nonce(profile, nonce), has_tools=profile.has_tools)
-    is_ours = office.commit(
+    is_ours = supervisor.commit(
         move,
         moves.move_agent(agent, Trigger.ASSIGN, sets=mine),
         *forks.begin(
-            office, begun, replace(agent, conversation=str(mine["conversation"])), text, nonce
+            supervisor, begun, replace(agent, conversation=str(mine["conversation"])), text, nonce
         ),
         moves.timer("save", task.id, now + moves.SAVE_EVERY),
     )
-    office.reconcile(task.id)
+    supervisor.reconcile(task.id)
     return is_ours
 
 
@@ -112,89 +112,89 @@ def shown_nonce(profile: Profile, nonce: str) -> str | None:
     return None if profile.brand else nonce
 
 
-def _fails_at_once(office: Supervisor, task: PhaseTaskRow, error: str) -> bool:
-    agent = office.records.agent(task.id)
+def _fails_at_once(supervisor: Supervisor, task: PhaseTaskRow, error: str) -> bool:
+    agent = supervisor.records.agent(task.id)
     assert agent is not None
     facts = {"slot_is_free": True, "waits_for": []}
-    office.commit(
+    supervisor.commit(
         moves.move_task(task, Trigger.ASSIGN, facts=facts), moves.move_agent(agent, Trigger.ASSIGN)
     )
-    task, _agent = office.rows(task.id)
-    fail(office, task, error)
+    task, _agent = supervisor.rows(task.id)
+    fail(supervisor, task, error)
     return False
 
 
-def could_not_begin(office: Supervisor, task: PhaseTaskRow, run: RunRow, error: str) -> None:
-    office.commit(moves.end_run(run, RunState.FAILED, Trigger.FAIL, error=error))
-    office.canaries.ended(run.account, task.id)
-    task, _agent = office.rows(task.id)
-    fail(office, task, error)
+def could_not_begin(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow, error: str) -> None:
+    supervisor.commit(moves.end_run(run, RunState.FAILED, Trigger.FAIL, error=error))
+    supervisor.canaries.ended(run.account, task.id)
+    task, _agent = supervisor.rows(task.id)
+    fail(supervisor, task, error)
 
 
 # What a living process told
 
 
-def told(office: Supervisor, attempt: Attempt) -> None:
+def told(supervisor: Supervisor, attempt: Attempt) -> None:
     """An interactive agent told something that counts: acted on at once, it stands still."""
-    agent = office.records.agent(attempt.run.task)
-    if agent is None or agent.state != "running" or office.is_being_checked(attempt):
+    agent = supervisor.records.agent(attempt.run.task)
+    if agent is None or agent.state != "running" or supervisor.is_being_checked(attempt):
         return  # it told this before it stood still: it counts when it goes on
-    how = reported(attempt, office.words_of(attempt))
+    how = reported(attempt, supervisor.words_of(attempt))
     beside = passed_over(attempt, asking.NEEDS_MAX)
     attempt.acted_on()
     if how is None:
         return
     heard = Note("run", attempt.run.id, {"heard": attempt.heard})
     if isinstance(how, PROVEN):
-        office.works(attempt)
-    _act(office, attempt, how, [heard], beside)
-    office.reconcile(attempt.run.task)
+        supervisor.works(attempt)
+    _act(supervisor, attempt, how, [heard], beside)
+    supervisor.reconcile(attempt.run.task)
 
 
 # How a run ended
 
 
-def ended(office: Supervisor, attempt: Attempt, ended: Ended) -> None:
-    task, agent = office.rows(attempt.run.task)
+def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
+    task, agent = supervisor.rows(attempt.run.task)
     if attempt.run.role != "work":
-        if agent.state == "running" and was_cut_off(ended, office.keeper_deaths[task.id]):
-            cut_off(office, task, attempt.run, **used_by(office, attempt))
+        if agent.state == "running" and was_cut_off(ended, supervisor.keeper_deaths[task.id]):
+            cut_off(supervisor, task, attempt.run, **used_by(supervisor, attempt))
         else:
-            checking.ended(office, attempt, ended)
+            checking.ended(supervisor, attempt, ended)
         return
-    used = used_by(office, attempt)
+    used = used_by(supervisor, attempt)
     if agent.state != "running":  # it was paused, and ended or was killed meanwhile
-        office.judged(attempt, works=False)
-        office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
+        supervisor.judged(attempt, works=False)
+        supervisor.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
-    how = _by_exit_code(task, attempt, ended, office.outcome(attempt, ended))
+    how = _by_exit_code(task, attempt, ended, supervisor.outcome(attempt, ended))
     if not isinstance(how, Limited):
-        office.judged(attempt, works=isinstance(how, PROVEN))
+        supervisor.judged(attempt, works=isinstance(how, PROVEN))
     match how:
         case CutOff():
-            cut_off(office, task, attempt.run, **used)
+            cut_off(supervisor, task, attempt.run, **used)
         case Completed() | Failed() | ConversationLost() if attempt.run.purpose == COMPACT:
-            parking.compacted(office, attempt, used, is_well=isinstance(how, Completed))
+            parking.compacted(supervisor, attempt, used, is_well=isinstance(how, Completed))
         case ConversationLost():
-            office.commit(
+            supervisor.commit(
                 moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used),
-                *parking.afresh(office, task, agent, attempt.profile),
+                *parking.afresh(supervisor, task, agent, attempt.profile),
             )
         case Claimed() | NeedsPerson() | Limited() | Failed(is_reported=True):
             to, cause = ENDS[type(how)]
             end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
-            _act(office, attempt, how, [end], passed_over(attempt, asking.NEEDS_MAX))
+            _act(supervisor, attempt, how, [end], passed_over(attempt, asking.NEEDS_MAX))
         case _:
-            _without_a_word(office, attempt, ended, how, used)
+            _without_a_word(supervisor, attempt, ended, how, used)
 
 
-def used_by(office: Supervisor, attempt: Attempt) -> dict[str, Value]:
+def used_by(supervisor: Supervisor, attempt: Attempt) -> dict[str, Value]:
     """What this run used; of a program that counts over its conversation, what it used more."""
     used, run = attempt.used, attempt.run
     if used is None:
         return {}
     if attempt.profile.counts_conversation and run.resume_id is not None:
-        used = share_of(used, office.records.usage_before(run))
+        used = share_of(used, supervisor.records.usage_before(run))
     return {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
@@ -220,7 +220,7 @@ def _last_line(attempt: Attempt) -> str:
 
 
 def _act(
-    office: Supervisor,
+    supervisor: Supervisor,
     attempt: Attempt,
     how: Outcome,
     also: list[Change],
@@ -228,41 +228,43 @@ def _act(
 ) -> None:
     """What counts most is acted on. What people are needed for follows one after the other;
     anything else beside it is told to them."""
-    task, agent = office.rows(attempt.run.task)
+    task, agent = supervisor.rows(attempt.run.task)
     for report in beside:
-        protocol_faults.passed_over(office, attempt, report)
+        protocol_faults.passed_over(supervisor, attempt, report)
     match how:
         case Limited(limit):
-            parking.limited(office, attempt, limit, also)
+            parking.limited(supervisor, attempt, limit, also)
         case Failed(reason):
-            fail(office, task, reason, also)
+            fail(supervisor, task, reason, also)
         case Claimed(PhaseDone()):
-            checking.begin(office, task, agent, also)
+            checking.begin(supervisor, task, agent, also)
         case Claimed():
-            complete(office, task, agent, also)
+            complete(supervisor, task, agent, also)
         case NeedsPerson(needs):
-            asking.put(office, task, agent, needs[: asking.NEEDS_MAX], also, attempt.permission)
+            asking.put(supervisor, task, agent, needs[: asking.NEEDS_MAX], also, attempt.permission)
 
 
-def complete(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]) -> None:
+def complete(
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]
+) -> None:
     """A task without phases is done."""
-    now = office.clock.now()
+    now = supervisor.clock.now()
     none = {"phases_total": 0}
-    office.commit(
+    supervisor.commit(
         *also,
         moves.move_task(task, Trigger.PHASE_COMPLETE, sets={"completed_at": stamp(now)}),
         moves.move_agent(agent, Trigger.PHASE_COMPLETE, facts=none, sets={"step": None}),
         moves.no_timer("save", task.id),
         moves.notice(task.id, "completed", task.title, now),
     )
-    office.saving.save(task.id, "final")
+    supervisor.saving.save(task.id, "final")
 
 
 def fail(
-    office: Supervisor, task: PhaseTaskRow, error: str, also: list[Change] | None = None
+    supervisor: Supervisor, task: PhaseTaskRow, error: str, also: list[Change] | None = None
 ) -> None:
-    _task, agent = office.rows(task.id)
-    now = office.clock.now()
+    _task, agent = supervisor.rows(task.id)
+    now = supervisor.clock.now()
     changes: list[Change] = [*(also or [])]
     changes.append(
         moves.move_task(task, Trigger.FAIL, sets={"error": error, "failed_at": stamp(now)},
@@ -273,21 +275,21 @@ def fail(
     done = {change.id for change in changes if isinstance(change, Move)}
     changes += [
         moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
-        for run in office.records.open_runs(task.id)
+        for run in supervisor.records.open_runs(task.id)
         if run.id not in done
     ]
     changes += [moves.no_timer("save", task.id), moves.notice(task.id, "failed", error, now)]
-    changes += blocked_tasks.failed(office.records, task.id, now)
-    office.commit(*changes)
-    office.saving.save(task.id, "final")
-    office.reconcile(task.id)
+    changes += blocked_tasks.failed(supervisor.records, task.id, now)
+    supervisor.commit(*changes)
+    supervisor.saving.save(task.id, "final")
+    supervisor.reconcile(task.id)
 
 
 # Ends that say nothing
 
 
 def _without_a_word(
-    office: Supervisor, attempt: Attempt, ended: Ended, how: Outcome, used: dict[str, Value]
+    supervisor: Supervisor, attempt: Attempt, ended: Ended, how: Outcome, used: dict[str, Value]
 ) -> None:
     reason = protocol_faults.why_nothing(attempt) or _("it ended without reporting")
     match how:
@@ -297,21 +299,21 @@ def _without_a_word(
             reason = told
         case Failed(told) if ended.code != 0 or attempt.has_last_word:
             reason = told
-    office.commit(
+    supervisor.commit(
         moves.end_run(
             attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=ended.code, error=reason, **used
         )
     )
-    _again_or_fail(office, attempt, reason)
+    _again_or_fail(supervisor, attempt, reason)
 
 
-def _again_or_fail(office: Supervisor, attempt: Attempt, reason: str) -> None:
+def _again_or_fail(supervisor: Supervisor, attempt: Attempt, reason: str) -> None:
     """It is reminded once of how to report; then the task has failed."""
-    task, agent = office.rows(attempt.run.task)
+    task, agent = supervisor.rows(attempt.run.task)
     last = _last_line(attempt)
     if task.reminders >= REMINDERS_MAX:
         is_said = not last or bool(attempt.unsigned)  # its last words are in the reason
-        fail(office, task, reason if is_said else f"{reason}: {last}")
+        fail(supervisor, task, reason if is_said else f"{reason}: {last}")
         return
     profile = attempt.profile
     nonce = shown_nonce(profile, attempt.run.nonce)
@@ -319,59 +321,61 @@ def _again_or_fail(office: Supervisor, attempt: Attempt, reason: str) -> None:
     text = prompts.reminder(reason, phase, nonce, has_tools=profile.has_tools)
     if isinstance(attempt.ended_for, TooSilent):  # it did not end by itself
         text = f"{interrupted(CONTINUE)}\n\n{text}"
-    office.commit(
+    supervisor.commit(
         Note("task", task.id, {"reminders": task.reminders + 1}),
-        *office.going_on.again(task, agent, text),
+        *supervisor.going_on.again(task, agent, text),
     )
-    office.reconcile(task.id)
+    supervisor.reconcile(task.id)
 
 
 # After a death
 
 
-def never_started(office: Supervisor, task: PhaseTaskRow, run: RunRow) -> None:
+def never_started(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow) -> None:
     """It was meant and had not begun: it begins now, under another name."""
-    agent = office.records.agent(task.id)
+    agent = supervisor.records.agent(task.id)
     assert agent is not None
     again = moves.add_run(
         task, agent, run.prompt or "", nonce=run.nonce, name=run.agent, account=run.account,
         role=run.role, purpose=run.purpose, attempt=run.attempt, resume_id=run.resume_id,
-        resumes=office.records.run(run.resumes) if run.resumes else None,
+        resumes=supervisor.records.run(run.resumes) if run.resumes else None,
         conversation=run.conversation,
     )[1]  # fmt: skip
-    office.commit(moves.end_run(run, RunState.REVOKED, Trigger.REVOKE), again)
+    supervisor.commit(moves.end_run(run, RunState.REVOKED, Trigger.REVOKE), again)
 
 
-def cut_off(office: Supervisor, task: PhaseTaskRow, run: RunRow | None, **used: Value) -> None:
+def cut_off(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow | None, **used: Value) -> None:
     """Nothing of it runs any more: it goes on in its conversation."""
-    task, agent = office.rows(task.id)
+    task, agent = supervisor.rows(task.id)
     changes: list[Change] = []
     if run is not None:
         changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         if run.role != "work":
-            office.commit(*changes, checking.again(office, task, agent, run))
+            supervisor.commit(*changes, checking.again(supervisor, task, agent, run))
             return
     if task.state is TaskState.IN_PROGRESS and agent.state == "running":
-        data, told = checkpoint_integrity.restored(office, task.id)
+        data, told = checkpoint_integrity.restored(supervisor, task.id)
         changes += [moves.move_agent(agent, Trigger.RECOVER, data=data), *told]
-        changes += _taken_up(office, task, agent, run)
+        changes += _taken_up(supervisor, task, agent, run)
     if changes:
-        office.commit(*changes)
+        supervisor.commit(*changes)
 
 
 def _taken_up(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow | None
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow | None
 ) -> list[Change]:
     """Where it was: what it was about to be told, else the resume text; never told anything,
     from its beginning."""
-    profile = office.going_on.worker(task)
+    profile = supervisor.going_on.worker(task)
     has_prompt = run is not None and bool(run.prompt)
     is_unnamed = profile.brand is not None and agent.resume_id is None and not has_prompt
-    if office.records.last_work(task.id) is None or is_unnamed:  # there is nothing to go on with
+    if (
+        supervisor.records.last_work(task.id) is None or is_unnamed
+    ):  # there is nothing to go on with
         nonce = moves.new_nonce()
         text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
-        if office.records.last_work(task.id) is not None:
+        if supervisor.records.last_work(task.id) is not None:
             text = f"{interrupted(RESTART)}\n\n{text}"
-        return office.going_on.begin(task, agent, text, nonce)
-    text = run.prompt if run is not None and run.prompt else office.resume_text
-    return office.going_on.again(task, agent, f"{interrupted(CONTINUE)}\n\n{text}")
+        return supervisor.going_on.begin(task, agent, text, nonce)
+    text = run.prompt if run is not None and run.prompt else supervisor.resume_text
+    return supervisor.going_on.again(task, agent, f"{interrupted(CONTINUE)}\n\n{text}")

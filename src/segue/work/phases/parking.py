@@ -33,42 +33,42 @@ LIMIT_TOLD_AGAIN = timedelta(hours=1)
 LAST_NOTICE = "SELECT kind, created_at FROM notices WHERE task = ? ORDER BY id DESC LIMIT 1"
 
 
-def limited(office: Supervisor, attempt: Attempt, limit: LimitHit, also: list[Change]) -> None:
+def limited(supervisor: Supervisor, attempt: Attempt, limit: LimitHit, also: list[Change]) -> None:
     """A run is at a limit. `also`: how it ended."""
     from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
-    task, agent = office.rows(attempt.run.task)
+    task, agent = supervisor.rows(attempt.run.task)
     refusals = 0  # one that worked before this limit was not refused again: it hit a new one
     if not attempt.proof.works:
-        refusals = office.records.refusals(task.id, family(limit.kind))
-    before = Before(refusals, office.records.windows(task.id), attempt.run.purpose)
-    policy = limits.Policy(office.waits, office.leash.max_windows)
+        refusals = supervisor.records.refusals(task.id, family(limit.kind))
+    before = Before(refusals, supervisor.records.windows(task.id), attempt.run.purpose)
+    policy = limits.Policy(supervisor.waits, supervisor.leash.max_windows)
     jitter = random.random()  # noqa: S311 - it only spreads
-    now, name = office.clock.now(), attempt.run.agent
+    now, name = supervisor.clock.now(), attempt.run.agent
     verdict = limits.judge(limit, name, now, policy, before, jitter)
     if isinstance(verdict, Park) and verdict.holds_account:
-        office.canaries.parked(attempt.run.account)
+        supervisor.canaries.parked(attempt.run.account)
     else:
-        office.canaries.ended(attempt.run.account, task.id)
+        supervisor.canaries.ended(attempt.run.account, task.id)
     match verdict:
         case AskPerson(question):
-            asking.put(office, task, agent, [question], also)
+            asking.put(supervisor, task, agent, [question], also)
         case GiveUp(reason):
-            outcomes.fail(office, task, reason, also)
+            outcomes.fail(supervisor, task, reason, also)
         case Park() as park:
-            _park(office, attempt, park, refusals, also)
+            _park(supervisor, attempt, park, refusals, also)
 
 
 def _park(
-    office: Supervisor, attempt: Attempt, park: Park, refusals: int, also: list[Change]
+    supervisor: Supervisor, attempt: Attempt, park: Park, refusals: int, also: list[Change]
 ) -> None:
     run = attempt.run
-    task, agent = office.rows(run.task)
+    task, agent = supervisor.rows(run.task)
     if park.holds_account and run.role == "work":
-        lasts = park.wakes_at - office.clock.now()
-        other = fallback(attempt.profile, lasts, office.going_on.named, office.accounts)
+        lasts = park.wakes_at - supervisor.clock.now()
+        other = fallback(attempt.profile, lasts, supervisor.going_on.named, supervisor.accounts)
         if other is not None:
-            _hand_over(office, attempt, park, other, also)
+            _hand_over(supervisor, attempt, park, other, also)
             return
     paused: dict[str, Value] = {
         "kind": park.kind,
@@ -76,78 +76,80 @@ def _park(
         "is_by_person": 0,
     }
     data = {"kind": park.kind, "wakes_at": stamp(park.wakes_at)}
-    office.commit(
+    supervisor.commit(
         *also,
         moves.move_agent(agent, Trigger.LIMIT, sets=paused, data=data),
         moves.add_park(run, park, refusals),
-        *_told_of(office, task, park),
-        then=_account_parked(office, run, park),
+        *_told_of(supervisor, task, park),
+        then=_account_parked(supervisor, run, park),
     )
-    office.saving.save(task.id, LIMIT)
+    supervisor.saving.save(task.id, LIMIT)
 
 
-def _account_parked(office: Supervisor, run: RunRow, park: Park) -> Callable[[], Iterable[Change]]:
+def _account_parked(
+    supervisor: Supervisor, run: RunRow, park: Park
+) -> Callable[[], Iterable[Change]]:
     if not park.holds_account:
         return tuple
-    return lambda: office.accounts.parked(run.account, park.kind, park.wakes_at)
+    return lambda: supervisor.accounts.parked(run.account, park.kind, park.wakes_at)
 
 
-def _told_of(office: Supervisor, task: PhaseTaskRow, park: Park) -> list[Change]:
+def _told_of(supervisor: Supervisor, task: PhaseTaskRow, park: Park) -> list[Change]:
     """People hear of it; not again of one that comes back as soon as it was waited for."""
-    now = office.clock.now()
-    last = office.records.store.one(LAST_NOTICE, task.id)
+    now = supervisor.clock.now()
+    last = supervisor.records.store.one(LAST_NOTICE, task.id)
     if last and last["kind"] == LIMIT and now - instant(last["created_at"]) < LIMIT_TOLD_AGAIN:
         return []
     text = _("it waits for a limit ({why}) and resumes by itself at {time}")
-    said = text.format(why=park.text or park.kind, time=_clock(office, park.wakes_at))
+    said = text.format(why=park.text or park.kind, time=_clock(supervisor, park.wakes_at))
     return [moves.notice(task.id, LIMIT, said, now)]
 
 
-def _clock(office: Supervisor, at: datetime) -> str:
-    return f"{at.astimezone(office.tz):%Y-%m-%d %H:%M}"
+def _clock(supervisor: Supervisor, at: datetime) -> str:
+    return f"{at.astimezone(supervisor.tz):%Y-%m-%d %H:%M}"
 
 
 # Another agent, or another conversation
 
 
 def _hand_over(
-    office: Supervisor, attempt: Attempt, park: Park, other: Profile, also: list[Change]
+    supervisor: Supervisor, attempt: Attempt, park: Park, other: Profile, also: list[Change]
 ) -> None:
     """The other agent cannot know the conversation: it gets a summary of it."""
     run = attempt.run
-    task, agent = office.rows(run.task)
+    task, agent = supervisor.rows(run.task)
     ended = [one for one in also if isinstance(one, Move) and one.id == run.id]
     if not ended:  # it lives: its process ends, too
         also = [*also, moves.end_run(run, RunState.PARKED, Trigger.PARK)]
-    office.commit(
+    supervisor.commit(
         *also,
-        *afresh(office, task, agent, other),
-        then=_account_parked(office, run, park),
+        *afresh(supervisor, task, agent, other),
+        then=_account_parked(supervisor, run, park),
     )
-    office.reconcile(task.id)
+    supervisor.reconcile(task.id)
 
 
-def handed_back(office: Supervisor, task: PhaseTaskRow, agent: AgentRow) -> list[Change]:
+def handed_back(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow) -> list[Change]:
     """A phase begins, and another agent worked for the task's own, whose account is open again:
     that one continues. Nothing where it did the work itself, or cannot be had."""
-    own = office.going_on.named(task.agent)
-    now_own = office.going_on.stand_in(task.agent) if own is not None else None
-    if now_own is None or now_own.name == office.going_on.worker(task).name:
+    own = supervisor.going_on.named(task.agent)
+    now_own = supervisor.going_on.stand_in(task.agent) if own is not None else None
+    if now_own is None or now_own.name == supervisor.going_on.worker(task).name:
         return []
-    return [*_ended_runs(office, task.id), *afresh(office, task, agent, now_own)]
+    return [*_ended_runs(supervisor, task.id), *afresh(supervisor, task, agent, now_own)]
 
 
-def _ended_runs(office: Supervisor, task: str) -> list[Change]:
+def _ended_runs(supervisor: Supervisor, task: str) -> list[Change]:
     """A process that lives in the old conversation ends."""
     return [
         moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
-        for run in office.records.open_runs(task)
+        for run in supervisor.records.open_runs(task)
         if run.role == "work"
     ]
 
 
 def afresh(
-    office: Supervisor, task: PhaseTaskRow, agent: AgentRow, profile: Profile, purpose: str = ""
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, profile: Profile, purpose: str = ""
 ) -> list[Change]:
     """A new conversation of this agent, with what is known of the one before."""
     from segue.work.phases.outcomes import shown_nonce  # noqa: PLC0415 - they need each other
@@ -157,7 +159,7 @@ def afresh(
         task,
         shown_nonce(profile, nonce),
         has_tools=profile.has_tools,
-        before=what_is_known(office, task.id),
+        before=what_is_known(supervisor, task.id),
     )
     mine: dict[str, Value] = {
         "resume_id": None,
@@ -171,91 +173,97 @@ def afresh(
     return [Note("agent", task.id, mine), add]
 
 
-def what_is_known(office: Supervisor, task: str) -> str:
+def what_is_known(supervisor: Supervisor, task: str) -> str:
     """The end of what the last runs of a task said."""
     return said.what_is_known(
-        said.heard_before(office.jobs.files, run.id, run.nonce, profile).lines
-        for run in office.records.last_works(task, said.CHAIN_MAX)
-        if (profile := office.going_on.named(run.agent)) is not None
+        said.heard_before(supervisor.jobs.files, run.id, run.nonce, profile).lines
+        for run in supervisor.records.last_works(task, said.CHAIN_MAX)
+        if (profile := supervisor.going_on.named(run.agent)) is not None
     )
 
 
 # Waking
 
 
-def wake(office: Supervisor, park: ParkRow) -> None:
+def wake(supervisor: Supervisor, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
-    task, agent = office.rows(park.task)
+    task, agent = supervisor.rows(park.task)
     over = moves.end_park(park, Trigger.WAKE)
     if agent.state is not AgentState.PAUSED or agent.is_by_person:
-        office.commit(over)
+        supervisor.commit(over)
         return
-    office.commit(
+    supervisor.commit(
         over,
         moves.move_agent(agent, Trigger.WAKE, sets={"kind": None, "resets_at": None}),
-        *resumed(office, task, agent, park),
+        *resumed(supervisor, task, agent, park),
     )
-    office.reconcile(task.id)
+    supervisor.reconcile(task.id)
 
 
-def resumed(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, park: ParkRow) -> list[Change]:
+def resumed(
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, park: ParkRow
+) -> list[Change]:
     """How a task continues whose park is over."""
-    run = office.records.run(park.run) if park.run else None
+    run = supervisor.records.run(park.run) if park.run else None
     if park.kind == CONTEXT and run is not None and run.role == "work":
-        return _smaller(office, task, agent, run)
-    return office.going_on.tell(task, agent, office.resume_text, "prompt")
+        return _smaller(supervisor, task, agent, run)
+    return supervisor.going_on.tell(task, agent, supervisor.resume_text, "prompt")
 
 
-def _smaller(office: Supervisor, task: PhaseTaskRow, agent: AgentRow, full: RunRow) -> list[Change]:
+def _smaller(
+    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, full: RunRow
+) -> list[Change]:
     """Its context was full: what is tried with it. A process that lives cannot be compacted."""
-    profile = office.going_on.worker(task)
+    profile = supervisor.going_on.worker(task)
     compact = profile.brand.compact if profile.brand else None
-    before = office.records.run(full.resumes) if full.resumes else None
+    before = supervisor.records.run(full.resumes) if full.resumes else None
     purpose = limits.remedy(
         has_context=profile.kind not in ("shell", "script"),
         compact=compact,
         conversation=agent.resume_id,
         purposes=(full.purpose, before.purpose if before else ""),
     )
-    ended = _ended_runs(office, task.id)
+    ended = _ended_runs(supervisor, task.id)
     match purpose:
         case limits.COMPACT if compact is not None:
-            return [*ended, *office.going_on.again(task, agent, compact, COMPACT)]
+            return [*ended, *supervisor.going_on.again(task, agent, compact, COMPACT)]
         case limits.AFRESH:
-            return [*ended, *afresh(office, task, agent, profile, AFRESH)]
-    return office.going_on.tell(task, agent, office.resume_text, "prompt")
+            return [*ended, *afresh(supervisor, task, agent, profile, AFRESH)]
+    return supervisor.going_on.tell(task, agent, supervisor.resume_text, "prompt")
 
 
 def compacted(
-    office: Supervisor, attempt: Attempt, used: dict[str, Value], *, is_well: bool
+    supervisor: Supervisor, attempt: Attempt, used: dict[str, Value], *, is_well: bool
 ) -> None:
     """The compaction has ended: on in the conversation, or (it failed) in a new one."""
-    task, agent = office.rows(attempt.run.task)
+    task, agent = supervisor.rows(attempt.run.task)
     if is_well:
-        following = office.going_on.again(task, agent, office.resume_text)
+        following = supervisor.going_on.again(task, agent, supervisor.resume_text)
     else:
-        following = afresh(office, task, agent, attempt.profile, AFRESH)
-    office.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used), *following)
+        following = afresh(supervisor, task, agent, attempt.profile, AFRESH)
+    supervisor.commit(
+        moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used), *following
+    )
 
 
 # A person's hand, and the end of a limit
 
 
-def ended_by_hand(office: Supervisor, task: str) -> list[Change]:
+def ended_by_hand(supervisor: Supervisor, task: str) -> list[Change]:
     """Nothing of the task waits for a limit any more."""
-    park = office.records.park_of(task)
+    park = supervisor.records.park_of(task)
     return [moves.end_park(park, Trigger.CANCEL)] if park is not None else []
 
 
-def opened(office: Supervisor, account: str) -> None:
+def opened(supervisor: Supervisor, account: str) -> None:
     """The account of a canary is open, maybe before its time: those that wait for the same limit
     follow, one by one."""
-    now = office.clock.now()
+    now = supervisor.clock.now()
     early: list[Change] = [
         Note("park", park.id, {"wakes_at": stamp(now)})
-        for park in office.records.parks()
+        for park in supervisor.records.parks()
         if park.account == account and park.wakes_at > now and holds_account(park.kind)
     ]
     if early:
-        office.commit(*early)
-    office.kick()
+        supervisor.commit(*early)
+    supervisor.kick()

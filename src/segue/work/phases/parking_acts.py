@@ -27,21 +27,21 @@ class ParkingActs(Acting):
         is_at_work = agent.state is AgentState.RUNNING
         if task.state is not TaskState.IN_PROGRESS or not (is_limited or is_at_work):
             self._not_allowed(task, "park")
-        park = self.office.records.park_of(id)
+        park = self.supervisor.records.park_of(id)
         if is_limited and park is not None:
             self._commit(
                 Note("agent", id, {"resets_at": stamp(until)}),
                 Note("park", park.id, {"wakes_at": stamp(until)}),
             )
-            self.office.kick()
+            self.supervisor.kick()
             return self.task(id)
         self._commit(*self._parked(task, agent, until))
-        self.office.saving.save(id, "limit")
-        self.office.reconcile(id)
+        self.supervisor.saving.save(id, "limit")
+        self.supervisor.reconcile(id)
         return self.task(id)
 
     def _parked(self, task: PhaseTaskRow, agent: AgentRow, until: datetime) -> list[Change]:
-        runs = self.office.records.open_runs(task.id)
+        runs = self.supervisor.records.open_runs(task.id)
         if any(run.role != "work" or run.state is not RunState.RUNNING for run in runs):
             why = _("its agent does not work now: it is checked, or waits for its turn")
             self._not_allowed(task, "park", why)

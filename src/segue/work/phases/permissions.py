@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
 
 
-def asked(office: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> None:
+def asked(supervisor: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> None:
     brand = attempt.profile.brand
     if brand is None or brand.allow is None or brand.deny is None or attempt.reports:
         return
-    grants = _grants(office, attempt.run.task)
+    grants = _grants(supervisor, attempt.run.task)
     verdict = judge(wanted, attempt.profile.settings, grants, attempt.workspace)
     if verdict is Verdict.ASK and attempt.run.role == "work":
         attempt.permission = {
@@ -29,24 +29,24 @@ def asked(office: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> None
         }  # fmt: skip
         text = _("may it use {tool}: {what}").format(tool=wanted.tool, what=wanted.what)
         asked = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
-        attempt.report(asked, office.clock.now())
-        office.end(attempt)
+        attempt.report(asked, supervisor.clock.now())
+        supervisor.end(attempt)
         return
     if verdict is Verdict.ALLOW:
         answer = brand.allow(wanted)
     else:
         answer = brand.deny(wanted, _("the rules of this project do not allow it"))
     try:
-        office.engine.send(attempt.run.id, answer)
+        supervisor.engine.send(attempt.run.id, answer)
     except AgentError:  # it has ended meanwhile: its end tells more
         return
 
 
-def _grants(office: Supervisor, task: str) -> list[Grant]:
+def _grants(supervisor: Supervisor, task: str) -> list[Grant]:
     """What a person allowed this task before."""
     found = []
     sql = "SELECT * FROM gates WHERE task = ? AND category = ? AND state = 'answered'"
-    for row in office.records.store.all(sql, task, PERMISSION):
+    for row in supervisor.records.store.all(sql, task, PERMISSION):
         gate = gate_row(row)
         if gate.answer == ALLOW:
             found.append(Grant(gate.about["tool"], gate.about["input"]))

@@ -39,10 +39,13 @@ def heard(attempt: Attempt, event: StepDone | TodosListed) -> None:
     attempt.progress, attempt.is_further = event, True
 
 
-def keep(office: Supervisor, attempt: Attempt) -> None:
+def keep(supervisor: Supervisor, attempt: Attempt) -> None:
     """Noted while it works."""
     event, attempt.is_further = attempt.progress, False
-    task, agent = office.records.task(attempt.run.task), office.records.agent(attempt.run.task)
+    task, agent = (
+        supervisor.records.task(attempt.run.task),
+        supervisor.records.agent(attempt.run.task),
+    )
     if event is None or task is None or agent is None or attempt.run.role != "work":
         return
     if agent.state is not AgentState.RUNNING:
@@ -51,7 +54,7 @@ def keep(office: Supervisor, attempt: Attempt) -> None:
     before = {"step": agent.step, "steps_done": agent.steps_done, "steps_total": agent.steps_total}
     if sets != before:
         data = {"step": sets["step"], "done": sets["steps_done"], "total": sets["steps_total"]}
-        office.commit(moves.move_agent(agent, Trigger.STEP, sets=sets, data=data))
+        supervisor.commit(moves.move_agent(agent, Trigger.STEP, sets=sets, data=data))
 
 
 def _listed(event: TodosListed) -> dict[str, Value]:

@@ -33,7 +33,7 @@ TOLD = "SELECT 1 FROM notices WHERE task = ? AND kind = ? AND text = ?"
 logger = logging.getLogger("segue.work.phases")
 
 
-def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
+def noticed(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
     """Something of the protocol that cannot be used, or does not belong here. A marker without
     the nonce may be a file that the agent prints: it is only kept in mind for the case that the
     run ends without a word. An agent that does not end would wait for an answer."""
@@ -42,7 +42,7 @@ def noticed(office: Supervisor, attempt: Attempt, event: Event) -> None:
             attempt.unsigned.append(event)
         if not attempt.profile.takes_lines:
             return
-    _tell(office, attempt, _in_words(event))
+    _tell(supervisor, attempt, _in_words(event))
 
 
 def why_nothing(attempt: Attempt) -> str | None:
@@ -52,7 +52,7 @@ def why_nothing(attempt: Attempt) -> str | None:
     return "; ".join(sorted(attempt.faults)) or None
 
 
-def passed_over(office: Supervisor, attempt: Attempt, event: Event) -> None:
+def passed_over(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
     """It told this in one breath with something that counts more, and that leaves no room."""
     match event:
         case Asked(question):
@@ -64,10 +64,10 @@ def passed_over(office: Supervisor, attempt: Attempt, event: Event) -> None:
         case _:
             what = _("that it is complete")
     text = _("beside what counts more it also said, and that does not count: {what}")
-    _tell(office, attempt, text.format(what=what))
+    _tell(supervisor, attempt, text.format(what=what))
 
 
-def _tell(office: Supervisor, attempt: Attempt, text: str | None) -> None:
+def _tell(supervisor: Supervisor, attempt: Attempt, text: str | None) -> None:
     if attempt.run.role != "work" or text is None or text in attempt.faults:
         return
     if len(attempt.faults) > TOLD_MAX:
@@ -78,10 +78,10 @@ def _tell(office: Supervisor, attempt: Attempt, text: str | None) -> None:
         said = "task %s: run %s has more faults of this kind: they are not told any more"
         logger.warning(said, task, run, extra={"task": task})
         return
-    text = office.saving.veil.text(task, text)
+    text = supervisor.saving.veil.text(task, text)
     logger.warning("task %s: run %s: %s", task, run, text, extra={"task": task})
-    if office.records.store.one(TOLD, task, KIND, text) is None:  # heard again after a death
-        office.commit(moves.notice(task, KIND, text, office.clock.now()))
+    if supervisor.records.store.one(TOLD, task, KIND, text) is None:  # heard again after a death
+        supervisor.commit(moves.notice(task, KIND, text, supervisor.clock.now()))
 
 
 def _in_words(event: Event) -> str | None:

@@ -30,7 +30,7 @@ from segue.work.phases.types import Types
 
 @dataclass(slots=True)
 class Reading:
-    office: Supervisor
+    supervisor: Supervisor
     types: Types
     default_agent: str
     agent_names: Callable[[], list[str]]
@@ -63,7 +63,7 @@ class Reading:
         if query:
             where.append("instr(lower(t.title), lower(?)) > 0")
             values.append(query)
-        store = self.office.records.store
+        store = self.supervisor.records.store
         found = " AND ".join(where)
         counted = PHASE_TASKS_SHORT if type is not None or outcome is not None else "tasks t"
         count = store.one(f"SELECT count(*) FROM {counted} WHERE {found}", *values)  # noqa: S608
@@ -75,10 +75,10 @@ class Reading:
             (page - 1) * page_size,
         )
         ids = [row["id"] for row in rows]
-        usage, agents = self.office.records.usages(ids), self.office.records.agents(ids)
+        usage, agents = self.supervisor.records.usages(ids), self.supervisor.records.agents(ids)
         items = [
             self._shown(task, agents[task.id], usage.get(task.id))
-            for task in self.office.records.whole.of(phase_task_row, rows)
+            for task in self.supervisor.records.whole.of(phase_task_row, rows)
             if task.id in agents
         ]
         return shapes.page(items, count[0] if count else 0, page, page_size)
@@ -89,9 +89,9 @@ class Reading:
 
     def agent(self, id: str) -> Json:
         task, agent = self._both(id)
-        used = self.office.records.usage(id)
+        used = self.supervisor.records.usage(id)
         shown = shapes.agent(agent, task, used["inputTokens"] + used["outputTokens"])
-        if agent.state is AgentState.RUNNING and (waits := turns.in_words(self.office, id)):
+        if agent.state is AgentState.RUNNING and (waits := turns.in_words(self.supervisor, id)):
             shown["currentStep"] = waits
         return self._veiled(shown)
 
@@ -99,7 +99,7 @@ class Reading:
         task, _agent = self._both(id)
         items = []
         for n, phase in enumerate(task.phases, 1):
-            rounds = self.office.records.rounds(id, n)
+            rounds = self.supervisor.records.rounds(id, n)
             items.append(
                 {
                     "number": n,
@@ -118,8 +118,8 @@ class Reading:
         gate = self._again(id)
         if gate.kind != "review":
             raise Refused(404, "unknown_review", _("there is no review {id}").format(id=id))
-        shown = shapes.review(gate, self.office.records.task(gate.task_id))
-        shown["deliverables"] = self.office.saving.shown(gate, self.office.records)
+        shown = shapes.review(gate, self.supervisor.records.task(gate.task_id))
+        shown["deliverables"] = self.supervisor.saving.shown(gate, self.supervisor.records)
         return self._veiled(shown)
 
     def question(self, id: str) -> Json:
@@ -175,7 +175,7 @@ class Reading:
             lambda row: {
                 "id": row["id"], "taskId": row["task"], "kind": row["kind"],
                 "phase": row["phase"], "createdAt": row["created_at"],
-                "whole": self.office.saving.is_whole(row["path"], row["sha256"]),
+                "whole": self.supervisor.saving.is_whole(row["path"], row["sha256"]),
             },
             order="created_at DESC, rowid DESC",
         )  # fmt: skip
@@ -202,7 +202,7 @@ class Reading:
         *,
         order: str,
     ) -> Json:
-        store = self.office.records.store
+        store = self.supervisor.records.store
         count = store.one(f"SELECT count(*) FROM {table} WHERE {where}", *values)  # noqa: S608
         rows = store.all(
             f"SELECT * FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
@@ -210,7 +210,7 @@ class Reading:
             page_size,
             (page - 1) * page_size,
         )
-        items = self.office.records.whole.of(shape, rows)
+        items = self.supervisor.records.whole.of(shape, rows)
         return shapes.page(items, count[0] if count else 0, page, page_size)
 
     def inbox(
@@ -236,7 +236,7 @@ class Reading:
         if kind not in (None, "stuck"):
             return found
         held = [
-            one for one in blocked_tasks.every(self.office.records) if task in (None, one[0].id)
+            one for one in blocked_tasks.every(self.supervisor.records) if task in (None, one[0].id)
         ]
         first = max(0, (page - 1) * page_size - found["total"])
         left = page_size - len(found["items"])
@@ -252,7 +252,7 @@ class Reading:
                 "parkedUntil": shapes.text(view.parked_until),
                 "used": view.used,
             }
-            for name, view in sorted(self.office.accounts.view().items())
+            for name, view in sorted(self.supervisor.accounts.view().items())
         ]
         return {
             "accounts": items,
@@ -260,7 +260,7 @@ class Reading:
                 {"taskId": park.task, "account": park.account, "kind": park.kind,
                  "resetsAt": stamp(park.resets_at) if park.resets_at else None,
                  "wakesAt": stamp(park.wakes_at)}
-                for park in self.office.records.parks()
+                for park in self.supervisor.records.parks()
             ],
         }  # fmt: skip
 
@@ -268,93 +268,93 @@ class Reading:
         items = [
             {
                 "id": "local",
-                "slots": self.office.slots(),
-                "working": len(turns.taken(self.office)),
+                "slots": self.supervisor.slots(),
+                "working": len(turns.taken(self.supervisor)),
             }
         ]
         return shapes.page(list(items), 1, 1, 50)
 
     def settings(self) -> Json:
         return {
-            "slots": self.office.slots(),
+            "slots": self.supervisor.slots(),
             "defaultAgent": self.default_agent,
             "types": self.types.names(),
             "agents": self.agent_names(),
-            **self.office.records.settings(),
+            **self.supervisor.records.settings(),
         }
 
     def log(self, id: str, *, offset: int = 0, limit: int = 1_000_000) -> tuple[bytes, int]:
         """A piece of what the agents of a task printed, run after run; and how long it all is."""
         self._both(id)
         sql = "SELECT id, role FROM runs WHERE task = ? ORDER BY created_at, rowid"
-        rows = self.office.records.store.all(sql, id)
-        paths = [self.office.jobs.log(row["id"], row["role"]) for row in rows]
+        rows = self.supervisor.records.store.all(sql, id)
+        paths = [self.supervisor.jobs.log(row["id"], row["role"]) for row in rows]
         return _read_on(paths, offset, limit)
 
     def deliverables(self, id: str) -> Path:
         task, _agent = self._both(id)
-        return self.office.saving.zipped(task)
+        return self.supervisor.saving.zipped(task)
 
     # Events
 
     @property
     def last_seq(self) -> int:
-        row = self.office.records.store.one("SELECT max(seq) FROM journal")
+        row = self.supervisor.records.store.one("SELECT max(seq) FROM journal")
         return (row[0] or 0) if row else 0
 
     def events_after(self, seq: int, task: str | None = None, limit: int = 500) -> list[Json]:
         """What has happened since, in order; each with its number."""
-        rows = self.office.records.store.all(
+        rows = self.supervisor.records.store.all(
             "SELECT * FROM journal WHERE seq > ? AND (work = ? AND entity NOT IN ('work', 'park')"
             " OR entity = 'refusal') ORDER BY seq LIMIT ?",
             seq,
             SERVER,
             limit,
         )
-        found = map(self._veiled, self.office.records.whole.of(shapes.journal, rows))
+        found = map(self._veiled, self.supervisor.records.whole.of(shapes.journal, rows))
         return [event for event in found if task is None or event["taskId"] == task]
 
     def on_commit(self, listener: Callable[[], None]) -> None:
-        self.office.on_commit(listener)
+        self.supervisor.on_commit(listener)
 
     # Inside
 
     def _both(self, id: str) -> tuple[PhaseTaskRow, AgentRow]:
-        task, agent = self.office.records.task(id), self.office.records.agent(id)
+        task, agent = self.supervisor.records.task(id), self.supervisor.records.agent(id)
         if task is None or agent is None:
             raise Refused(404, "unknown_task", _("there is no task {id}").format(id=id))
         return task, agent
 
     def _again(self, id: str) -> GateRow:
-        gate = self.office.records.gate(id)
+        gate = self.supervisor.records.gate(id)
         if gate is None:
             raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
         return gate
 
     def _shown(self, task: PhaseTaskRow, agent: AgentRow, usage: Json | None = None) -> Json:
-        waits = self.office.records.unfinished(task.depends_on)
-        used = usage or self.office.records.usage(task.id)
+        waits = self.supervisor.records.unfinished(task.depends_on)
+        used = usage or self.supervisor.records.usage(task.id)
         missing = self._missing(task) if waits else []
         shown = shapes.task(task, agent, waits, used, blocked_tasks.acts(missing))
         if missing:
             shown["error"] = "; ".join(one.text for one in missing)
-        return self.office.saving.veil.shown(task.id, shown)
+        return self.supervisor.saving.veil.shown(task.id, shown)
 
     def _missing(self, task: PhaseTaskRow) -> list[blocked_tasks.Missing]:
         """What a task waits for in vain."""
         if task.state is not TaskState.PENDING:
             return []
-        return blocked_tasks.missing(task.depends_on, self.office.records.tries)
+        return blocked_tasks.missing(task.depends_on, self.supervisor.records.tries)
 
     def _stuck_shown(self, task: PhaseTaskRow, missing: Sequence[blocked_tasks.Missing]) -> Json:
         shown = self._veiled(shapes.stuck(task, missing))
-        veil = self.office.saving.veil
+        veil = self.supervisor.saving.veil
         shown["missing"] = [veil.shown(one["id"], one) for one in shown["missing"]]
         return shown
 
     def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
         """`is_named`: with its kind and the title of its task."""
-        task = self.office.records.task(gate.task) if gate.task else None
+        task = self.supervisor.records.task(gate.task) if gate.task else None
         shown = shapes.gate(gate, task)
         if is_named:
             title = task.title if task else gate.task or _("all tasks")
@@ -365,7 +365,7 @@ class Reading:
 
     def _veiled(self, shown: Json) -> Json:
         """Without what people provided in confidence."""
-        return self.office.saving.veil.shown(shown["taskId"] or "", shown)
+        return self.supervisor.saving.veil.shown(shown["taskId"] or "", shown)
 
 
 def _phase_status(task: PhaseTaskRow, n: int) -> str:

@@ -28,83 +28,83 @@ UNSAVED = (
 )
 
 
-def everything(office: Supervisor) -> None:
-    for id in office.records.at_work():
+def everything(supervisor: Supervisor) -> None:
+    for id in supervisor.records.at_work():
         try:
-            checkpoint_integrity.look_at(office, id)
+            checkpoint_integrity.look_at(supervisor, id)
         except Exception as error:  # noqa: BLE001 - it fails its own task
-            task_failure.about(office, id, error)
-    known = {run.id for run in office.records.open_runs()}
-    for claim in office.jobs.claims():
+            task_failure.about(supervisor, id, error)
+    known = {run.id for run in supervisor.records.open_runs()}
+    for claim in supervisor.jobs.claims():
         if claim not in known:
-            office.engine.end_unknown(claim)
-    for run in office.records.open_runs():
+            supervisor.engine.end_unknown(claim)
+    for run in supervisor.records.open_runs():
         try:
-            _run(office, run)
+            _run(supervisor, run)
         except Exception as error:  # noqa: BLE001 - it fails its own task
-            task_failure.about(office, run.task, error)
-    _adopt_canaries(office)
-    office.engine.sweep()
-    for id in office.records.at_work():
+            task_failure.about(supervisor, run.task, error)
+    _adopt_canaries(supervisor)
+    supervisor.engine.sweep()
+    for id in supervisor.records.at_work():
         try:
-            task = office.records.task(id)
-            if task is not None and not office.records.open_runs(id):
-                outcomes.cut_off(office, task, None)
+            task = supervisor.records.task(id)
+            if task is not None and not supervisor.records.open_runs(id):
+                outcomes.cut_off(supervisor, task, None)
         except Exception as error:  # noqa: BLE001 - it fails its own task
-            task_failure.about(office, id, error)
-        office.reconcile(id)
-    since = stamp(office.clock.now() - LATELY)
-    unsaved = [row["id"] for row in office.records.store.all(UNSAVED, since)]
+            task_failure.about(supervisor, id, error)
+        supervisor.reconcile(id)
+    since = stamp(supervisor.clock.now() - LATELY)
+    unsaved = [row["id"] for row in supervisor.records.store.all(UNSAVED, since)]
     for id in unsaved[:SAVED_AT_ONCE_MAX]:
-        office.saving.save(id, "recovered")
-    office.unsaved = unsaved[SAVED_AT_ONCE_MAX:]
+        supervisor.saving.save(id, "recovered")
+    supervisor.unsaved = unsaved[SAVED_AT_ONCE_MAX:]
 
 
-async def save_rest(office: Supervisor) -> None:
+async def save_rest(supervisor: Supervisor) -> None:
     """The others one after the other: meanwhile everybody is served."""
-    unsaved, office.unsaved = office.unsaved, []
+    unsaved, supervisor.unsaved = supervisor.unsaved, []
     for id in unsaved:
-        office.saving.save(id, "recovered")
-        await office.saving.saved(id)
+        supervisor.saving.save(id, "recovered")
+        await supervisor.saving.saved(id)
 
 
-def _run(office: Supervisor, run: RunRow) -> None:
-    task, agent = office.records.task(run.task), office.records.agent(run.task)
-    if task is not None and agent is not None and task.id not in office.set_aside:
-        _take_up(office, task, agent.state, run)
+def _run(supervisor: Supervisor, run: RunRow) -> None:
+    task, agent = supervisor.records.task(run.task), supervisor.records.agent(run.task)
+    if task is not None and agent is not None and task.id not in supervisor.set_aside:
+        _take_up(supervisor, task, agent.state, run)
 
 
-def _take_up(office: Supervisor, task: PhaseTaskRow, state: AgentState, run: RunRow) -> None:
+def _take_up(supervisor: Supervisor, task: PhaseTaskRow, state: AgentState, run: RunRow) -> None:
     try:
-        attempt, job = office.jobs.make(task, run, is_adopted=True)
+        attempt, job = supervisor.jobs.make(task, run, is_adopted=True)
     except (UserError, AgentError, OSError) as error:
         if storage.is_trouble(error):
             raise
-        outcomes.could_not_begin(office, task, run, str(error))
+        outcomes.could_not_begin(supervisor, task, run, str(error))
         return
     stays = state is not AgentState.RUNNING or run.prompt is not None
     is_known = run.state is RunState.RUNNING
-    match office.engine.recover(job, stays_paused=is_known):
+    match supervisor.engine.recover(job, stays_paused=is_known):
         case Alive():
-            attempt.is_paused = is_known and (stays or _stands_still(office, run))
-            office.attempts[run.id] = attempt
+            attempt.is_paused = is_known and (stays or _stands_still(supervisor, run))
+            supervisor.attempts[run.id] = attempt
         case NeverStarted():
-            outcomes.never_started(office, task, run)
+            outcomes.never_started(supervisor, task, run)
         case Gone():
-            outcomes.cut_off(office, task, run)
+            outcomes.cut_off(supervisor, task, run)
         case _:
-            office.attempts[run.id] = attempt  # its end comes through the inbox
+            supervisor.attempts[run.id] = attempt  # its end comes through the inbox
 
 
-def _stands_still(office: Supervisor, run: RunRow) -> bool:
+def _stands_still(supervisor: Supervisor, run: RunRow) -> bool:
     """It was about to go on, or has no slot yet: it goes on when it is its turn."""
-    seen = office.engine.look(run.id)
+    seen = supervisor.engine.look(run.id)
     return seen is not None and seen.stopped > 0
 
 
-def _adopt_canaries(office: Supervisor) -> None:
+def _adopt_canaries(supervisor: Supervisor) -> None:
     """Canaries that an earlier supervisor sent and that are still alive."""
-    for attempt in office.attempts.values():
+    for attempt in supervisor.attempts.values():
         account, task = attempt.run.account, attempt.run.task
-        if office.accounts.canary(account) == task:
-            office.canaries.adopt(account, task)
+        if supervisor.accounts.canary(account) == task:
+            supervisor.canaries.adopt(account, task)

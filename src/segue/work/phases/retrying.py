@@ -27,7 +27,7 @@ class Retrying(Making):
             self._not_allowed(task, "retry")
         new, changes = self._tried_again(task, is_submitted=submit)
         self._commit(*changes)
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(new)
 
     def go_without(self, id: str) -> Json:
@@ -42,7 +42,7 @@ class Retrying(Making):
             sets={"depends_on": moves.as_json(left)},
             data={"without": sorted(gone)},
         )
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(id)
 
     def fail(self, id: str) -> Json:
@@ -51,7 +51,7 @@ class Retrying(Making):
         found = self._in_vain(task, Trigger.FAIL)
         names = ", ".join(one.task.id if one.task else one.id for one in found)
         why = _("a person let it fail because it was stuck waiting for {ids}").format(ids=names)
-        now = self.office.clock.now()
+        now = self.supervisor.clock.now()
         self._commit(
             self._move(
                 task,
@@ -61,7 +61,7 @@ class Retrying(Making):
                 data={"error": why},
             ),
             moves.notice(id, "failed", why, now),
-            *blocked_tasks.failed(self.office.records, id, now),
+            *blocked_tasks.failed(self.supervisor.records, id, now),
         )
         return self.task(id)
 
@@ -86,11 +86,11 @@ class Retrying(Making):
                 new, changes = self._tried_again(one, is_submitted=True)
                 made[new] = changes
         self._commit(*(change for changes in made.values() for change in changes))
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(next(iter(made)))
 
     def _tried_again(self, task: PhaseTaskRow, *, is_submitted: bool) -> tuple[str, list[Change]]:
-        records, now = self.office.records, self.office.clock.now()
+        records, now = self.supervisor.records, self.supervisor.clock.now()
         standing = {id: records.task(id) or records.stands_for(id) for id in task.depends_on}
         depends_on = tuple(found.id for found in standing.values() if found is not None)
         given = NewTask(

@@ -23,13 +23,17 @@ from segue.work.phases.shapes import Json
 class GoingBack(Making):
     async def saved(self, id: str) -> None:
         """Whoever has seen a wait finds its checkpoint."""
-        await self.office.saving.saved(id)
+        await self.supervisor.saving.saved(id)
 
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         """A new task that goes on from a checkpoint of this one, in a workspace of its own."""
         task, _agent = self._both(id)
         row, content = self._checkpoint(id, checkpoint, "fork")
-        records, saving, now = self.office.records, self.office.saving, self.office.clock.now()
+        records, saving, now = (
+            self.supervisor.records,
+            self.supervisor.saving,
+            self.supervisor.clock.now(),
+        )
         given = NewTask(
             task.title, task.description, task.type, task.agent,
             [other for other in task.depends_on if records.task(other)], task.priority,
@@ -43,7 +47,9 @@ class GoingBack(Making):
         except UserError as error:
             raise _refused(error) from error
         begun = {"phase": content["agent"]["phase"], "workspace": str(folder)}
-        copied = forks.of(content["agent"]["resume_id"], self.office.going_on.profile(task.agent))
+        copied = forks.of(
+            content["agent"]["resume_id"], self.supervisor.going_on.profile(task.agent)
+        )
         data = {"forked_from": id, "checkpoint": row["id"]}
         self._commit(
             replace(add, row={**add.row, **begun}, data=data),
@@ -54,7 +60,7 @@ class GoingBack(Making):
             *(moves.notice(new, "trouble", trouble, now) for trouble in troubles),
         )  # fmt: skip
         saving.veil.renew()
-        self.office.kick()
+        self.supervisor.kick()
         return self.task(new)
 
     def rewind(self, id: str, checkpoint: str) -> Json:
@@ -69,7 +75,7 @@ class GoingBack(Making):
             self._not_allowed(task, "rewind")
         _row, content = self._checkpoint(id, checkpoint, "rewind")
         try:
-            files = self.office.saving.going_back(id, content)
+            files = self.supervisor.saving.going_back(id, content)
         except UserError as error:
             raise _refused(error) from error
         phase = content["agent"]["phase"]
@@ -78,8 +84,8 @@ class GoingBack(Making):
             "is_cancelled": 0,
         }  # fmt: skip
         back = replace(task, phase=phase, reworks=0, reminders=0)
-        profile = self.office.going_on.worker(task)
-        before = self.office.records.last_work(id)
+        profile = self.supervisor.going_on.worker(task)
+        before = self.supervisor.records.last_work(id)
         nonce = before.nonce if before else moves.new_nonce()
         shown = outcomes.shown_nonce(profile, nonce)
         text = prompts.rewound(back, shown, has_tools=profile.has_tools)
@@ -90,23 +96,23 @@ class GoingBack(Making):
             files,
             self._move(task, Trigger.REWIND, sets=sets, data={"checkpoint": checkpoint}),
             moves.move_agent(agent, Trigger.REWIND, sets=mine, data={"checkpoint": checkpoint}),
-            *self.office.going_on.again(back, replace(agent, resume_id=resume_id), text),
-            moves.timer("save", id, self.office.clock.now() + moves.SAVE_EVERY),
+            *self.supervisor.going_on.again(back, replace(agent, resume_id=resume_id), text),
+            moves.timer("save", id, self.supervisor.clock.now() + moves.SAVE_EVERY),
         )
-        self.office.reconcile(id)
+        self.supervisor.reconcile(id)
         return self.task(id)
 
     def _checkpoint(
         self, id: str, checkpoint: str | None, action: str
     ) -> tuple[sqlite3.Row, Mapping[str, Any]]:
         """The newest one that is whole, or the one that is named."""
-        rows = checkpoint_integrity.rows(self.office, id)
+        rows = checkpoint_integrity.rows(self.supervisor, id)
         if not rows:
             task, _agent = self._both(id)
             self._not_allowed(task, action, _("it has no checkpoint yet"))
         if checkpoint is not None:
             rows = [row for row in rows if row["id"] == checkpoint]
-        found = checkpoint_integrity.newest(self.office, id, rows, is_said=True)
+        found = checkpoint_integrity.newest(self.supervisor, id, rows, is_said=True)
         if found.row is not None and found.content is not None:
             return found.row, found.content
         text = _("no intact checkpoint {id}").format(id=checkpoint or "")

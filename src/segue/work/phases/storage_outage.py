@@ -24,42 +24,42 @@ STUMBLING = timedelta(minutes=1)
 logger = logging.getLogger("segue.work.phases")
 
 
-async def until_over(office: Supervisor, error: Exception) -> None:
-    office.is_away = True
-    _tell(office, error)
-    office.be_patient(False)
+async def until_over(supervisor: Supervisor, error: Exception) -> None:
+    supervisor.is_away = True
+    _tell(supervisor, error)
+    supervisor.be_patient(False)
     waits = waits_s()
-    while office.is_away and not office.is_stopping:
-        office.trouble = None
-        await office.engine.let_go()
-        office.attempts.clear()
-        office.canaries = Canaries(office.accounts)
-        office.not_before.clear()
-        await office.engine.next(next(waits))
-        if not office.is_stopping and office.can_write():
-            _take_up(office)
-    if not office.is_away:
+    while supervisor.is_away and not supervisor.is_stopping:
+        supervisor.trouble = None
+        await supervisor.engine.let_go()
+        supervisor.attempts.clear()
+        supervisor.canaries = Canaries(supervisor.accounts)
+        supervisor.not_before.clear()
+        await supervisor.engine.next(next(waits))
+        if not supervisor.is_stopping and supervisor.can_write():
+            _take_up(supervisor)
+    if not supervisor.is_away:
         logger.warning("everything is taken up again")
 
 
-def _take_up(office: Supervisor) -> None:
+def _take_up(supervisor: Supervisor) -> None:
     try:
-        office.is_away = False
-        office.recover()
-        office.is_away = office.trouble is not None
+        supervisor.is_away = False
+        supervisor.recover()
+        supervisor.is_away = supervisor.trouble is not None
     except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
-        office.is_away = True
-        _tell(office, error)
-    office.kick()
+        supervisor.is_away = True
+        _tell(supervisor, error)
+    supervisor.kick()
 
 
-def _tell(office: Supervisor, error: Exception) -> None:
+def _tell(supervisor: Supervisor, error: Exception) -> None:
     """In the log; what happens too often is raised, and ends the server."""
     if storage.is_trouble(error):
         logger.error("nothing can be kept, so everything waits: %s", error)
         return
     logger.error("unexpected: everything is taken up again", exc_info=error)
-    now = office.clock.now()
-    office.stumbles = [at for at in office.stumbles if now - at < STUMBLING] + [now]
-    if len(office.stumbles) > STUMBLES_MAX:
+    now = supervisor.clock.now()
+    supervisor.stumbles = [at for at in supervisor.stumbles if now - at < STUMBLING] + [now]
+    if len(supervisor.stumbles) > STUMBLES_MAX:
         raise error

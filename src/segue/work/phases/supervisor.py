@@ -1,7 +1,7 @@
 """The supervisor of the server: one loop that makes processes and tables agree.
 
-Whatever changes a task (a person by the desk, an agent by what it told, a timer) commits it with
-what must follow: a run to start, a text to deliver. `reconcile` then looks at the rows of the
+Whatever changes a task (a person's command, an event of its agent, a timer) commits it with what
+must follow: a run to start, a text to deliver. `reconcile` then looks at the rows of the
 task and does what they say. The same function makes good after a death: nothing else is needed.
 """
 

@@ -29,87 +29,87 @@ WORDS_MAX = 1_000
 logger = logging.getLogger("segue.work.phases")
 
 
-def about(office: Supervisor, id: str, error: Exception) -> None:
+def about(supervisor: Supervisor, id: str, error: Exception) -> None:
     """What may pass by itself is raised again: then everything waits."""
-    if storage.is_trouble(error) and _may_pass(office, id, error):
+    if storage.is_trouble(error) and _may_pass(supervisor, id, error):
         raise error
-    if id in office.set_aside:
+    if id in supervisor.set_aside:
         return
     logger.error("task %s: unexpected, the task fails", id, exc_info=error, extra={"task": id})
     try:
-        _fail(office, id, error)
+        _fail(supervisor, id, error)
     except Exception as again:
         if storage.is_trouble(again):
             raise
-        office.set_aside.add(id)
+        supervisor.set_aside.add(id)
         logger.error("task %s: set aside", id, exc_info=again, extra={"task": id})
-    for attempt in [a for a in office.attempts.values() if a.run.task == id]:
-        office.end(attempt)
+    for attempt in [a for a in supervisor.attempts.values() if a.run.task == id]:
+        supervisor.end(attempt)
 
 
-def _may_pass(office: Supervisor, id: str, error: Exception) -> bool:
+def _may_pass(supervisor: Supervisor, id: str, error: Exception) -> bool:
     """A file that only this task cannot write holds up the others a few times, and no longer."""
-    if storage.is_of_database(error, office.records.store) or not office.can_write():
+    if storage.is_of_database(error, supervisor.records.store) or not supervisor.can_write():
         return True
-    office.troubles[id] = office.troubles.get(id, 0) + 1
-    return office.troubles[id] <= TROUBLES_MAX
+    supervisor.troubles[id] = supervisor.troubles.get(id, 0) + 1
+    return supervisor.troubles[id] <= TROUBLES_MAX
 
 
-def _fail(office: Supervisor, id: str, error: Exception) -> None:
-    task = office.records.task(id)
+def _fail(supervisor: Supervisor, id: str, error: Exception) -> None:
+    task = supervisor.records.task(id)
     if task is None:
         return
-    text = _("Segue itself failed at this task: {why}").format(why=_in_words(office, id, error))
-    now = office.clock.now()
+    text = _("Segue itself failed at this task: {why}").format(why=_in_words(supervisor, id, error))
+    now = supervisor.clock.now()
     if task.state not in (TaskState.PENDING, TaskState.IN_PROGRESS):  # a person has the word
-        office.commit(moves.notice(id, "trouble", text, now))
+        supervisor.commit(moves.notice(id, "trouble", text, now))
         return
     if task.state is TaskState.PENDING:
-        task = _assigned(office, task)
-    if not office.commit(*_failed(office, task, text)):
+        task = _assigned(supervisor, task)
+    if not supervisor.commit(*_failed(supervisor, task, text)):
         raise Bug(f"task {id} could not be failed")
-    office.saving.save(id, "final")
+    supervisor.saving.save(id, "final")
 
 
-def _assigned(office: Supervisor, task: PhaseTaskRow) -> PhaseTaskRow:
+def _assigned(supervisor: Supervisor, task: PhaseTaskRow) -> PhaseTaskRow:
     """What was never begun cannot fail: it begins, without any process."""
-    agent = office.records.agent(task.id)
+    agent = supervisor.records.agent(task.id)
     assert agent is not None
     facts = {"slot_is_free": True, "waits_for": []}
-    office.commit(
+    supervisor.commit(
         moves.move_task(task, Trigger.ASSIGN, facts=facts), moves.move_agent(agent, Trigger.ASSIGN)
     )
-    found = office.records.task(task.id)
+    found = supervisor.records.task(task.id)
     assert found is not None
     return found
 
 
-def _failed(office: Supervisor, task: PhaseTaskRow, text: str) -> list[Change]:
+def _failed(supervisor: Supervisor, task: PhaseTaskRow, text: str) -> list[Change]:
     """Nothing of it runs, waits or reminds any more, in whatever state its agent was."""
-    now = office.clock.now()
+    now = supervisor.clock.now()
     sets: dict[str, str | int | float | None] = {"error": text, "failed_at": stamp(now)}
     changes: list[Change] = [moves.move_task(task, Trigger.FAIL, sets=sets, data={"error": text})]
-    agent = office.records.agent(task.id)
+    agent = supervisor.records.agent(task.id)
     for cause in (Trigger.FAIL, Trigger.CANCEL):
         if agent is not None and cause in AGENT.allowed(agent.state):
             changes.append(moves.move_agent(agent, cause, sets={"step": None}))
             break
-    for run in office.records.open_runs(task.id):
+    for run in supervisor.records.open_runs(task.id):
         changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
-    for gate in office.records.pending_gates(task.id):
+    for gate in supervisor.records.pending_gates(task.id):
         changes += moves.settle_gate(gate, Trigger.CLOSE, now)
-    if (park := office.records.park_of(task.id)) is not None:
+    if (park := supervisor.records.park_of(task.id)) is not None:
         changes.append(moves.end_park(park, Trigger.CANCEL))
     changes.append(Drop("timers", {"task": task.id}))
     changes.append(moves.notice(task.id, "failed", text, now))
-    return changes + blocked_tasks.failed(office.records, task.id, now)
+    return changes + blocked_tasks.failed(supervisor.records, task.id, now)
 
 
-def _in_words(office: Supervisor, id: str, error: Exception) -> str:
+def _in_words(supervisor: Supervisor, id: str, error: Exception) -> str:
     """Its kind and what it says, without what people gave in confidence."""
     text = f"{type(error).__name__}: {error}".removesuffix(": ")[:WORDS_MAX]
     try:
-        masks = secret_values(office.saving.given(id))
+        masks = secret_values(supervisor.saving.given(id))
     except Exception:  # noqa: BLE001 - what cannot be masked is not shown
         return type(error).__name__
     for value in masks:

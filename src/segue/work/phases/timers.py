@@ -26,61 +26,65 @@ AGAIN = timedelta(minutes=1)  # after one could not fire
 SOONEST = "SELECT id, at FROM timers WHERE work = 'server' ORDER BY at LIMIT ?"
 
 
-def fire(office: Supervisor) -> None:
+def fire(supervisor: Supervisor) -> None:
     """Everything whose instant has come."""
-    now = office.clock.now()
-    for timer in office.records.due(now):
-        if office.put_off.get(timer["id"], now) > now:
+    now = supervisor.clock.now()
+    for timer in supervisor.records.due(now):
+        if supervisor.put_off.get(timer["id"], now) > now:
             continue
         try:
-            _fire(office, timer)
-            office.put_off.pop(timer["id"], None)
+            _fire(supervisor, timer)
+            supervisor.put_off.pop(timer["id"], None)
         except Exception as error:  # noqa: BLE001 - it fails its own task, or is tried later
-            office.put_off[timer["id"]] = now + AGAIN
-            task_failure.about(office, timer["task"], error)
-    office.put_off = {id: at for id, at in office.put_off.items() if at > now}
+            supervisor.put_off[timer["id"]] = now + AGAIN
+            task_failure.about(supervisor, timer["task"], error)
+    supervisor.put_off = {id: at for id, at in supervisor.put_off.items() if at > now}
 
 
-def next_at(office: Supervisor) -> datetime | None:
+def next_at(supervisor: Supervisor) -> datetime | None:
     """When the next one fires; those that could not are not tried again and again."""
-    rows = office.records.store.all(SOONEST, len(office.put_off) + 1)
-    soon = [office.put_off.get(row["id"], instant(row["at"])) for row in rows]
+    rows = supervisor.records.store.all(SOONEST, len(supervisor.put_off) + 1)
+    soon = [supervisor.put_off.get(row["id"], instant(row["at"])) for row in rows]
     return min(soon, default=None)
 
 
-def _fire(office: Supervisor, timer: dict[str, Any]) -> None:
-    task, agent = office.records.task(timer["task"]), office.records.agent(timer["task"])
+def _fire(supervisor: Supervisor, timer: dict[str, Any]) -> None:
+    task, agent = supervisor.records.task(timer["task"]), supervisor.records.agent(timer["task"])
     gone: Change = Drop("timers", {"id": timer["id"]})
     if task is None or agent is None:
-        office.commit(gone)
+        supervisor.commit(gone)
         return
     match timer["kind"]:
         case "save":
-            again = moves.timer("save", task.id, office.clock.now() + moves.SAVE_EVERY)
-            office.commit(again)
+            again = moves.timer("save", task.id, supervisor.clock.now() + moves.SAVE_EVERY)
+            supervisor.commit(again)
             if agent.state is AgentState.RUNNING:
-                office.saving.save(task.id, "timer")
+                supervisor.saving.save(task.id, "timer")
         case "deadline":
-            _deadline(office, task, timer, gone)
+            _deadline(supervisor, task, timer, gone)
         case kind:
-            _remind(office, task, timer, gone, kind)
+            _remind(supervisor, task, timer, gone, kind)
 
 
-def _deadline(office: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change) -> None:
+def _deadline(
+    supervisor: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change
+) -> None:
     """An optional question takes its default; a required one stays, and reminds."""
-    gate = office.records.gate(timer["gate"])
+    gate = supervisor.records.gate(timer["gate"])
     if gate is None or gate.state is not GateState.PENDING:
-        office.commit(gone)
+        supervisor.commit(gone)
         return
     if gate.is_required or gate.preset is None:
         text = _("the deadline of a question is over: {text}").format(text=gate.text)
-        office.commit(gone, moves.notice(task.id, "urgent", text, office.clock.now(), gate.id))
+        supervisor.commit(
+            gone, moves.notice(task.id, "urgent", text, supervisor.clock.now(), gate.id)
+        )
         return
-    answer(office, task, gate, gate.preset, [gone])
+    answer(supervisor, task, gate, gate.preset, [gone])
 
 
 def answer(
-    office: Supervisor,
+    supervisor: Supervisor,
     task: PhaseTaskRow,
     gate: GateRow,
     text: str,
@@ -88,7 +92,7 @@ def answer(
     then: Callable[[], Iterable[Change]] = tuple,
 ) -> bool:
     """What a person (or the default) said goes to the agent."""
-    agent = office.records.agent(task.id)
+    agent = supervisor.records.agent(task.id)
     assert agent is not None
     said = text
     if gate.category == PERMISSION and "tool" in gate.about:
@@ -96,7 +100,7 @@ def answer(
         said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
         if text not in gate.options:
             said += "\n" + text
-    veil = office.saving.veil
+    veil = supervisor.saving.veil
     told = {
         "type": asking.ANSWER, "text": veil.hidden(task.id, said + "\n"),
         "questionId": gate.id, "answer": veil.hidden(task.id, text),
@@ -104,24 +108,24 @@ def answer(
     changes = [
         *also,
         *moves.settle_gate(
-            gate, Trigger.ANSWER, office.clock.now(), answer=veil.text(task.id, text)
+            gate, Trigger.ANSWER, supervisor.clock.now(), answer=veil.text(task.id, text)
         ),
-        *asking.after(office, task, agent, gate, Trigger.ANSWER, told),
+        *asking.after(supervisor, task, agent, gate, Trigger.ANSWER, told),
     ]
-    is_ours = office.commit(*changes, then=then)
+    is_ours = supervisor.commit(*changes, then=then)
     if is_ours:
-        asking.save(office, gate)
-    office.reconcile(task.id)
+        asking.save(supervisor, gate)
+    supervisor.reconcile(task.id)
     return is_ours
 
 
 def _remind(
-    office: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change, kind: str
+    supervisor: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change, kind: str
 ) -> None:
     """Something has waited for a person for long."""
-    gate = office.records.gate(timer["gate"])
+    gate = supervisor.records.gate(timer["gate"])
     if gate is None or gate.state is not GateState.PENDING:
-        office.commit(gone)
+        supervisor.commit(gone)
         return
     texts = {
         "remind": _("still waits for you: {text}"),
@@ -131,8 +135,8 @@ def _remind(
     shown = f"{task.title}: {gate.text}"
     text = texts.get(kind, "{text}").format(text=shown)
     about = {**gate.about, "reminders": gate.about.get("reminders", 0) + 1}
-    office.commit(
+    supervisor.commit(
         gone,
         Note("gate", gate.id, {"about": moves.as_json(about)}),
-        moves.notice(task.id, kind, text, office.clock.now(), gate.id),
+        moves.notice(task.id, kind, text, supervisor.clock.now(), gate.id),
     )

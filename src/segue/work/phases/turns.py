@@ -33,56 +33,56 @@ if TYPE_CHECKING:
 CHECK = "check"  # a role that needs no account
 
 
-def taken(office: Supervisor) -> dict[str, Candidate]:
+def taken(supervisor: Supervisor) -> dict[str, Candidate]:
     """The tasks that have a slot: something of them runs."""
-    at_work = set(office.records.at_work())
+    at_work = set(supervisor.records.at_work())
     return {
         one.run.task: Candidate(one.run.task, one.run.account)
-        for one in office.attempts.values()
+        for one in supervisor.attempts.values()
         if not one.is_paused and one.run.task in at_work
     }
 
 
-def is_its(office: Supervisor, run: RunRow) -> bool:
+def is_its(supervisor: Supervisor, run: RunRow) -> bool:
     """Whether a run may begin or continue now: its turn has come, or its task has a slot and its
     account is open."""
-    if run.task in office.granted:
+    if run.task in supervisor.granted:
         return True
-    if run.task != office.ended and run.task not in taken(office):
+    if run.task != supervisor.ended and run.task not in taken(supervisor):
         return False
-    return run.role == CHECK or _is_open(office, run)
+    return run.role == CHECK or _is_open(supervisor, run)
 
 
-def _is_open(office: Supervisor, run: RunRow) -> bool:
-    view = office.accounts.view().get(run.account)
+def _is_open(supervisor: Supervisor, run: RunRow) -> bool:
+    view = supervisor.accounts.view().get(run.account)
     if view is None:
         return True
     return view.canary == run.task or (view.parked_until is None and not view.probing)
 
 
-def give(office: Supervisor) -> None:
+def give(supervisor: Supervisor) -> None:
     """Carry out what is decided now."""
-    if office.is_stopping:
+    if supervisor.is_stopping:
         return
-    now = office.clock.now()
-    office.held = budget.held(office)
-    turn = _Turn(office, now)
-    office.decisions = decide(turn.snapshot(), now)
-    for id in office.decisions.wake:
+    now = supervisor.clock.now()
+    supervisor.held = budget.held(supervisor)
+    turn = _Turn(supervisor, now)
+    supervisor.decisions = decide(turn.snapshot(), now)
+    for id in supervisor.decisions.wake:
         turn.wake(id)
-    for id in office.decisions.start:
+    for id in supervisor.decisions.start:
         turn.start(id)
-    instants = [turn.again_at, office.decisions.next_at]
-    instants += [at for at in office.not_before.values() if at > now]
-    office.look_at = min((at for at in instants if at is not None), default=None)
+    instants = [turn.again_at, supervisor.decisions.next_at]
+    instants += [at for at in supervisor.not_before.values() if at > now]
+    supervisor.look_at = min((at for at in instants if at is not None), default=None)
 
 
-def in_words(office: Supervisor, task: str) -> str | None:
+def in_words(supervisor: Supervisor, task: str) -> str | None:
     """What an agent waits for that may go on; None where it does not."""
-    if task in taken(office):
+    if task in taken(supervisor):
         return None
-    now = office.clock.now()
-    held = decide(_Turn(office, now).snapshot(with_queue=False), now).held.get(task)
+    now = supervisor.clock.now()
+    held = decide(_Turn(supervisor, now).snapshot(with_queue=False), now).held.get(task)
     match held:
         case None:
             return None
@@ -101,11 +101,11 @@ def in_words(office: Supervisor, task: str) -> str | None:
 class _Queue:
     """The pending tasks whose dependencies are completed, by rank; made as they are looked at."""
 
-    office: Supervisor
+    supervisor: Supervisor
     accounts: dict[str, str]
 
     def __iter__(self) -> Iterator[Candidate]:
-        records = self.office.records
+        records = self.supervisor.records
         waiting = sorted(records.queue(), key=lambda one: (one[2], one[0]))
         ranked = sorted(
             (
@@ -116,7 +116,7 @@ class _Queue:
         )
         for candidate in ranked:
             task = records.task(candidate.id)
-            if task is None or task.id in self.office.set_aside:
+            if task is None or task.id in self.supervisor.set_aside:
                 continue
             if not records.unfinished(task.depends_on):
                 account = self.accounts[task.id] = self._account(task.agent)
@@ -124,7 +124,7 @@ class _Queue:
 
     def _account(self, agent: str) -> str:
         try:
-            return self.office.going_on.stand_in(agent).account
+            return self.supervisor.going_on.stand_in(agent).account
         except UserError:
             return ""  # it fails at once, and says why
 
@@ -132,25 +132,25 @@ class _Queue:
 class _Turn:
     """One decision, and who it is about."""
 
-    def __init__(self, office: Supervisor, now: datetime) -> None:
-        self.office, self.now = office, now
+    def __init__(self, supervisor: Supervisor, now: datetime) -> None:
+        self.supervisor, self.now = supervisor, now
         self.again_at: datetime | None = None  # where another owner was faster
-        self._parks = {park.id: park for park in office.records.parks()}
-        self._runs = {run.id: run for run in _waiting(office)}
+        self._parks = {park.id: park for park in supervisor.records.parks()}
+        self._runs = {run.id: run for run in _waiting(supervisor)}
         self._accounts: dict[str, str] = {}
 
     def snapshot(self, *, with_queue: bool = True) -> Snapshot:
-        office, running = self.office, taken(self.office)
-        is_asked = with_queue and len(running) < office.slots()
+        supervisor, running = self.supervisor, taken(self.supervisor)
+        is_asked = with_queue and len(running) < supervisor.slots()
         parks = [self._park(park) for park in self._parks.values()]
         return Snapshot(
-            ready=_Queue(office, self._accounts) if is_asked else (),
+            ready=_Queue(supervisor, self._accounts) if is_asked else (),
             running=running,
             parks=[*parks, *map(self._begun, self._runs.values())],
-            accounts=office.accounts.view(),
-            slots=office.slots(),
-            leash=office.leash,
-            held=office.held,
+            accounts=supervisor.accounts.view(),
+            slots=supervisor.slots(),
+            leash=supervisor.leash,
+            held=supervisor.held,
         )
 
     def _park(self, park: ParkRow) -> ParkView:
@@ -159,59 +159,59 @@ class _Turn:
 
     def _begun(self, run: RunRow) -> ParkView:
         """What was begun and waits for its turn is due."""
-        at = self.office.not_before.get(run.id) or min(run.created_at, self.now)
+        at = self.supervisor.not_before.get(run.id) or min(run.created_at, self.now)
         account = "" if run.role == CHECK else run.account
         return ParkView(run.id, run.task, account, at, is_for_limit=False)
 
     def wake(self, id: str) -> None:
         park, run = self._parks.get(id), self._runs.get(id)
         if park is not None:
-            self._take(park.task, park.account, lambda: parking.wake(self.office, park))
+            self._take(park.task, park.account, lambda: parking.wake(self.supervisor, park))
         elif run is not None:
             account = "" if run.role == CHECK else run.account
-            self._take(run.task, account, lambda: self.office.reconcile(run.task))
+            self._take(run.task, account, lambda: self.supervisor.reconcile(run.task))
 
     def start(self, id: str) -> None:
-        task = self.office.records.task(id)
+        task = self.supervisor.records.task(id)
         if task is not None:
-            self._take(id, self._accounts[id], lambda: outcomes.assigned(self.office, task))
+            self._take(id, self._accounts[id], lambda: outcomes.assigned(self.supervisor, task))
 
     def _take(self, task: str, account: str, act: Callable[[], object]) -> None:
         """It has its turn, unless another owner's task was faster with the account."""
-        office = self.office
+        supervisor = self.supervisor
         if not self._claims(account, task):
             self.again_at = self.now + CANARY_LOOK
             return
-        office.granted.add(task)
+        supervisor.granted.add(task)
         try:
             act()
         except Exception as error:  # noqa: BLE001 - it fails its own task
-            task_failure.about(office, task, error)
+            task_failure.about(supervisor, task, error)
         finally:
-            office.granted.discard(task)
-        if task not in taken(office):  # it could not begin: it tries nothing
-            office.canaries.ended(account, task)
+            supervisor.granted.discard(task)
+        if task not in taken(supervisor):  # it could not begin: it tries nothing
+            supervisor.canaries.ended(account, task)
 
     def _claims(self, account: str, task: str) -> bool:
         """A task that is about to start gets its account, where it has to be the first or the next
         one. False: another owner's was faster."""
-        office = self.office
-        if account in office.decisions.probe:
-            return office.canaries.send(account, task)
-        if account and office.accounts.canary(account) == task:
-            office.canaries.adopt(account, task)  # it was sent before its owner died
+        supervisor = self.supervisor
+        if account in supervisor.decisions.probe:
+            return supervisor.canaries.send(account, task)
+        if account and supervisor.accounts.canary(account) == task:
+            supervisor.canaries.adopt(account, task)  # it was sent before its owner died
             return True
-        return account not in office.decisions.follow or office.accounts.follow(account)
+        return account not in supervisor.decisions.follow or supervisor.accounts.follow(account)
 
 
-def _waiting(office: Supervisor) -> Iterator[RunRow]:
+def _waiting(supervisor: Supervisor) -> Iterator[RunRow]:
     """Runs that may begin, or whose processes may continue, by their rows."""
-    at_work = set(office.records.at_work()) - office.set_aside
-    runs = [run for run in office.records.open_runs() if run.task in at_work]
+    at_work = set(supervisor.records.at_work()) - supervisor.set_aside
+    runs = [run for run in supervisor.records.open_runs() if run.task in at_work]
     checked = {run.task for run in runs if run.role != "work"}
-    ending = {one.run.task for one in office.attempts.values() if one.is_ending}
+    ending = {one.run.task for one in supervisor.attempts.values() if one.is_ending}
     for run in runs:
-        attempt = office.attempts.get(run.id)
+        attempt = supervisor.attempts.get(run.id)
         if run.task in ending or (run.role == "work" and run.task in checked):
             continue
         is_meant = attempt is None and run.state is RunState.INTENDED

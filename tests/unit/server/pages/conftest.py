@@ -1,4 +1,4 @@
-"""The pages alone: no door before them, a desk in memory behind them."""
+"""The pages alone: no door before them, commands in memory behind them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 from jinja2 import Environment
 
-from kit.front import Client, FakeDesk
+from kit.front import Client, FakeCommands
 from segue.server import problems
-from segue.server.desk_port import NewTask
+from segue.server.commands import NewTask
 from segue.server.pages import pages
 from segue.server.pages import site as site_module
 from segue.server.pages.assets import Assets
@@ -30,16 +30,16 @@ def compiled_once(templates: Environment, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def task(desk: FakeDesk) -> str:
-    made: str = desk.create_task(NewTask("A title", "words"))["id"]
+def task(commands: FakeCommands) -> str:
+    made: str = commands.create_task(NewTask("A title", "words"))["id"]
     return made
 
 
 @pytest.fixture
-def visitor(desk: FakeDesk) -> Iterator[Client]:
+def visitor(commands: FakeCommands) -> Iterator[Client]:
     """A browser of somebody who is let in."""
     app = FastAPI()
-    pages(desk)(app)
+    pages(commands)(app)
     problems.install(app)
     with asyncio.Runner() as runner:
         client = Client(runner, app, {"Accept": "text/html"})
@@ -48,5 +48,5 @@ def visitor(desk: FakeDesk) -> Iterator[Client]:
 
 
 @pytest.fixture
-def site(desk: FakeDesk) -> Site:
-    return Site(desk, Assets())
+def site(commands: FakeCommands) -> Site:
+    return Site(commands, Assets())

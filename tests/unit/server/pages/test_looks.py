@@ -6,34 +6,34 @@ from typing import Any
 
 import pytest
 
-from kit.front import Client, FakeDesk
+from kit.front import Client, FakeCommands
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.server.pages.looks import TEXT_MAX
 
 
 def test_the_board_finds_by_title_and_shows_the_archive_apart(
-    visitor: Client, desk: FakeDesk, task: str
+    visitor: Client, commands: FakeCommands, task: str
 ) -> None:
     assert "A title" in visitor.get("/").text
     assert "A title" not in visitor.get("/?query=else").text
-    desk.tasks[task]["archived"] = True
+    commands.tasks[task]["archived"] = True
     assert "A title" not in visitor.get("/").text
     assert "A title" in visitor.get("/?archived=true").text
 
 
 def test_an_endless_query_is_cut(
-    visitor: Client, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The desk never searches for more than a title can have."""
+    """The commands never search for more than a title can have."""
     asked: set[int] = set()
-    whole = desk.list_tasks
+    whole = commands.list_tasks
 
     def listing(**wanted: Any) -> dict[str, Any]:
         asked.add(len(wanted["query"]))
         return whole(**wanted)
 
-    monkeypatch.setattr(desk, "list_tasks", listing)
+    monkeypatch.setattr(commands, "list_tasks", listing)
     for place in ("/", "/states/draft"):
         assert visitor.get(f"{place}?query=" + "x" * 5_000).status_code == 200
     assert asked == {TEXT_MAX}
@@ -64,14 +64,14 @@ def test_pages_are_there_before_there_is_any_task(visitor: Client, place: str) -
 
 
 def test_the_output_comes_only_when_there_is_more(
-    visitor: Client, desk: FakeDesk, task: str
+    visitor: Client, commands: FakeCommands, task: str
 ) -> None:
     """It is sent once more when the agent stands still: its state has changed then."""
-    desk.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
-    desk.text = b"one\n"
+    commands.put(task, TaskState.IN_PROGRESS, AgentState.RUNNING)
+    commands.text = b"one\n"
     assert visitor.get(f"/tasks/{task}/output?seen=4").status_code == 204
     assert "one" in visitor.get(f"/tasks/{task}/output?seen=3").text
-    desk.put(task, TaskState.IN_PROGRESS, AgentState.PAUSED)
+    commands.put(task, TaskState.IN_PROGRESS, AgentState.PAUSED)
     assert "one" in visitor.get(f"/tasks/{task}/output?seen=4").text
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from kit.front import FakeDesk
+from kit.front import FakeCommands
 from segue import i18n
-from segue.server.desk_port import NewTask
+from segue.server.commands import NewTask
 from segue.server.pages import views
 from segue.server.pages.site import Site, go, size, when
 from segue.work.phases.refused import Refused
@@ -20,7 +20,7 @@ def request(path: str = "/settings", query: str = "", language: str = "") -> Req
 
 
 def shown(site: Site, asked: Request) -> str:
-    page = site.show(asked, "settings.html", lambda: views.settings(site.desk))
+    page = site.show(asked, "settings.html", lambda: views.settings(site.commands))
     return bytes(page.body).decode()
 
 
@@ -31,12 +31,12 @@ def test_a_page_is_in_the_language_of_the_person(site: Site) -> None:
     assert i18n.language() == "en"
 
 
-def test_a_page_says_how_much_waits(site: Site, desk: FakeDesk, task: str) -> None:
+def test_a_page_says_how_much_waits(site: Site, commands: FakeCommands, task: str) -> None:
     """It is counted again after each change, and only then."""
     assert site.waiting() == 0
-    desk.open("question", task)
+    commands.open("question", task)
     assert site.waiting() == 0
-    desk.happen(task)
+    commands.happen(task)
     assert site.waiting() == 1
 
 
@@ -55,9 +55,11 @@ def test_only_known_words_are_said(site: Site) -> None:
     assert "you won" not in shown(site, request(query="said=you+won"))
 
 
-def test_text_of_others_is_escaped_wherever_a_template_shows_it(site: Site, desk: FakeDesk) -> None:
-    task = desk.create_task(NewTask('<u>"\x1b[31m\u202ex', "<i>y</i>"))["id"]
-    page = site.show(request(), "task.html", lambda: views.task(desk, task))
+def test_text_of_others_is_escaped_wherever_a_template_shows_it(
+    site: Site, commands: FakeCommands
+) -> None:
+    task = commands.create_task(NewTask('<u>"\x1b[31m\u202ex', "<i>y</i>"))["id"]
+    page = site.show(request(), "task.html", lambda: views.task(commands, task))
     text = bytes(page.body).decode()
     assert "&lt;u&gt;" in text
     for bad in ("<u>", "\x1b", "\u202e", "<i>y"):

@@ -82,14 +82,14 @@ def test_a_state_of_the_journal_is_named_by_whose_it_is() -> None:
         ("bad_answer", {"options": ["a"]}, "Choose one"),
         ("bad_answer", {}, "Say something"),
         ("bad_value", {"field": "value"}, "A value is needed"),
-        ("bad_value", {}, "the desk's words"),
+        ("bad_value", {}, "the command's words"),
         ("unknown_task", {}, "not any more"),
-        ("something_new", {}, "the desk's words"),
+        ("something_new", {}, "the command's words"),
     ],
 )
 def test_a_refusal_says_what_to_do(code: str, facts: dict[str, object], text: str) -> None:
-    """What the page has no words for is said in those of the desk."""
-    assert text in words.refusal(Refused(422, code, "the desk's words", facts))
+    """What the page has no words for is said in those of the command."""
+    assert text in words.refusal(Refused(422, code, "the command's words", facts))
 
 
 def test_a_refusal_is_in_the_language_of_the_reader() -> None:

@@ -13,7 +13,7 @@ from segue.work.book.folder import BookFolder
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BookBench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BookBench]:
     """A book of three chapters with a writer and a judge, in English."""
     i18n.use("en")
     made = BookBench(tmp_path, monkeypatch)

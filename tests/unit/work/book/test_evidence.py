@@ -12,45 +12,45 @@ from segue.plans import book_state
 from segue.work.book import resuming
 
 
-def written(desk: BookBench) -> list[bytes]:
+def written(bench: BookBench) -> list[bytes]:
     """All three chapters are completed. The state as it was after each."""
-    desk.write()
+    bench.write()
     states = []
     for number in (1, 2, 3):
-        desk.writes(f"Text of chapter {number}.")
-        desk.judges(90)
-        states.append(desk.folder_of_book.state_file.read_bytes())
-    assert desk.finish() == 0
+        bench.writes(f"Text of chapter {number}.")
+        bench.judges(90)
+        states.append(bench.folder_of_book.state_file.read_bytes())
+    assert bench.finish() == 0
     return states
 
 
-def delete(desk: BookBench, *numbers: int) -> None:
+def delete(bench: BookBench, *numbers: int) -> None:
     for number in numbers:
-        desk.folder_of_book.chapter(number).unlink()
+        bench.folder_of_book.chapter(number).unlink()
 
 
-def change(desk: BookBench, number: int, text: str = "Mine.") -> None:
-    desk.folder_of_book.chapter(number).write_text(text)
+def change(bench: BookBench, number: int, text: str = "Mine.") -> None:
+    bench.folder_of_book.chapter(number).write_text(text)
 
 
-def set_back(desk: BookBench, state: bytes) -> BookState:
-    desk.folder_of_book.state_file.write_bytes(state)
+def set_back(bench: BookBench, state: bytes) -> BookState:
+    bench.folder_of_book.state_file.write_bytes(state)
     return book_state.parse(state)
 
 
-def steps(desk: BookBench) -> list[str]:
+def steps(bench: BookBench) -> list[str]:
     """What was begun since the last start, without its numbers."""
-    return [step.rpartition(".")[0] for step in desk.begun]
+    return [step.rpartition(".")[0] for step in bench.begun]
 
 
-def writes_the_rest(desk: BookBench, *numbers: int) -> None:
+def writes_the_rest(bench: BookBench, *numbers: int) -> None:
     """These chapters are written again, and the book ends well."""
     for number in numbers:
-        assert desk.task.startswith(f"ch{number}.write.")
-        desk.chapter(90)
-    assert desk.finish() == 0
-    assert desk.state.completed_chapters == (1, 2, 3)
-    assert desk.state.completed_at is not None
+        assert bench.task.startswith(f"ch{number}.write.")
+        bench.chapter(90)
+    assert bench.finish() == 0
+    assert bench.state.completed_chapters == (1, 2, 3)
+    assert bench.state.completed_at is not None
 
 
 # The state is older than the memory
@@ -58,106 +58,108 @@ def writes_the_rest(desk: BookBench, *numbers: int) -> None:
 
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_an_old_state_whose_later_chapters_are_gone_writes_them(
-    desk: BookBench, is_damaged: bool
+    bench: BookBench, is_damaged: bool
 ) -> None:
     """Restored from a backup, or by git together with the chapters: nothing is done by memory."""
-    old = set_back(desk, written(desk)[0])
-    delete(desk, 2, 3)
-    desk.write(state=old if is_damaged else None)
-    assert desk.state.completed_chapters == (1,)
-    writes_the_rest(desk, 2, 3)
+    old = set_back(bench, written(bench)[0])
+    delete(bench, 2, 3)
+    bench.write(state=old if is_damaged else None)
+    assert bench.state.completed_chapters == (1,)
+    writes_the_rest(bench, 2, 3)
 
 
-def test_an_old_state_whose_later_chapters_are_there_is_brought_up_to_date(desk: BookBench) -> None:
+def test_an_old_state_whose_later_chapters_are_there_is_brought_up_to_date(
+    bench: BookBench,
+) -> None:
     """They are as they were accepted: nobody writes or judges them again."""
-    states = written(desk)
-    set_back(desk, states[0])
-    desk.write()
-    assert desk.begun == []
-    assert desk.finish() == 0
-    assert (desk.state.completed_chapters, desk.state.mean_score) == ((1, 2, 3), 90)
+    states = written(bench)
+    set_back(bench, states[0])
+    bench.write()
+    assert bench.begun == []
+    assert bench.finish() == 0
+    assert (bench.state.completed_chapters, bench.state.mean_score) == ((1, 2, 3), 90)
 
 
-def test_of_an_old_state_only_what_is_there_unchanged_counts(desk: BookBench) -> None:
+def test_of_an_old_state_only_what_is_there_unchanged_counts(bench: BookBench) -> None:
     """Chapter 2 was changed, chapter 3 was not."""
-    set_back(desk, written(desk)[0])
-    change(desk, 2)
-    desk.write()
-    assert desk.state.completed_chapters == (1, 3)
-    writes_the_rest(desk, 2)
-    assert len(list(desk.folder_of_book.chapters.glob("chapter_2.md.half-*"))) == 1
+    set_back(bench, written(bench)[0])
+    change(bench, 2)
+    bench.write()
+    assert bench.state.completed_chapters == (1, 3)
+    writes_the_rest(bench, 2)
+    assert len(list(bench.folder_of_book.chapters.glob("chapter_2.md.half-*"))) == 1
 
 
-def test_an_old_state_that_waits_at_its_breaker_goes_on_as_it_is_told(desk: BookBench) -> None:
+def test_an_old_state_that_waits_at_its_breaker_goes_on_as_it_is_told(bench: BookBench) -> None:
     """The chapter was written since, and its text went with the state's later versions."""
-    desk.write()
-    desk.trips()
-    tripped = desk.folder_of_book.state_file.read_bytes()
-    desk.finish()
-    desk.write(on_tripped="replan")
+    bench.write()
+    bench.trips()
+    tripped = bench.folder_of_book.state_file.read_bytes()
+    bench.finish()
+    bench.write(on_tripped="replan")
     for _number in range(3):
-        desk.chapter(90)
-    assert desk.finish() == 0
-    set_back(desk, tripped)
-    delete(desk, 1, 2, 3)
-    desk.write(on_tripped="replan")
-    writes_the_rest(desk, 1, 2, 3)
+        bench.chapter(90)
+    assert bench.finish() == 0
+    set_back(bench, tripped)
+    delete(bench, 1, 2, 3)
+    bench.write(on_tripped="replan")
+    writes_the_rest(bench, 1, 2, 3)
 
 
-def test_a_step_that_failed_after_an_old_state_is_tried_again(desk: BookBench) -> None:
+def test_a_step_that_failed_after_an_old_state_is_tried_again(bench: BookBench) -> None:
     """What was remembered as failed is not told as failed again."""
-    desk.write()
-    first = desk.folder_of_book.state_file.read_bytes()
+    bench.write()
+    first = bench.folder_of_book.state_file.read_bytes()
     for _try in range(2):
-        desk.fails()
-    set_back(desk, first)
-    desk.write()
-    assert (steps(desk), desk.state.retry_count) == (["ch1.write"], 0)
+        bench.fails()
+    set_back(bench, first)
+    bench.write()
+    assert (steps(bench), bench.state.retry_count) == (["ch1.write"], 0)
 
 
-def test_another_branch_does_not_get_the_chapters_of_this_one(desk: BookBench) -> None:
+def test_another_branch_does_not_get_the_chapters_of_this_one(bench: BookBench) -> None:
     """Its state waits for the step of the same number; its draft is another one."""
-    desk.write()
-    desk.writes("Text of chapter 1.")
-    waiting = desk.folder_of_book.state_file.read_bytes()
-    desk.judges(90)
-    set_back(desk, waiting)
-    change(desk, 1, "The other branch.")
-    desk.write()
-    assert desk.state.completed_chapters == ()
-    assert desk.begun
+    bench.write()
+    bench.writes("Text of chapter 1.")
+    waiting = bench.folder_of_book.state_file.read_bytes()
+    bench.judges(90)
+    set_back(bench, waiting)
+    change(bench, 1, "The other branch.")
+    bench.write()
+    assert bench.state.completed_chapters == ()
+    assert bench.begun
 
 
-def test_a_state_that_was_deleted_is_found_again(desk: BookBench) -> None:
+def test_a_state_that_was_deleted_is_found_again(bench: BookBench) -> None:
     """From the texts and the memory of their judgements; what is missing is written."""
-    written(desk)
-    shutil.rmtree(desk.folder_of_book.meta)
-    delete(desk, 2)
-    desk.write()
-    assert desk.state.completed_chapters == (1, 3)
-    writes_the_rest(desk, 2)
+    written(bench)
+    shutil.rmtree(bench.folder_of_book.meta)
+    delete(bench, 2)
+    bench.write()
+    assert bench.state.completed_chapters == (1, 3)
+    writes_the_rest(bench, 2)
 
 
-def test_a_state_that_another_tool_set_back_is_its_word(desk: BookBench) -> None:
+def test_a_state_that_another_tool_set_back_is_its_word(bench: BookBench) -> None:
     """It says that chapter 2 is open: that chapter is written again, with its text kept."""
-    written(desk)
-    desk.folder_of_book.state_file.write_text(
+    written(bench)
+    bench.folder_of_book.state_file.write_text(
         '{"project_id": "n", "ralph_active": true, "can_resume": true, "total_chapters": 3,'
         ' "current_chapter": 2, "completed_chapters": [1, 3], "last_checkpoint": "x"}'
     )
-    desk.write()
-    writes_the_rest(desk, 2)
+    bench.write()
+    writes_the_rest(bench, 2)
 
 
 def test_chapters_that_are_counted_again_are_believed_as_far_as_they_are_known(
-    desk: BookBench,
+    bench: BookBench,
 ) -> None:
     """One that was changed since its judgement is judged; the rest is as it was accepted."""
-    written(desk)
-    change(desk, 1)
-    desk.write(state=resuming.rebuild(desk.folder_of_book, desk.clock.now()))
-    assert desk.state.completed_chapters == (2, 3)
-    assert steps(desk) == ["ch1.judge"]
+    written(bench)
+    change(bench, 1)
+    bench.write(state=resuming.rebuild(bench.folder_of_book, bench.clock.now()))
+    assert bench.state.completed_chapters == (2, 3)
+    assert steps(bench) == ["ch1.judge"]
 
 
 # The chapters are not what they were
@@ -165,163 +167,163 @@ def test_chapters_that_are_counted_again_are_believed_as_far_as_they_are_known(
 
 @pytest.mark.parametrize("is_memory_lost", [False, True])
 def test_a_deleted_chapter_of_a_complete_book_is_written_again(
-    desk: BookBench, is_memory_lost: bool
+    bench: BookBench, is_memory_lost: bool
 ) -> None:
     """With and without Segue's memory of it."""
-    written(desk)
-    delete(desk, 2)
+    written(bench)
+    delete(bench, 2)
     if is_memory_lost:
-        desk.close()
-        shutil.rmtree(desk.root / ".segue")
-    desk.write()
-    writes_the_rest(desk, 2)
+        bench.close()
+        shutil.rmtree(bench.root / ".segue")
+    bench.write()
+    writes_the_rest(bench, 2)
 
 
 @pytest.mark.parametrize("is_memory_lost", [False, True])
 def test_a_chapter_changed_by_hand_is_judged_again_and_not_written(
-    desk: BookBench, is_memory_lost: bool
+    bench: BookBench, is_memory_lost: bool
 ) -> None:
     """The text of the person stays."""
-    written(desk)
-    change(desk, 2)
+    written(bench)
+    change(bench, 2)
     if is_memory_lost:
-        desk.close()
-        shutil.rmtree(desk.root / ".segue")
-    desk.write()
-    assert steps(desk) == ["ch2.judge"]
-    desk.judges(85)
-    assert desk.finish() == 0
-    assert desk.state.quality_scores[2] == 85
-    assert desk.folder_of_book.chapter(2).read_text() == "Mine."
+        bench.close()
+        shutil.rmtree(bench.root / ".segue")
+    bench.write()
+    assert steps(bench) == ["ch2.judge"]
+    bench.judges(85)
+    assert bench.finish() == 0
+    assert bench.state.quality_scores[2] == 85
+    assert bench.folder_of_book.chapter(2).read_text() == "Mine."
 
 
-def test_a_chapter_changed_by_hand_that_the_judge_rejects_is_asked_about(desk: BookBench) -> None:
+def test_a_chapter_changed_by_hand_that_the_judge_rejects_is_asked_about(bench: BookBench) -> None:
     """However often it goes on: nobody writes it until the person says so; then it is kept."""
-    written(desk)
-    change(desk, 2)
-    desk.write()
-    desk.judges(40, "too short")
-    assert desk.finish() == 3
-    (gate,) = desk.run.ledger.gates.values()
+    written(bench)
+    change(bench, 2)
+    bench.write()
+    bench.judges(40, "too short")
+    assert bench.finish() == 3
+    (gate,) = bench.run.ledger.gates.values()
     assert "you changed chapter 2" in gate.text
-    desk.write(asks_if_tripped=True)
-    assert (desk.begun, desk.finish()) == ([], 3)
-    desk.write()
-    assert steps(desk) == ["ch2.judge"], "to go on all the same is one more judgement"
-    desk.judges(40, "too short")
-    assert desk.finish() == 3
-    assert desk.state.circuit_breaker.failure_count == 0
-    desk.write(on_tripped="replan")
-    assert steps(desk) == ["ch2.write"]
-    (kept,) = desk.folder_of_book.chapters.glob("chapter_2.md.half-*")
+    bench.write(asks_if_tripped=True)
+    assert (bench.begun, bench.finish()) == ([], 3)
+    bench.write()
+    assert steps(bench) == ["ch2.judge"], "to go on all the same is one more judgement"
+    bench.judges(40, "too short")
+    assert bench.finish() == 3
+    assert bench.state.circuit_breaker.failure_count == 0
+    bench.write(on_tripped="replan")
+    assert steps(bench) == ["ch2.write"]
+    (kept,) = bench.folder_of_book.chapters.glob("chapter_2.md.half-*")
     assert kept.read_text() == "Mine."
-    desk.chapter(90)
-    assert desk.finish() == 0
+    bench.chapter(90)
+    assert bench.finish() == 0
 
 
-def test_other_chapters_do_not_wait_for_one_that_was_changed(desk: BookBench) -> None:
+def test_other_chapters_do_not_wait_for_one_that_was_changed(bench: BookBench) -> None:
     """What is being written goes on; the changed one is judged after it."""
-    desk.write()
-    desk.chapter(90)
-    change(desk, 1)
-    desk.write()
-    assert steps(desk) == ["ch2.write"]
-    desk.chapter(90)
-    desk.chapter(90)
-    assert desk.task.startswith("ch1.judge.")
-    desk.judges(90)
-    assert desk.finish() == 0
+    bench.write()
+    bench.chapter(90)
+    change(bench, 1)
+    bench.write()
+    assert steps(bench) == ["ch2.write"]
+    bench.chapter(90)
+    bench.chapter(90)
+    assert bench.task.startswith("ch1.judge.")
+    bench.judges(90)
+    assert bench.finish() == 0
 
 
-def test_a_text_that_was_put_back_needs_no_judge(desk: BookBench) -> None:
+def test_a_text_that_was_put_back_needs_no_judge(bench: BookBench) -> None:
     """It is as it was accepted."""
-    written(desk)
-    change(desk, 2)
-    desk.write()
-    desk.stop_now()
-    change(desk, 2, "Text of chapter 2.")
-    desk.write()
-    assert (desk.begun, desk.finish()) == ([], 0)
+    written(bench)
+    change(bench, 2)
+    bench.write()
+    bench.stop_now()
+    change(bench, 2, "Text of chapter 2.")
+    bench.write()
+    assert (bench.begun, bench.finish()) == ([], 0)
 
 
 # While it is being written
 
 
-def test_a_chapter_that_vanishes_meanwhile_is_missed_before_the_end(desk: BookBench) -> None:
+def test_a_chapter_that_vanishes_meanwhile_is_missed_before_the_end(bench: BookBench) -> None:
     """The book is not called written; the chapter is written again."""
-    desk.write()
-    desk.chapter(90)
-    desk.chapter(90)
-    desk.writes()
-    delete(desk, 1)
-    desk.judges(90)
-    assert desk.state.completed_at is None
-    writes_the_rest(desk, 1)
+    bench.write()
+    bench.chapter(90)
+    bench.chapter(90)
+    bench.writes()
+    delete(bench, 1)
+    bench.judges(90)
+    assert bench.state.completed_at is None
+    writes_the_rest(bench, 1)
 
 
-def test_a_chapter_that_is_changed_meanwhile_is_judged_before_the_end(desk: BookBench) -> None:
+def test_a_chapter_that_is_changed_meanwhile_is_judged_before_the_end(bench: BookBench) -> None:
     """By whomever it was changed."""
-    desk.write()
-    desk.chapter(90)
-    desk.chapter(90)
-    change(desk, 1)
-    desk.chapter(90)
-    assert desk.task.startswith("ch1.judge.")
-    desk.judges(90)
-    assert desk.finish() == 0
+    bench.write()
+    bench.chapter(90)
+    bench.chapter(90)
+    change(bench, 1)
+    bench.chapter(90)
+    assert bench.task.startswith("ch1.judge.")
+    bench.judges(90)
+    assert bench.finish() == 0
 
 
-def test_a_text_that_is_changed_while_it_is_judged_is_judged_again(desk: BookBench) -> None:
+def test_a_text_that_is_changed_while_it_is_judged_is_judged_again(bench: BookBench) -> None:
     """The verdict may be about either."""
-    desk.write()
-    desk.writes()
-    change(desk, 1)
-    desk.judges(90)
-    assert desk.state.completed_chapters == ()
-    assert desk.task == "ch1.judge.1"
-    desk.judges(90)
-    assert desk.state.completed_chapters == (1,)
+    bench.write()
+    bench.writes()
+    change(bench, 1)
+    bench.judges(90)
+    assert bench.state.completed_chapters == ()
+    assert bench.task == "ch1.judge.1"
+    bench.judges(90)
+    assert bench.state.completed_chapters == (1,)
 
 
-def test_a_draft_that_vanished_before_its_judgement_is_written_again(desk: BookBench) -> None:
+def test_a_draft_that_vanished_before_its_judgement_is_written_again(bench: BookBench) -> None:
     """Nobody judges what is not there."""
-    desk.write()
-    desk.writes()
-    delete(desk, 1)
-    desk.write()
-    assert steps(desk) == ["ch1.write"]
+    bench.write()
+    bench.writes()
+    delete(bench, 1)
+    bench.write()
+    assert steps(bench) == ["ch1.write"]
 
 
-def test_a_text_that_vanished_before_its_revision_is_drafted_again(desk: BookBench) -> None:
+def test_a_text_that_vanished_before_its_revision_is_drafted_again(bench: BookBench) -> None:
     """There is nothing to revise."""
-    desk.write()
-    desk.writes()
-    desk.judges(50, "too short")
-    desk.stop_now()
-    delete(desk, 1)
-    desk.write()
-    assert (steps(desk), desk.state.retry_count) == (["ch1.write"], 0)
+    bench.write()
+    bench.writes()
+    bench.judges(50, "too short")
+    bench.stop_now()
+    delete(bench, 1)
+    bench.write()
+    assert (steps(bench), bench.state.retry_count) == (["ch1.write"], 0)
 
 
 # What is told of it
 
 
-def test_a_complete_book_with_a_chapter_missing_can_be_resumed(desk: BookBench) -> None:
+def test_a_complete_book_with_a_chapter_missing_can_be_resumed(bench: BookBench) -> None:
     """It is not complete: the count says so, and what is lost is named."""
-    written(desk)
-    assert not resuming.look(desk.root).is_resumable
-    delete(desk, 2)
-    seen = resuming.look(desk.root)
+    written(bench)
+    assert not resuming.look(bench.root).is_resumable
+    delete(bench, 2)
+    seen = resuming.look(bench.root)
     assert seen.state is not None
     assert (seen.is_resumable, seen.lost) == (True, (2,))
     assert (seen.state.completed_chapters, seen.state.current_chapter) == ((1, 3), 2)
 
 
-def test_a_chapter_changed_by_hand_is_not_half_a_chapter(desk: BookBench) -> None:
+def test_a_chapter_changed_by_hand_is_not_half_a_chapter(bench: BookBench) -> None:
     """It is whole: a restart does not take it for one that was cut off."""
-    written(desk)
-    change(desk, 2)
-    seen = resuming.look(desk.root)
+    written(bench)
+    change(bench, 2)
+    seen = resuming.look(bench.root)
     assert seen.state is not None
     assert (seen.is_resumable, seen.changed, seen.state.by_hand) == (True, (2,), (2,))
     assert seen.folder.half_chapters(seen.state) == []

@@ -130,33 +130,33 @@ def test_a_rebuild_without_chapters_begins_anew(folder: BookFolder) -> None:
 # The reset
 
 
-def test_a_reset_backs_up_and_writes_five_fields(desk: BookBench) -> None:
+def test_a_reset_backs_up_and_writes_five_fields(bench: BookBench) -> None:
     """Everything else is in the backup."""
-    desk.write()
-    desk.chapter(90)
-    folder = desk.folder_of_book
+    bench.write()
+    bench.chapter(90)
+    folder = bench.folder_of_book
     before = folder.state_file.read_bytes()
-    desk.close()
+    bench.close()
     backup = resuming.reset(folder)
     assert backup is not None
     assert backup.read_bytes() == before
     told = json.loads(folder.state_file.read_bytes())
     assert sorted(told) == ["can_resume", "mode", "ralph_active", "reset_at", "reset_reason"]
     assert not resuming.look(folder.root).is_resumable
-    assert (desk.root / "chapters" / "chapter_1.md").exists()
+    assert (bench.root / "chapters" / "chapter_1.md").exists()
 
 
-def test_a_reset_ends_what_waits(desk: BookBench) -> None:
+def test_a_reset_ends_what_waits(bench: BookBench) -> None:
     """No question stays open."""
-    desk.write()
-    desk.trips()
-    assert len(desk.run.ledger.gates) == 1
-    desk.finish()
-    desk.close()
-    resuming.reset(desk.folder_of_book)
-    store = Store.open(Project.around(desk.root).database)
+    bench.write()
+    bench.trips()
+    assert len(bench.run.ledger.gates) == 1
+    bench.finish()
+    bench.close()
+    resuming.reset(bench.folder_of_book)
+    store = Store.open(Project.around(bench.root).database)
     try:
-        assert Ledger(store, SystemClock(), desk.root, "book").gates == {}
+        assert Ledger(store, SystemClock(), bench.root, "book").gates == {}
     finally:
         store.close()
 

@@ -38,15 +38,15 @@ def put(folder: BookFolder, state: BookState | bytes) -> None:
     folder.state_file.write_bytes(state if isinstance(state, bytes) else render(state))
 
 
-def stands(desk: BookBench) -> tuple[Standing, dict[str, object]]:
+def stands(bench: BookBench) -> tuple[Standing, dict[str, object]]:
     """As it stands after the run has gone."""
-    desk.close()
-    known = Known.of(Project.around(desk.root))
+    bench.close()
+    known = Known.of(Project.around(bench.root))
     try:
-        found = standing(desk.root, known)
+        found = standing(bench.root, known)
     finally:
         known.close()
-    return found, facts(resuming.look(desk.root), found)
+    return found, facts(resuming.look(bench.root), found)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_an_error_in_book_toml_is_told_before_anything_was_begun(
     assert "book.toml:2" in (found.problem or "")
 
 
-def test_a_tripped_breaker_waits_with_its_question(desk: BookBench) -> None:
+def test_a_tripped_breaker_waits_with_its_question(bench: BookBench) -> None:
     """What is next is told; nothing is lost."""
-    desk.write()
-    desk.trips()
-    desk.finish()
-    found, told = stands(desk)
+    bench.write()
+    bench.trips()
+    bench.finish()
+    found, told = stands(bench)
     assert found.state is PlanState.WAITING
     assert len(found.gates) == 1
     assert told["resumable"] is True
@@ -141,14 +141,14 @@ def test_a_tripped_breaker_waits_with_its_question(desk: BookBench) -> None:
     assert "chapter 1" in str(told["next"])
 
 
-def test_a_parked_book_is_parked(desk: BookBench) -> None:
+def test_a_parked_book_is_parked(bench: BookBench) -> None:
     """Until its instant."""
-    desk.write(wait=False)
-    desk.starts()
-    desk.says(LimitHit("session_limit", desk.clock.now() + timedelta(hours=1), text="limit"))
-    desk.ends(1)
-    desk.finish()
-    found, told = stands(desk)
+    bench.write(wait=False)
+    bench.starts()
+    bench.says(LimitHit("session_limit", bench.clock.now() + timedelta(hours=1), text="limit"))
+    bench.ends(1)
+    bench.finish()
+    found, told = stands(bench)
     assert found.state is PlanState.PARKED
     assert len(found.parks) == 1
     assert told["resumable"] is True
@@ -193,35 +193,35 @@ def test_what_cannot_be_resumed_says_why(
 
 
 def test_a_book_that_waits_at_a_limit_is_parked_while_its_owner_lives(
-    desk: BookBench, monkeypatch: pytest.MonkeyPatch
+    bench: BookBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No agent works: not running, whoever waits; the step that is parked is not listed as such."""
-    desk.write()
+    bench.write()
     monkeypatch.setattr(Known, "holder", lambda self, path: Holder(1, "", ""))
-    assert stands_now(desk).running == ["ch1.write.1"]
-    assert stands_now(desk).state is PlanState.RUNNING
-    desk.starts()
-    desk.says(LimitHit("session_limit", desk.clock.now() + timedelta(hours=1), text="limit"))
-    desk.ends(1)
-    found = stands_now(desk)
+    assert stands_now(bench).running == ["ch1.write.1"]
+    assert stands_now(bench).state is PlanState.RUNNING
+    bench.starts()
+    bench.says(LimitHit("session_limit", bench.clock.now() + timedelta(hours=1), text="limit"))
+    bench.ends(1)
+    found = stands_now(bench)
     assert (found.state, found.running) == (PlanState.PARKED, [])
     assert [park["task"] for park in found.parks] == ["ch1.write.1"]
 
 
 def test_a_question_of_the_breaker_is_waited_for_while_its_owner_lives(
-    desk: BookBench, monkeypatch: pytest.MonkeyPatch
+    bench: BookBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Waiting, not running: nothing is written meanwhile."""
-    desk.write()
+    bench.write()
     monkeypatch.setattr(Known, "holder", lambda self, path: Holder(1, "", ""))
-    desk.trips()
-    assert stands_now(desk).state is PlanState.WAITING
+    bench.trips()
+    assert stands_now(bench).state is PlanState.WAITING
 
 
-def stands_now(desk: BookBench) -> Standing:
+def stands_now(bench: BookBench) -> Standing:
     """As it stands while the run lives."""
-    known = Known.of(Project.around(desk.root))
+    known = Known.of(Project.around(bench.root))
     try:
-        return standing(desk.root, known)
+        return standing(bench.root, known)
     finally:
         known.close()

@@ -13,7 +13,7 @@ from segue.work.feature.folder import FeatureFolder
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FeatureBench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FeatureBench]:
     """A project with a developer, in English."""
     i18n.use("en")
     made = FeatureBench(tmp_path, monkeypatch)

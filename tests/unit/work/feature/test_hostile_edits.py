@@ -23,71 +23,71 @@ STEPS_TO_END_MAX = 200
 class Hostile:
     """The bench with a world in it: what of each checkpoint's work is really there."""
 
-    def __init__(self, desk: FeatureBench, seed: int) -> None:
-        self.desk, self.random = desk, random.Random(seed)
+    def __init__(self, bench: FeatureBench, seed: int) -> None:
+        self.bench, self.random = bench, random.Random(seed)
         self.work = dict.fromkeys(IDS, False)
         self.told: list[str] = []
-        desk.develop()
-        desk.write_design(CHECKPOINTS)  # it is not the document that is meddled with
+        bench.develop()
+        bench.write_design(CHECKPOINTS)  # it is not the document that is meddled with
 
     @property
     def missing(self) -> list[str]:
-        return [id for id in IDS if not self.work[id] and not self.desk.steps.is_passed_over(id)]
+        return [id for id in IDS if not self.work[id] and not self.bench.steps.is_passed_over(id)]
 
     def go_on(self) -> None:
         """One process ends, or a person answers, or the command is given again."""
-        desk = self.desk
-        going = [id for id, one in desk.run.jobs.items() if not one.is_dropped]
-        dropped = [id for id, one in desk.run.jobs.items() if one.is_dropped]
+        bench = self.bench
+        going = [id for id, one in bench.run.jobs.items() if not one.is_dropped]
+        dropped = [id for id, one in bench.run.jobs.items() if one.is_dropped]
         if dropped:
-            desk.happens(Ended(dropped[0], None, signal=15, is_ours=True))
+            bench.happens(Ended(dropped[0], None, signal=15, is_ours=True))
         elif going:
-            self._end(desk.run.jobs[self.random.choice(going)].task.id)
-        elif desk.run.ledger.gates:
-            gate = next(iter(desk.run.ledger.gates.values()))
-            desk.run.go_on_with(gate, self.random.choice(["retry", "retry", "edit", "skip"]))
-            desk.happens()
+            self._end(bench.run.jobs[self.random.choice(going)].task.id)
+        elif bench.run.ledger.gates:
+            gate = next(iter(bench.run.ledger.gates.values()))
+            bench.run.go_on_with(gate, self.random.choice(["retry", "retry", "edit", "skip"]))
+            bench.happens()
         else:
             self.start()
 
     def look(self, written: int) -> None:
         """What must hold after everything that happens; `written`: how often before it."""
-        desk = self.desk
-        if any(b"phase: DONE" in data for data in desk.saved[written:]):
+        bench = self.bench
+        if any(b"phase: DONE" in data for data in bench.saved[written:]):
             assert self.missing == [], f"DONE without {self.missing}: {self.told}"
-        tasks = [one.task.id for one in desk.run.jobs.values()]
+        tasks = [one.task.id for one in bench.run.jobs.values()]
         assert len(tasks) == len(set(tasks)), f"two agents for one task: {tasks}, {self.told}"
 
     def _end(self, task: str) -> None:
-        desk, run = self.desk, self.desk.attempt_of(task).run
+        bench, run = self.bench, self.bench.attempt_of(task).run
         self.told.append(f"{task} ends")
         is_check = run.state == "verifying"
         match task:
             case "check" if self.missing:
-                desk.says_failed(*self.missing)
+                bench.says_failed(*self.missing)
             case "merge" if is_check:
-                desk.validated(task, int(bool(self.missing)))
+                bench.validated(task, int(bool(self.missing)))
             case "design" | "review" | "check" | "merge":
-                desk.ends_well(task)
+                bench.ends_well(task)
             case _ if is_check:
-                desk.validated(task, int(not self.work[task]))
+                bench.validated(task, int(not self.work[task]))
             case _:
                 self.work[task] = self.random.random() < 0.8
-                desk.ends_well(task)
+                bench.ends_well(task)
 
     def start(self) -> None:
-        desk = self.desk
-        if desk.state.resumes_in is Phase.DONE:
+        bench = self.bench
+        if bench.state.resumes_in is Phase.DONE:
             return
-        for job in desk.run.jobs:  # what ran when Segue was killed
+        for job in bench.run.jobs:  # what ran when Segue was killed
             found = self.random.choice([None, None, Alive()])
             if found is not None and ".verify" not in job:
-                desk.became[job] = found
-        desk.develop(None)
-        desk.became.clear()
+                bench.became[job] = found
+        bench.develop(None)
+        bench.became.clear()
 
     def kill_and_meddle(self) -> None:
-        desk, path = self.desk, self.desk.place.state_file
+        bench, path = self.bench, self.bench.place.state_file
         text = path.read_text()
         if self.random.random() < 0.5:
             self.work[self.random.choice(IDS)] = False
@@ -103,16 +103,16 @@ class Hostile:
                 id = self.random.choice(IDS)
                 path.write_text(re.sub(rf"{id}: .*", f"{id}: {mark}", text))
             case 4:
-                path.write_bytes(self.random.choice(desk.saved[-12:]))
-                if desk.state.phase is Phase.DONE:  # nothing is done then
+                path.write_bytes(self.random.choice(bench.saved[-12:]))
+                if bench.state.phase is Phase.DONE:  # nothing is done then
                     path.write_text(text)
             case 5:
-                desk.lose_memory()
+                bench.lose_memory()
             case 6:
-                desk.run.ledger.flush()
+                bench.run.ledger.flush()
                 path.write_text("phase: [\n")
                 try:
-                    repair(desk.place, desk.clock.now())
+                    repair(bench.place, bench.clock.now())
                 except UserError:  # the memory was lost before
                     path.write_text(text)
             case _:
@@ -122,20 +122,20 @@ class Hostile:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_false_done_and_no_dead_end(desk: FeatureBench, seed: int) -> None:
+def test_no_false_done_and_no_dead_end(bench: FeatureBench, seed: int) -> None:
     """DONE only with all work there at that moment; left in peace it always gets there."""
-    hostile = Hostile(desk, seed)
+    hostile = Hostile(bench, seed)
     for _step in range(STEPS):
-        written = len(desk.saved)
+        written = len(bench.saved)
         if hostile.random.random() < 0.25:
             hostile.kill_and_meddle()
         else:
             hostile.go_on()
         hostile.look(written)
     for _step in range(STEPS_TO_END_MAX):
-        if desk.state.resumes_in is Phase.DONE:
+        if bench.state.resumes_in is Phase.DONE:
             break
-        written = len(desk.saved)
+        written = len(bench.saved)
         hostile.go_on()
         hostile.look(written)
-    assert desk.state.resumes_in is Phase.DONE, hostile.told
+    assert bench.state.resumes_in is Phase.DONE, hostile.told

@@ -18,27 +18,27 @@ CHAIN = """\
 """
 
 
-def stands(desk: FeatureBench) -> tuple[Standing, dict[str, Any]]:
+def stands(bench: FeatureBench) -> tuple[Standing, dict[str, Any]]:
     """As `segue status` and `segue resume` see it."""
-    desk.run.ledger.commit()
-    (one,) = [found for found in look(desk.root) if found.kind == "develop"]
+    bench.run.ledger.commit()
+    (one,) = [found for found in look(bench.root) if found.kind == "develop"]
     return one, facts(one)
 
 
-def test_an_interrupted_design_is_made_again(desk: FeatureBench) -> None:
+def test_an_interrupted_design_is_made_again(bench: FeatureBench) -> None:
     """From its beginning, and that is said."""
-    desk.develop()
-    one, told = stands(desk)
+    bench.develop()
+    one, told = stands(bench)
     assert (one.state, told["resumable"]) == ("interrupted", True)
     assert told["next"] == "phase DESIGN from its beginning"
     assert told["redone"] == "phase DESIGN"
 
 
-def test_a_design_that_waits_for_a_person_is_not_made_again(desk: FeatureBench) -> None:
+def test_a_design_that_waits_for_a_person_is_not_made_again(bench: FeatureBench) -> None:
     """It is asked about again, and nothing is redone."""
-    desk.develop(has_gates=True)
-    desk.designs()
-    one, told = stands(desk)
+    bench.develop(has_gates=True)
+    bench.designs()
+    one, told = stands(bench)
     assert one.state == "waiting"
     assert told["why"] == (
         "it waits for an answer: the design is written: docs/design/real-time-chat.md"
@@ -46,12 +46,12 @@ def test_a_design_that_waits_for_a_person_is_not_made_again(desk: FeatureBench) 
     assert (told["next"], told["redone"]) == ("ask again what was asked", "nothing")
 
 
-def test_checkpoints_are_counted_and_reported(desk: FeatureBench) -> None:
+def test_checkpoints_are_counted_and_reported(bench: FeatureBench) -> None:
     """The one that was cut off is redone, at its iteration."""
-    desk.to_implement(CHAIN)
-    desk.passes("cp-1")
-    desk.fails("cp-2")
-    one, told = stands(desk)
+    bench.to_implement(CHAIN)
+    bench.passes("cp-1")
+    bench.fails("cp-2")
+    one, told = stands(bench)
     assert one.counts == {
         "pending": 0,
         "in_progress": 1,
@@ -64,44 +64,44 @@ def test_checkpoints_are_counted_and_reported(desk: FeatureBench) -> None:
     assert told["redone"] == "the iteration of cp-2 that was cut off"
 
 
-def test_a_parked_checkpoint_is_not_redone(desk: FeatureBench) -> None:
+def test_a_parked_checkpoint_is_not_redone(bench: FeatureBench) -> None:
     """It goes on where it is."""
-    desk.to_implement(CHAIN)
-    run = desk.attempt_of("cp-1").run
-    desk.happens(Started(run.id), Heard(run.id, LimitHit("session_limit", wait_s=600)))
-    desk.happens(Ended(run.id, 1))
-    one, told = stands(desk)
+    bench.to_implement(CHAIN)
+    run = bench.attempt_of("cp-1").run
+    bench.happens(Started(run.id), Heard(run.id, LimitHit("session_limit", wait_s=600)))
+    bench.happens(Ended(run.id, 1))
+    one, told = stands(bench)
     assert one.state == "parked"
     assert told["why"] == "a limit stopped it: cp-1"
     assert told["redone"] == "nothing"
 
 
-def test_an_escalated_checkpoint_waits_for_a_person(desk: FeatureBench) -> None:
+def test_an_escalated_checkpoint_waits_for_a_person(bench: FeatureBench) -> None:
     """And stands among the failed."""
-    desk.to_implement(CHAIN)
-    desk.fails("cp-1", 3)
-    one, told = stands(desk)
+    bench.to_implement(CHAIN)
+    bench.fails("cp-1", 3)
+    one, told = stands(bench)
     assert (one.state, [failed["task"] for failed in one.failed]) == ("waiting", ["cp-1"])
     assert told["next"].startswith("ask again what was asked; continue with the checkpoints: ")
 
 
-def test_a_finished_feature_has_nothing_left(desk: FeatureBench) -> None:
+def test_a_finished_feature_has_nothing_left(bench: FeatureBench) -> None:
     """It cannot be resumed, and nothing is redone."""
-    desk.to_implement(CHAIN)
-    desk.passes("cp-1", "cp-2")
-    desk.ends_well("check")
-    desk.passes("merge")
-    one, told = stands(desk)
+    bench.to_implement(CHAIN)
+    bench.passes("cp-1", "cp-2")
+    bench.ends_well("check")
+    bench.passes("merge")
+    one, told = stands(bench)
     assert (one.state, told["resumable"]) == ("finished", False)
     assert (told["next"], told["redone"]) == ("nothing", "nothing")
 
 
 @pytest.mark.parametrize("text", ["", "phase: [", "\0"])
-def test_a_broken_state_is_told_with_its_place(desk: FeatureBench, text: str) -> None:
+def test_a_broken_state_is_told_with_its_place(bench: FeatureBench, text: str) -> None:
     """And cannot be gone on with before it is repaired."""
-    desk.to_implement(CHAIN)
-    desk.place.state_file.write_text(text)
-    one, told = stands(desk)
+    bench.to_implement(CHAIN)
+    bench.place.state_file.write_text(text)
+    one, told = stands(bench)
     assert one.problem is not None and "state.yaml" in one.problem
     assert told["resumable"] is False
     assert "--repair" in told["next"]

@@ -11,51 +11,51 @@ ONE = APART.splitlines(keepends=True)[0]
 CHOICES = "segue develop --resume --on-escalated retry|edit|skip"
 
 
-def last_lines(desk: FeatureBench) -> list[str]:
+def last_lines(bench: FeatureBench) -> list[str]:
     """What the summary says at its end."""
-    code = desk.finish()
-    (facts,) = desk.told("finished")
-    text = develop_words.summary(desk.steps, desk.run, {**facts, "exit": code}, 1.0)
+    code = bench.finish()
+    (facts,) = bench.told("finished")
+    text = develop_words.summary(bench.steps, bench.run, {**facts, "exit": code}, 1.0)
     return text.rpartition("\n\n")[2].splitlines()
 
 
-def test_a_design_that_waits_is_approved_by_a_flag(desk: FeatureBench) -> None:
+def test_a_design_that_waits_is_approved_by_a_flag(bench: FeatureBench) -> None:
     """In the summary and in `segue status`."""
-    desk.develop(has_gates=True)
-    desk.designs()
-    assert last_lines(desk) == [
+    bench.develop(has_gates=True)
+    bench.designs()
+    assert last_lines(bench) == [
         "Go on: segue develop --approve",
         "Answer on a terminal: segue develop --resume",
     ]
-    assert look(desk.root)[0].go_on == "segue develop --approve"
+    assert look(bench.root)[0].go_on == "segue develop --approve"
 
 
-def test_an_escalated_checkpoint_is_decided_by_a_flag(desk: FeatureBench) -> None:
+def test_an_escalated_checkpoint_is_decided_by_a_flag(bench: FeatureBench) -> None:
     """Without it the next run would only ask again."""
-    desk.to_implement(ONE)
-    desk.fails("cp-1", 3)
-    assert last_lines(desk)[0] == f"Go on: {CHOICES}"
-    assert look(desk.root)[0].go_on == CHOICES
+    bench.to_implement(ONE)
+    bench.fails("cp-1", 3)
+    assert last_lines(bench)[0] == f"Go on: {CHOICES}"
+    assert look(bench.root)[0].go_on == CHOICES
 
 
-def test_what_was_said_on_the_command_line_is_repeated(desk: FeatureBench) -> None:
+def test_what_was_said_on_the_command_line_is_repeated(bench: FeatureBench) -> None:
     """Else another agent would go on, and merge."""
-    desk.to_implement(ONE, agent="dev", merge_command="gh pr create --fill")
-    desk.fails("cp-1", 3)
+    bench.to_implement(ONE, agent="dev", merge_command="gh pr create --fill")
+    bench.fails("cp-1", 3)
     options = "--agent dev --merge-command 'gh pr create --fill'"
-    assert last_lines(desk) == [
+    assert last_lines(bench) == [
         f"Go on: {CHOICES} {options}",
         f"Answer on a terminal: segue develop --resume {options}",
     ]
 
 
-def test_validations_that_could_not_run_are_named(desk: FeatureBench) -> None:
+def test_validations_that_could_not_run_are_named(bench: FeatureBench) -> None:
     """And the next command runs them again."""
-    desk.to_implement(ONE)
-    desk.passes("cp-1")
-    desk.happens(Ended(desk.attempt_of("check").run.id, None, signal=9))
-    code = desk.finish()
-    (facts,) = desk.told("finished")
-    text = develop_words.summary(desk.steps, desk.run, {**facts, "exit": code}, 1.0)
+    bench.to_implement(ONE)
+    bench.passes("cp-1")
+    bench.happens(Ended(bench.attempt_of("check").run.id, None, signal=9))
+    code = bench.finish()
+    (facts,) = bench.told("finished")
+    text = develop_words.summary(bench.steps, bench.run, {**facts, "exit": code}, 1.0)
     assert "✘ check: killed by signal 9" in text
     assert text.endswith("Go on: segue develop --resume")

@@ -13,7 +13,7 @@ from typing import Any
 from kit.waiting import until_async
 from segue.engine.clock import SystemClock
 from segue.work.phases import closing
-from segue.work.phases.app import App, open_office
+from segue.work.phases.app import App, open_app
 from segue.work.phases.commands import Commands, NewTask
 from segue.work.project import Project
 from segue.work.settings import config
@@ -66,7 +66,7 @@ class House:
         """`is_killed`: at the end nothing is put in order, as after kill -9."""
         project = Project(self.folder)
         settings = config.load(self.folder, None)
-        async with open_office(
+        async with open_app(
             project,
             settings,
             environ=self.environ,
@@ -74,38 +74,38 @@ class House:
             tz=UTC,
             slots=slots,
             command=["segue", "serve"],
-        ) as office:
-            office.supervisor.recover()
-            loop = asyncio.create_task(office.supervisor.loop())
+        ) as app:
+            app.supervisor.recover()
+            loop = asyncio.create_task(app.supervisor.loop())
             try:
-                yield Open(office)
+                yield Open(app)
             finally:
                 if is_killed:
                     loop.cancel()
                 else:
-                    office.supervisor.stop()
+                    app.supervisor.stop()
                 await asyncio.wait([loop])
                 if not is_killed:
-                    closing.save(office.supervisor)
-                await closing.settle(office.supervisor)
+                    closing.save(app.supervisor)
+                await closing.settle(app.supervisor)
                 if not loop.cancelled() and loop.exception():
                     raise loop.exception()  # type: ignore[misc]
 
 
 class Open:
-    def __init__(self, office: App) -> None:
-        self.office = office
-        self.desk: Commands = office.desk
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.commands: Commands = app.commands
 
     def new(self, type: str = "report", agent: str = "player", **more: Any) -> str:
         given = NewTask("A report", "About the sea", type, agent, submit=True, **more)
-        return str(self.desk.create_task(given)["id"])
+        return str(self.commands.create_task(given)["id"])
 
     until = staticmethod(until_async)
 
     async def status(self, id: str, status: str, agent: str | None = None) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
-            task = self.desk.task(id)
+            task = self.commands.task(id)
             if task["status"] == "failed" and status != "failed":
                 raise AssertionError(f"it failed: {task['error']}")
             is_so = task["status"] == status and agent in (None, task["agentStatus"])
@@ -118,7 +118,7 @@ class Open:
         """The gate of this kind that waits for a person."""
 
         def look() -> dict[str, Any] | None:
-            items = self.desk.gates(kind, task=id, status="pending")["items"]
+            items = self.commands.gates(kind, task=id, status="pending")["items"]
             return items[0] if items else None
 
         found: dict[str, Any] = await self.until(look)
@@ -126,19 +126,19 @@ class Open:
 
     def trail(self, id: str) -> list[tuple[str, str | None, str]]:
         """The journal: entity, from, to."""
-        items = self.desk.journal(id, page_size=200)["items"]
+        items = self.commands.journal(id, page_size=200)["items"]
         return [(entry["entity"], entry["from"], entry["to"]) for entry in items]
 
     def kinds(self, id: str) -> list[str]:
         """The checkpoints of a task, the oldest first."""
-        return [row["kind"] for row in reversed(self.desk.checkpoints(id)["items"])]
+        return [row["kind"] for row in reversed(self.commands.checkpoints(id)["items"])]
 
     def troubles(self, id: str) -> list[str]:
         """What people were told of a task's troubles."""
         sql = "SELECT text FROM notices WHERE task = ? AND kind = 'trouble' ORDER BY id"
-        return [row["text"] for row in self.office.supervisor.records.store.all(sql, id)]
+        return [row["text"] for row in self.app.supervisor.records.store.all(sql, id)]
 
     def runs(self, id: str, role: str = "work") -> list[str]:
         """The states of a task's runs of one kind, the first one first."""
         sql = "SELECT state FROM runs WHERE task = ? AND role = ? ORDER BY created_at, rowid"
-        return [row["state"] for row in self.office.supervisor.records.store.all(sql, id, role)]
+        return [row["state"] for row in self.app.supervisor.records.store.all(sql, id, role)]

@@ -1,4 +1,4 @@
-"""The port that the front end uses: the real desk and the one in memory both fit it."""
+"""The port that the front end uses: the real commands and the one in memory both fit it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from kit.front import FakeDesk
-from segue.server import desk_port
+from kit.front import FakeCommands
+from segue.server import commands as port
 from segue.work.phases.commands import Commands
 
 PARTS = (
-    desk_port.TaskDesk,
-    desk_port.GateDesk,
-    desk_port.EventDesk,
-    desk_port.SystemDesk,
-    desk_port.Commands,
+    port.TaskCommands,
+    port.GateCommands,
+    port.EventCommands,
+    port.SystemCommands,
+    port.Commands,
 )
 NAMES = sorted({name for part in PARTS for name in vars(part) if not name.startswith("_")})
-METHODS = [name for name in NAMES if inspect.isfunction(getattr(desk_port.Commands, name))]
+METHODS = [name for name in NAMES if inspect.isfunction(getattr(port.Commands, name))]
 
 
 def arguments(method: Callable[..., Any]) -> tuple[list[object], dict[str, object]]:
@@ -35,11 +35,11 @@ def arguments(method: Callable[..., Any]) -> tuple[list[object], dict[str, objec
     return positional, named
 
 
-@pytest.mark.parametrize("desk", [Commands, FakeDesk])
+@pytest.mark.parametrize("commands", [Commands, FakeCommands])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_desk_takes_every_call_of_the_port(desk: type, name: str) -> None:
+def test_commands_take_every_call_of_the_port(commands: type, name: str) -> None:
     """With all arguments, and with those alone that have no default in the port."""
-    wanted, given = getattr(desk_port.Commands, name), getattr(desk, name)
+    wanted, given = getattr(port.Commands, name), getattr(commands, name)
     positional, named = arguments(wanted)
     inspect.signature(given).bind(*positional, **named)
     needed = [
@@ -52,24 +52,24 @@ def test_a_desk_takes_every_call_of_the_port(desk: type, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_what_is_called_by_name_has_the_same_name_at_every_desk(name: str) -> None:
+def test_what_is_called_by_name_has_the_same_name_everywhere(name: str) -> None:
     """Positional-only parameters may be called differently; the others may not."""
-    parameters = inspect.signature(getattr(desk_port.Commands, name)).parameters.values()
+    parameters = inspect.signature(getattr(port.Commands, name)).parameters.values()
     wanted = {each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY}
-    for desk in (Commands, FakeDesk):
-        assert wanted <= set(inspect.signature(getattr(desk, name)).parameters), desk
+    for commands in (Commands, FakeCommands):
+        assert wanted <= set(inspect.signature(getattr(commands, name)).parameters), commands
 
 
 def test_the_newest_number_is_read_without_a_call() -> None:
     assert [name for name in NAMES if name not in METHODS] == ["last_seq"]
-    for desk in (Commands, FakeDesk):
-        assert isinstance(inspect.getattr_static(desk, "last_seq"), property)
+    for commands in (Commands, FakeCommands):
+        assert isinstance(inspect.getattr_static(commands, "last_seq"), property)
 
 
-def test_a_desk_in_memory_can_stand_for_each_part() -> None:
+def test_commands_in_memory_can_stand_for_each_part() -> None:
     """Whoever needs one part takes it alone: mypy checks these assignments."""
-    desk = FakeDesk()
-    tasks: desk_port.TaskDesk = desk
-    events: desk_port.EventDesk = desk
-    made = tasks.create_task(desk_port.NewTask("t", "d"))
+    commands = FakeCommands()
+    tasks: port.TaskCommands = commands
+    events: port.EventCommands = commands
+    made = tasks.create_task(port.NewTask("t", "d"))
     assert [event["taskId"] for event in events.events_after(0)] == [made["id"]]

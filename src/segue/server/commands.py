@@ -1,4 +1,4 @@
-"""What the HTTP front end needs of the desk: everything that people can ask for.
+"""What the HTTP front end calls: everything that people can ask for.
 
 Methods are quick and, where nothing is waited for, synchronous; they are called on the event loop
 alone. What cannot be done is raised as `Refused`.
@@ -13,12 +13,20 @@ from typing import Any, Protocol
 from segue.work.phases.acting import Keep
 from segue.work.phases.commands import NewTask
 
-__all__ = ["Commands", "EventDesk", "GateDesk", "Json", "NewTask", "SystemDesk", "TaskDesk"]
+__all__ = [
+    "Commands",
+    "EventCommands",
+    "GateCommands",
+    "Json",
+    "NewTask",
+    "SystemCommands",
+    "TaskCommands",
+]
 
 Json = dict[str, Any]
 
 
-class TaskDesk(Protocol):
+class TaskCommands(Protocol):
     """Tasks: one page for each list, the task itself after each change."""
 
     def create_task(self, given: NewTask) -> Json: ...
@@ -60,7 +68,7 @@ class TaskDesk(Protocol):
         ...
 
 
-class GateDesk(Protocol):
+class GateCommands(Protocol):
     """Reviews, questions and dependencies: what waits for a person."""
 
     def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
@@ -93,7 +101,7 @@ class GateDesk(Protocol):
     ) -> Json: ...
 
 
-class EventDesk(Protocol):
+class EventCommands(Protocol):
     """The journal as numbered events: each has `seq`, `type` and `taskId`."""
 
     @property
@@ -104,7 +112,7 @@ class EventDesk(Protocol):
     def on_commit(self, listener: Callable[[], None], /) -> None: ...
 
 
-class SystemDesk(Protocol):
+class SystemCommands(Protocol):
     """The server as a whole."""
 
     def limits(self) -> Json: ...
@@ -113,7 +121,7 @@ class SystemDesk(Protocol):
     def change_settings(self, changes: Mapping[str, Any]) -> Json: ...
 
 
-class Commands(TaskDesk, GateDesk, EventDesk, SystemDesk, Protocol):
+class Commands(TaskCommands, GateCommands, EventCommands, SystemCommands, Protocol):
     """All of it."""
 
     def kept_with(self, act: Callable[[], Json], keep: Keep) -> Json:
