@@ -23,12 +23,12 @@ _language: Language = "en"
 
 def choose(option: str | None, environ: Mapping[str, str]) -> Language:
     """The language to speak: option, SEGUE_LANG, locale; English where none fits."""
-    wishes = [option, environ.get("SEGUE_LANG")]
+    wanted = [option, environ.get("SEGUE_LANG")]
     locale = next(
         (environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), None
     )
-    for wish in [*wishes, locale]:
-        name = (wish or "").replace("-", "_").split("_")[0].split(".")[0].lower()
+    for choice in [*wanted, locale]:
+        name = (choice or "").replace("-", "_").split("_")[0].split(".")[0].lower()
         for known in LANGUAGES:
             if name == known:
                 return known

@@ -161,10 +161,10 @@ def _kind(output: str, now: datetime, tz: tzinfo) -> str:
 
 
 async def handle_paused_worker(
-    worker: Worker, config: RecoveryConfig, around: Environment | None = None
+    worker: Worker, config: RecoveryConfig, environment: Environment | None = None
 ) -> bool:
     """Bring a stopped worker back. Whether it works again."""
-    recovery = _Recovery(worker, config, around or Environment())
+    recovery = _Recovery(worker, config, environment or Environment())
     try:
         return await recovery.run()
     except PaneGone:
@@ -176,8 +176,8 @@ async def handle_paused_worker(
 class _Recovery:
     """One worker being brought back."""
 
-    def __init__(self, worker: Worker, config: RecoveryConfig, around: Environment) -> None:
-        self._worker, self._config, self._around = worker, config, around
+    def __init__(self, worker: Worker, config: RecoveryConfig, environment: Environment) -> None:
+        self._worker, self._config, self._around = worker, config, environment
 
     def log(self, text: str) -> None:
         at = self._around.now().astimezone(self._around.tz)

@@ -96,7 +96,7 @@ class RunBench:
         self,
         source: Source,
         project: Project,
-        cast: AgentRoster,
+        roster: AgentRoster,
         settings: config.Config,
         options: Options,
         place: Path | None = None,
@@ -119,7 +119,7 @@ class RunBench:
             accounts=Accounts(store, self.clock),
             engine=self.engine,
             clock=self.clock,
-            workshop=JobFactory(
+            job_factory=JobFactory(
                 project,
                 self.environ,
                 agents.passed_on(self.environ),
@@ -129,8 +129,8 @@ class RunBench:
             ),
             options=options,
             leash=Leash(),
-            profile_for=cast.profile_for,
-            profile_named=cast.profile_named,
+            profile_for=roster.profile_for,
+            profile_named=roster.profile_named,
             questions=Questions(None, self.engine.tell),
             held_conversations=self.held,
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
@@ -226,8 +226,8 @@ class Bench(RunBench):
         if plan is not None:
             path.write_text(plan, "utf-8")
         settings = config.load(self.root, None)
-        cast = AgentRoster(settings, self.root, self.environ, None)
-        file = PlanFile(path, "PLAN.md", cast.check)
+        roster = AgentRoster(settings, self.root, self.environ, None)
+        file = PlanFile(path, "PLAN.md", roster.check)
         file.read_first()
         assert not file.problems, file.problems
         wanted = Options(
@@ -237,7 +237,7 @@ class Bench(RunBench):
             ),
             **{"marks_every_s": 0.0, **options},
         )
-        return self.make_run(file, Project(self.root), cast, settings, wanted)
+        return self.make_run(file, Project(self.root), roster, settings, wanted)
 
     def begin(self, plan: str, **options: Any) -> PlanRun:
         """A run of a new plan, up to its first jobs."""

@@ -58,7 +58,7 @@ class BookBench(StepsBench[BookSteps]):
     """`write` begins or goes on with the book, as `segue write-all` does, up to its first job."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(folder, monkeypatch, "segue.work.book.writing.runner.conduct")
+        super().__init__(folder, monkeypatch, "segue.work.book.writing.runner.run_work")
         for name in ("writer", "editor", "judge"):
             self.program(name)
         self.settings(SETTINGS)
@@ -69,8 +69,8 @@ class BookBench(StepsBench[BookSteps]):
     def book(self, text: str) -> None:
         (self.root / "book.toml").write_text(text, "utf-8")
 
-    def write(self, **wishes: Any) -> PlanRun:
-        asyncio.run(write_book(CommandOptions(self.root, **wishes), self.around("write-all")))
+    def write(self, **options: Any) -> PlanRun:
+        asyncio.run(write_book(CommandOptions(self.root, **options), self.environment("write-all")))
         return self.run
 
     def new_engine(self) -> HandEngine:
@@ -131,7 +131,7 @@ class BookBench(StepsBench[BookSteps]):
     def prints(self, text: str, code: int = 0) -> None:
         """The judge prints something and ends."""
         assert ".judge." in self.task
-        self.run.workshop.log(self.attempt.run).write_text(text, "utf-8")
+        self.run.job_factory.log(self.attempt.run).write_text(text, "utf-8")
         self.starts()
         self.ends(code)
 

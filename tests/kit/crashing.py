@@ -81,7 +81,7 @@ class Moments:
         if self.passed == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def environment(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function with a moment before it and one behind it."""
 
         def dangerous(*args: Any, **kwargs: Any) -> Any:
@@ -106,7 +106,7 @@ def guard_files_of_book(moments: Moments) -> None:
 
     def replace_in_book(path: Path, *args: Any, **kwargs: Any) -> None:
         """Files of the book; what is in `.segue/` beside the tables can be made again."""
-        (replace if ".segue" in path.parts else moments.around(replace))(path, *args, **kwargs)
+        (replace if ".segue" in path.parts else moments.environment(replace))(path, *args, **kwargs)
 
     def die_half_way(path: Path, *args: Any, **kwargs: Any) -> Path:
         """The new bytes are there, and not yet in their place."""
@@ -121,7 +121,7 @@ def guard_files_of_book(moments: Moments) -> None:
 def run(kind: str, die_at: int, args: list[str]) -> None:
     moments = Moments(die_at)
     for owner, name in CHANGES[kind]:
-        setattr(owner, name, moments.around(getattr(owner, name)))
+        setattr(owner, name, moments.environment(getattr(owner, name)))
     if kind == "book":
         guard_files_of_book(moments)
     try:

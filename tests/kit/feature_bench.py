@@ -35,7 +35,7 @@ class FeatureBench(StepsBench[FeatureSteps]):
     """`develop` begins or goes on with a feature, as `segue develop` does, up to its first jobs."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(folder, monkeypatch, "segue.work.feature.developing.runner.conduct")
+        super().__init__(folder, monkeypatch, "segue.work.feature.developing.runner.run_work")
         self.program("dev")
         self.settings(MINE)
         self.place = FeatureFolder(self.root)
@@ -48,10 +48,10 @@ class FeatureBench(StepsBench[FeatureSteps]):
 
         monkeypatch.setattr(FeatureFolder, "save", note)
 
-    def develop(self, feature: str | None = "real-time chat", **wishes: Any) -> PlanRun:
+    def develop(self, feature: str | None = "real-time chat", **options: Any) -> PlanRun:
         """With `feature` a new one, with None the one that is there."""
-        wanted = CommandOptions(self.root, feature, is_fresh=feature is not None, **wishes)
-        asyncio.run(develop(wanted, self.around("develop")))
+        wanted = CommandOptions(self.root, feature, is_fresh=feature is not None, **options)
+        asyncio.run(develop(wanted, self.environment("develop")))
         return self.run
 
     def turn(self) -> None:
@@ -132,9 +132,9 @@ class FeatureBench(StepsBench[FeatureSteps]):
         self.write_design(block)
         self.ends_well("review")
 
-    def to_implement(self, block: str = APART, **wishes: Any) -> None:
+    def to_implement(self, block: str = APART, **options: Any) -> None:
         """A new feature up to its checkpoints."""
-        self.develop(**wishes)
+        self.develop(**options)
         self.designs()
         self.reviews(block)
 

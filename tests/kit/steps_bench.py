@@ -33,7 +33,7 @@ class StepsBench(RunBench, Generic[S]):
         super().__init__(folder)
         monkeypatch.setattr(conducted, self._conduct)
 
-    def around(self, command: str) -> Environment:
+    def environment(self, command: str) -> Environment:
         """Where a command is given, a second after the last."""
         self.clock.pass_s(1)
         return Environment(
@@ -49,14 +49,14 @@ class StepsBench(RunBench, Generic[S]):
         self,
         source: S,
         project: Project,
-        cast: AgentRoster,
+        roster: AgentRoster,
         settings: Config,
-        around: Environment,
+        environment: Environment,
         how: RunPolicy,
         begin: Callable[[PlanRun], None],
     ) -> Result:
         self.steps, self._how = source, how
-        self.make_run(source, project, cast, settings, how.options, how.place)
+        self.make_run(source, project, roster, settings, how.options, how.place)
         begin(self.run)
         await recovery.recover(self.run, restart=how.restart)
         self.turn()

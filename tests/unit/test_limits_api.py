@@ -81,7 +81,7 @@ class Pane:
         self.now += timedelta(seconds=seconds)
 
     def handle(self, **settings: Any) -> bool:
-        around = Environment(
+        environment = Environment(
             now=lambda: self.now.astimezone(UTC),
             sleep=self.sleep,
             log=self.lines.append,
@@ -89,7 +89,7 @@ class Pane:
             chance=lambda: 0.0,
             tool="claude",
         )
-        return asyncio.run(handle_paused_worker(self, RecoveryConfig(**settings), around))
+        return asyncio.run(handle_paused_worker(self, RecoveryConfig(**settings), environment))
 
     @property
     def said(self) -> list[str]:

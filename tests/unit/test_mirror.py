@@ -110,7 +110,7 @@ MISSING = frozenset(
         "work/panes/turns.py",
         "work/panes/workers.py",
         "work/phases/act_intake.py",
-        "work/phases/acting.py",
+        "work/phases/act_base.py",
         "work/phases/app.py",
         "work/phases/asking.py",
         "work/phases/attempt.py",

@@ -19,7 +19,7 @@ from segue.work.project import Project
 def here(ctx: click.Context, plan: Path | None = None) -> add_act.Person:
     """Who acts, in the project of this folder or of a plan. An agent is refused."""
     person.check(ctx.obj["environ"])
-    project = Project.around(plan.resolve() if plan else Path.cwd())
+    project = Project.containing(plan.resolve() if plan else Path.cwd())
     return add_act.Person(project, person.actor(), SystemClock())
 
 

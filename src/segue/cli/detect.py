@@ -283,7 +283,7 @@ def _own_patterns(environ: Mapping[str, str]) -> Sequence[Extra]:
     from segue.work.project import Project  # noqa: PLC0415
     from segue.work.settings import config  # noqa: PLC0415
 
-    return config.load(Project.around(here).root, config.user_file(environ)).limit_patterns
+    return config.load(Project.containing(here).root, config.user_file(environ)).limit_patterns
 
 
 def _zone(name: str | None) -> tzinfo:

@@ -11,7 +11,7 @@ import click
 
 from segue.cli import console, output, person
 from segue.cli.choosing import choose
-from segue.cli.run import conduct, not_begun, send_late_notices
+from segue.cli.run import not_begun, run_work, send_late_notices
 from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Status, Strategy, report
 from segue.errors import UserError
@@ -79,7 +79,7 @@ def command(
         raise UserError("usage", _("--resume and --fresh exclude each other"))
     if approve:
         person.check(ctx.obj["environ"])
-    folder = FeatureFolder(Project.around(Path.cwd()).root)
+    folder = FeatureFolder(Project.containing(Path.cwd()).root)
     if is_repair:
         _repair(folder, as_json=as_json)
     there = None if fresh and feature else found(folder)
@@ -88,7 +88,7 @@ def command(
         assert there is not None
         send_late_notices(Project(folder.root), ctx.obj["environ"])
         return _already_done(folder, there[1], as_json=as_json)
-    wishes = CommandOptions(
+    options = CommandOptions(
         folder.root,
         feature,
         agent=agent,
@@ -100,7 +100,7 @@ def command(
         merge_command=merge_command,
         wait=not no_wait,
     )
-    settled = settle(there[1] if there else None, wishes, resume, fresh, as_json=as_json)
+    settled = settle(there[1] if there else None, options, resume, fresh, as_json=as_json)
     if settled is None:
         assert there is not None
         why = _("Choose: --resume (continue it) or --fresh (start over)")
@@ -124,9 +124,9 @@ def _already_done(folder: FeatureFolder, there: Feature, *, as_json: bool) -> in
     )
 
 
-def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
+def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Develop, showing what happens; the exit code."""
-    return conduct(lambda around: develop(wishes, around), environ, as_json=as_json)
+    return run_work(lambda environment: develop(options, environment), environ, as_json=as_json)
 
 
 def _nothing_done(
@@ -150,42 +150,42 @@ def _nothing_done(
 
 
 def settle(
-    there: Feature | None, wishes: CommandOptions, resume: bool, fresh: bool, *, as_json: bool
+    there: Feature | None, options: CommandOptions, resume: bool, fresh: bool, *, as_json: bool
 ) -> CommandOptions | None:
     """What is to be done about the work that is there; None: a person must say."""
     if there is None:
-        return _new(wishes, resume)
+        return _new(options, resume)
     if fresh:
-        return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
+        return _new(replace(options, feature=options.feature or there.feature), resume=False)
     is_done = there.resumes_in is Phase.DONE
-    if is_done or (there.phase is Phase.DONE and wishes.feature is not None):
-        if not (wishes.feature or "").strip():
+    if is_done or (there.phase is Phase.DONE and options.feature is not None):
+        if not (options.feature or "").strip():
             raise UserError(
                 "usage",
                 _("the last feature is complete; nothing is left to continue"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )
         console.echo(_("The last feature is complete. A new one begins."), err=as_json)
-        return _new(wishes, resume=False)
-    is_other = wishes.feature is not None and wishes.feature != there.feature
+        return _new(options, resume=False)
+    is_other = options.feature is not None and options.feature != there.feature
     if not as_json:
         tell(there)
     if is_other:
         text = _("'{there}' is not finished, and you ask for '{wanted}'.")
-        console.echo(text.format(there=there.feature, wanted=wishes.feature), err=as_json)
+        console.echo(text.format(there=there.feature, wanted=options.feature), err=as_json)
     elif resume:
-        return replace(wishes, feature=there.feature)
-    return _ask(there, wishes, is_other=is_other, as_json=as_json)
+        return replace(options, feature=there.feature)
+    return _ask(there, options, is_other=is_other, as_json=as_json)
 
 
-def _new(wishes: CommandOptions, resume: bool) -> CommandOptions:
-    if not (wishes.feature or "").strip():
+def _new(options: CommandOptions, resume: bool) -> CommandOptions:
+    if not (options.feature or "").strip():
         raise UserError(
             "nothing_to_resume" if resume else "usage",
             _("nothing is left to continue") if resume else _("what is to be developed?"),
             hint=_('say what to develop: segue develop "FEATURE"'),
         )
-    return replace(wishes, is_fresh=True)
+    return replace(options, is_fresh=True)
 
 
 def tell(there: Feature) -> None:
@@ -200,15 +200,15 @@ def tell(there: Feature) -> None:
 
 
 def _ask(
-    there: Feature, wishes: CommandOptions, *, is_other: bool, as_json: bool
+    there: Feature, options: CommandOptions, *, is_other: bool, as_json: bool
 ) -> CommandOptions | None:
     if as_json or not sys.stdin.isatty():
         return None
     go_on = _("continue '{feature}'").format(feature=there.feature) if is_other else _("go on")
     console.echo(f"  1. {go_on}\n  2. " + _("from the start"))
     if choose(_("How should it continue?"), 2) == 1:
-        return replace(wishes, feature=there.feature)
-    return _new(replace(wishes, feature=wishes.feature or there.feature), resume=False)
+        return replace(options, feature=there.feature)
+    return _new(replace(options, feature=options.feature or there.feature), resume=False)
 
 
 def _repair(folder: FeatureFolder, *, as_json: bool) -> Feature:

@@ -64,10 +64,10 @@ class Finding:
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> int:
     environ = ctx.obj["environ"]
-    project = Project.around(Path.cwd())
+    project = Project.containing(Path.cwd())
     settings, problems = _settings(project, environ)
     tools = _tools()
-    cast = [_agent(agent, project.root, environ) for agent in settings.agents.values()]
+    roster = [_agent(agent, project.root, environ) for agent in settings.agents.values()]
     if as_json:
         output.print_json(
             {
@@ -76,7 +76,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
                 "sqlite": sqlite3.sqlite_version,
                 "project": str(project.root),
                 "tools": [tool.to_json() for tool in tools],
-                "agents": [agent.to_json() for agent in cast],
+                "agents": [agent.to_json() for agent in roster],
                 "default_agent": settings.agent,
                 "problems": [problem.to_json() for problem in problems],
             }
@@ -96,7 +96,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
     for tool in tools:
         _show(tool)
     console.echo("\n" + _("Agents (the default is {name})").format(name=settings.agent))
-    for agent in cast:
+    for agent in roster:
         _show(agent)
     return 0
 

@@ -20,7 +20,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 def _settings(path: Path | None) -> Settings:
     """Of the folder that is named; else of the project around here."""
-    return Settings(path if path is not None else Project.around(Path.cwd()).root)
+    return Settings(path if path is not None else Project.containing(Path.cwd()).root)
 
 
 @click.command(

@@ -83,7 +83,7 @@ def give(
 ) -> int:
     """Park or wake it, and say what came of it."""
     person.check(ctx.obj["environ"])
-    project = Project.around(plan.resolve() if plan else Path.cwd())
+    project = Project.containing(plan.resolve() if plan else Path.cwd())
     settings = config.load(project.root, config.user_file(ctx.obj["environ"]))
     known = frozenset(agent.charged_to for agent in settings.agents.values())
     done = add_act.park_or_wake(

@@ -41,7 +41,7 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
     from segue.testing import rehearsal  # noqa: PLC0415 - a server and its formats
 
     environ = ctx.obj["environ"]
-    project = Project.around(Path.cwd())
+    project = Project.containing(Path.cwd())
     settings = config.choose_agent(
         config.load(project.root, config.user_file(environ)), agent, file=None, line=None
     )

@@ -125,7 +125,7 @@ def do(
     from segue.cli.write_all import go, nothing_written  # noqa: PLC0415
 
     seen = look(one.path)
-    wishes = CommandOptions(seen.folder.root, chapters=chapters)
+    options = CommandOptions(seen.folder.root, chapters=chapters)
     match choice:
         case "status":
             return _show(seen, as_json=as_json)
@@ -134,7 +134,7 @@ def do(
             state = resuming.rebuild(seen.folder, now, chapters)
             if seen.damage is not None:
                 seen.folder.put_damaged_aside(now)
-            return go(replace(wishes, state=state), environ, as_json=as_json)
+            return go(replace(options, state=state), environ, as_json=as_json)
         case _:
             pass
     if seen.damage is not None:
@@ -143,13 +143,13 @@ def do(
                 return nothing_written(WAITS, damaged(seen), seen, as_json=True)
             return WAITS
         seen = replace(seen, state=restored(seen, as_json=as_json), damage=None)
-        wishes = replace(wishes, state=seen.state)
+        options = replace(options, state=seen.state)
     if choice == "restart":
-        wishes = replace(wishes, how=How.CHAPTER, chapter=target(seen))
-        return go(wishes, environ, as_json=as_json)
+        options = replace(options, how=How.CHAPTER, chapter=target(seen))
+        return go(options, environ, as_json=as_json)
     if not as_json:
         _tell_causes(seen)
-    return go(wishes, environ, as_json=as_json)
+    return go(options, environ, as_json=as_json)
 
 
 def _tell_causes(seen: Look) -> None:

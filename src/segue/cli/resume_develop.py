@@ -50,7 +50,7 @@ def way_back(one: Found) -> str | None:
 def reset(one: Found) -> tuple[dict[str, object], str]:
     """For programs, and in words."""
     folder = _folder(one)
-    backups = Project.around(folder.root).memory / "backups"
+    backups = Project.containing(folder.root).memory / "backups"
     kept = folder.put_aside(backups, datetime.now(UTC))
     told = {"kind": one.kind, "path": str(one.path), "reset": True, "backup": str(kept or "")}
     return told, _("The feature begins anew. The old state is kept: {path}").format(path=kept)
@@ -70,7 +70,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
             pass
     there = found(folder)
     assert there is not None
-    wishes = CommandOptions(folder.root, there[1].feature)
+    options = CommandOptions(folder.root, there[1].feature)
     if not as_json:
         tell(there[1])
-    return go(replace(wishes, is_fresh=choice == "restart"), environ, as_json=as_json)
+    return go(replace(options, is_fresh=choice == "restart"), environ, as_json=as_json)

@@ -52,5 +52,5 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
         case "rebuild":
             raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))
         case _:
-            wishes = CommandOptions(one.path, restart=choice == "restart")
-            return go(wishes, environ, as_json=as_json)
+            options = CommandOptions(one.path, restart=choice == "restart")
+            return go(options, environ, as_json=as_json)

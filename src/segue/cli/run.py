@@ -67,7 +67,7 @@ def command(
 ) -> int:
     from segue.work.plans.runner import CommandOptions  # noqa: PLC0415 - see above
 
-    wishes = CommandOptions(
+    options = CommandOptions(
         plan,
         agent=agent,
         jobs=jobs,
@@ -75,17 +75,17 @@ def command(
         wait=not no_wait,
         isolate=isolate == "worktree",
     )
-    return go(wishes, ctx.obj["environ"], as_json=as_json)
+    return go(options, ctx.obj["environ"], as_json=as_json)
 
 
-def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
+def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
     from segue.work.plans.runner import run_plan  # noqa: PLC0415 - see above
 
-    return conduct(lambda around: run_plan(wishes, around), environ, as_json=as_json)
+    return run_work(lambda environment: run_plan(options, environment), environ, as_json=as_json)
 
 
-def conduct(
+def run_work(
     work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], *, as_json: bool
 ) -> int:
     """Do work of any kind here, on this terminal or in this pipe; the exit code."""
@@ -139,7 +139,7 @@ async def _conduct(
     asker = reporter.asker() if is_there else None
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
-    around = Environment(
+    environment = Environment(
         environ=environ,
         clock=SystemClock(),
         tz=tz,
@@ -151,6 +151,6 @@ async def _conduct(
         go_on=reporter.go_on,
     )
     try:
-        return (await work(around)).exit
+        return (await work(environment)).exit
     finally:
         reporter.close()

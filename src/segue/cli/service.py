@@ -144,7 +144,7 @@ def _quoted(text: str) -> str:
 
 
 def _here(ctx: click.Context) -> Service:
-    return Service(Project.around(Path.cwd()).root.resolve(), ctx.obj["environ"])
+    return Service(Project.containing(Path.cwd()).root.resolve(), ctx.obj["environ"])
 
 
 @click.command(

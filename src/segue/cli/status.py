@@ -124,7 +124,7 @@ def _go_on(standing: Standing, shown: str) -> str:
         case "book":
             is_at_home = here == standing.path
         case "develop":
-            is_at_home = Project.around(here).root == standing.path.parent.parent
+            is_at_home = Project.containing(here).root == standing.path.parent.parent
         case "tasklist":
             return f"segue run {shlex.quote(shown)}"
         case _:

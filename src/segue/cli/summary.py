@@ -99,7 +99,7 @@ def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
         text = _("Nobody could be asked about {tasks}. Choose: segue run {plan} --on-failed {how}")
         return text.format(tasks=", ".join(to_be_asked), plan=plan, how="retry|skip|stop")
     if facts["failed"]:
-        logs = run.workshop.project.relative(run.workshop.project.logs)
+        logs = run.job_factory.project.relative(run.job_factory.project.logs)
         return _("What they said is in {logs}; try again: segue run {plan}").format(
             logs=logs, plan=plan
         )

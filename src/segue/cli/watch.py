@@ -85,13 +85,13 @@ def command(
     as_json: bool,
 ) -> int:
     environ: dict[str, str] = ctx.obj["environ"]
-    project = Project.around(Path.cwd())
+    project = Project.containing(Path.cwd())
     settings = config.load(project.root, config.user_file(environ))
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
     recovery = settings.recovery
     clock = SystemClock()
-    wishes = CommandOptions(
+    options = CommandOptions(
         panes=frozenset(map(_pane, panes)),
         agent=_agent(agent),
         accounts=dict(map(_account, accounts)),
@@ -104,7 +104,7 @@ def command(
         tz=tz,
         extra=settings.limit_patterns,
     )
-    hosts = _hosts(wishes, tmux_socket, environ)
+    hosts = _hosts(options, tmux_socket, environ)
     project.prepare()
     with _log_file(project.logs) as log_file:
         screen = choose_screen(as_json=as_json)
@@ -135,7 +135,7 @@ def command(
                     hosts,
                     store,
                     settings,
-                    wishes,
+                    options,
                     telling,
                     screen,
                     outbox if is_telling else None,
@@ -151,7 +151,7 @@ async def _watch(
     hosts: Mapping[str, Panes],
     store: Store,
     settings: config.Config,
-    wishes: CommandOptions,
+    options: CommandOptions,
     telling: Telling,
     screen: Screen,
     outbox: Outbox | None,
@@ -169,10 +169,10 @@ async def _watch(
         Workers(store, clock, People(courier.wake) if courier else None),
         Accounts(store, clock),
         telling,
-        wishes,
+        options,
         clock,
         account_of=account_of,
-        transcript_of=lambda pid, now: claude_files.stop_of(pid, now=now, tz=wishes.tz),
+        transcript_of=lambda pid, now: claude_files.stop_of(pid, now=now, tz=options.tz),
     )
     code = 0
 
@@ -195,7 +195,7 @@ async def _watch(
     with signals.handled(actions):
         screen.show(watcher, end)
         bells = FolderWatch()
-        if not wishes.is_dry:
+        if not options.is_dry:
             if courier is not None:
                 steps = reminders.steps(settings.reviews)
                 watcher.remind = PaneReminders(store, clock, steps, courier.wake).look
@@ -259,10 +259,10 @@ def _account(text: str) -> tuple[str, str]:
 
 
 def _hosts(
-    wishes: CommandOptions, tmux_socket: Path | None, environ: dict[str, str]
+    options: CommandOptions, tmux_socket: Path | None, environ: dict[str, str]
 ) -> dict[str, Panes]:
     """Those whose panes are wanted, and which are installed."""
-    wanted = {"wezterm" if pane.startswith("wezterm:") else "tmux" for pane in wishes.panes}
+    wanted = {"wezterm" if pane.startswith("wezterm:") else "tmux" for pane in options.panes}
     path = environ.get("PATH")
     hosts: dict[str, Panes] = {}
     if "tmux" in wanted or (not wanted and (tmux_socket or shutil.which("tmux", path=path))):

@@ -36,5 +36,5 @@ def command(
     no_wait: bool,
     as_json: bool,
 ) -> int:
-    wishes = CommandOptions(path, How.CHAPTER, chapter, wait=not no_wait, chapters=chapters)
-    return go(wishes, ctx.obj["environ"], as_json=as_json)
+    options = CommandOptions(path, How.CHAPTER, chapter, wait=not no_wait, chapters=chapters)
+    return go(options, ctx.obj["environ"], as_json=as_json)

@@ -11,7 +11,7 @@ import click
 from segue.cli import console, output
 from segue.cli.choosing import choose
 from segue.cli.resume_book import damaged, restored
-from segue.cli.run import conduct, not_begun, send_late_notices
+from segue.cli.run import not_begun, run_work, send_late_notices
 from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
@@ -67,7 +67,7 @@ def command(
 ) -> int:
     if resume and restart:
         raise UserError("usage", _("--resume and --restart exclude each other"))
-    wishes = CommandOptions(
+    options = CommandOptions(
         path,
         wait=not no_wait,
         on_tripped=on_tripped,
@@ -75,22 +75,22 @@ def command(
         chapters=chapters,
     )
     if restart:
-        return go(replace(wishes, how=How.RESTART), ctx.obj["environ"], as_json=as_json)
+        return go(replace(options, how=How.RESTART), ctx.obj["environ"], as_json=as_json)
     seen = look(path)
     state = seen.state
     if seen.damage is not None:
         if seen.backup is None and not seen.chapters and not resume:
-            return _begin_anew(seen, wishes, ctx.obj["environ"], as_json=as_json)
+            return _begin_anew(seen, options, ctx.obj["environ"], as_json=as_json)
         if not resume:
             return nothing_written(WAITS, damaged(seen), seen, as_json=as_json)
         state = restored(seen, as_json=as_json)
-        wishes = replace(wishes, state=state)
+        options = replace(options, state=state)
     book = book_of(seen.folder, state, chapters)
     said = None if seen.lost else _nothing_to_do(state, book, only_resume=resume)
     if said is not None:
-        send_late_notices(Project.around(seen.folder.root), ctx.obj["environ"])
+        send_late_notices(Project.containing(seen.folder.root), ctx.obj["environ"])
         return nothing_written(0, said, seen, as_json=as_json)
-    return go(wishes, ctx.obj["environ"], as_json=as_json)
+    return go(options, ctx.obj["environ"], as_json=as_json)
 
 
 def _nothing_to_do(
@@ -114,7 +114,7 @@ def nothing_written(code: int, why: str, seen: Look, *, as_json: bool) -> int:
         code,
         why,
         root,
-        Project.around(root),
+        Project.containing(root),
         as_json=as_json,
         completed=list(state.completed_chapters),
         failed=list(state.failed_chapters),
@@ -125,26 +125,26 @@ def nothing_written(code: int, why: str, seen: Look, *, as_json: bool) -> int:
 
 
 def _begin_anew(
-    seen: Look, wishes: CommandOptions, environ: dict[str, str], *, as_json: bool
+    seen: Look, options: CommandOptions, environ: dict[str, str], *, as_json: bool
 ) -> int:
     """Nothing was written yet that could be counted: what is damaged is kept, and that is all."""
     text = _("the state of the book is damaged: {why}").format(why=seen.damage)
     console.echo(f"{seen.folder.state_file}: {text}", err=as_json)
     text = _("There is no backup and no chapter: the book begins anew. The damaged file is kept.")
     console.echo(text, err=as_json)
-    return go(replace(wishes, how=How.RESTART), environ, as_json=as_json)
+    return go(replace(options, how=How.RESTART), environ, as_json=as_json)
 
 
-def go(wishes: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
+def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Write, showing what happens; the exit code."""
-    differ = chapters_that_differ(wishes)
+    differ = chapters_that_differ(options)
     if differ is not None:
         chapters = _which(differ, as_json=as_json)
         if chapters is None:
             lines = [they_differ(*differ), *(f"  --chapters {n}" for n in differ)]
-            return nothing_written(WAITS, "\n".join(lines), look(wishes.folder), as_json=as_json)
-        wishes = replace(wishes, chapters=chapters)
-    return conduct(lambda around: write_book(wishes, around), environ, as_json=as_json)
+            return nothing_written(WAITS, "\n".join(lines), look(options.folder), as_json=as_json)
+        options = replace(options, chapters=chapters)
+    return run_work(lambda environment: write_book(options, environment), environ, as_json=as_json)
 
 
 def _which(differ: tuple[int, int], *, as_json: bool) -> int | None:

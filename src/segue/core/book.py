@@ -185,7 +185,7 @@ def paused(state: BookState, why: Pause, detail: str = "") -> BookState:
     return replace(state, ralph_active=False, can_resume=True, pause_reason=reason)
 
 
-def going_on(state: BookState) -> BookState:
+def continued(state: BookState) -> BookState:
     """A person says that it goes on: the breaker and the count of iterations stay as they are, and
     chapters that failed are tried again when nothing else is left."""
     state = replace(state, ralph_active=True, can_resume=True, pause_reason=None)

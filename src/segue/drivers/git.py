@@ -202,7 +202,7 @@ class Repository:
     common: Path  # the git directory that all worktrees share
 
     @classmethod
-    def around(cls, folder: Path) -> Repository | None:
+    def containing(cls, folder: Path) -> Repository | None:
         """The one that a folder of a person's is in."""
         for top in (folder, *folder.parents):
             if (top / ".git").exists():

@@ -125,14 +125,16 @@ class LimitReader(Protocol):
         ...
 
 
-def outcome(attempt: Attempt, ended: Ended, around: Circumstances, limits: LimitReader) -> Outcome:
+def outcome(
+    attempt: Attempt, ended: Ended, circumstances: Circumstances, limits: LimitReader
+) -> Outcome:
     if isinstance(attempt.ended_for, Dropped):
         return attempt.ended_for
     if (told := reported(attempt, limits)) is not None:
         return told
     if attempt.busy is not None:
         return ConversationBusy(attempt.busy)
-    if _is_cut_off(attempt, ended, around):
+    if _is_cut_off(attempt, ended, circumstances):
         return CutOff()
     match attempt.ended_for:
         case ParkedByHand(wanted):
@@ -141,16 +143,16 @@ def outcome(attempt: Attempt, ended: Ended, around: Circumstances, limits: Limit
             said = _("it said nothing for too long")
             return Silenced(f"{said} ({format_duration(bound_s)})")
     if ended.timed_out:
-        return TimedOut(why(ended, around.timeout_s))
+        return TimedOut(why(ended, circumstances.timeout_s))
     if is_well(attempt, ended):
         return Completed()
     if (limit := limits.hit(attempt)) is not None:
         return Limited(limit)
-    if attempt.lost is not None and around.is_continued:
+    if attempt.lost is not None and circumstances.is_continued:
         return ConversationLost(attempt.lost.text)
     if (limit := limits.last_words(attempt, ended)) is not None:
         return Limited(limit)
-    return Failed(_reason(attempt, ended, around))
+    return Failed(_reason(attempt, ended, circumstances))
 
 
 def reported(attempt: Attempt, limits: LimitReader) -> Outcome | None:
@@ -175,14 +177,14 @@ def passed_over(attempt: Attempt, needs_max: int) -> list[Report]:
     return ranked[acted_on:]
 
 
-def _is_cut_off(attempt: Attempt, ended: Ended, around: Circumstances) -> bool:
-    if around.is_stopping and ended.is_ours and not attempt.has_finished_well:
+def _is_cut_off(attempt: Attempt, ended: Ended, circumstances: Circumstances) -> bool:
+    if circumstances.is_stopping and ended.is_ours and not attempt.has_finished_well:
         return True
-    if around.is_unheard and not attempt.profile.needs_command:
+    if circumstances.is_unheard and not attempt.profile.needs_command:
         return True
     if attempt.limit is not None or attempt.has_finished_well:
         return False
-    return was_cut_off(ended, around.keeper_deaths)
+    return was_cut_off(ended, circumstances.keeper_deaths)
 
 
 def was_cut_off(ended: Ended, keeper_deaths: int) -> bool:
@@ -205,13 +207,13 @@ def is_well(attempt: Attempt, ended: Ended) -> bool:
     return ended.code == 0
 
 
-def _reason(attempt: Attempt, ended: Ended, around: Circumstances) -> str:
+def _reason(attempt: Attempt, ended: Ended, circumstances: Circumstances) -> str:
     """Why it failed, in a few words."""
     if attempt.finished is not None and attempt.finished.is_error:
         return attempt.finished.text or attempt.finished.reason or _("it ended with an error")
     if ended.code == 0:
         return _("it ended without a last word")
-    return why(ended, around.timeout_s)
+    return why(ended, circumstances.timeout_s)
 
 
 def why(ended: Ended, timeout_s: float | None = None) -> str:

@@ -66,7 +66,7 @@ class Worktrees:
     def check(self) -> None:
         """Before anything is begun: a repository, with a commit, on a branch."""
         _check_version()
-        found = Repository.around(self.root)
+        found = Repository.containing(self.root)
         if found is None or found.resolve("HEAD") is None:
             raise UserError(
                 "no_repository",
@@ -97,7 +97,7 @@ class Worktrees:
 
     def workspace(self, task: str) -> Path:
         """The project's folder in the worktree: it may lie below the repository's top."""
-        found = Repository.around(self.root)
+        found = Repository.containing(self.root)
         return self.path(task) / (self.root.relative_to(found.top) if found else "")
 
     @property
@@ -217,7 +217,7 @@ class Worktrees:
         return Repository(found.top, found.git_dir, self._project().common)
 
     def _project(self) -> Repository:
-        found = Repository.around(self.root)
+        found = Repository.containing(self.root)
         if found is None:
             raise GitError(_("{folder} is not a git repository any more").format(folder=self.root))
         return found

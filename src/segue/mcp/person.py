@@ -70,7 +70,7 @@ class Commands:
     """The levers of one project."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str], clock: Clock) -> None:
-        self._project = Project.around(folder.resolve())
+        self._project = Project.containing(folder.resolve())
         self._environ = environ
         self._person = Person(self._project, BY, clock)
 
@@ -99,7 +99,7 @@ class Commands:
         from segue.work.plans.runner import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
 
         plan = find_plan(self._inside(given.path))
-        project = Project.around(plan)
+        project = Project.containing(plan)
         background.check_free(plan, project)
         open_plan(CommandOptions(plan, agent=given.agent or None, jobs=given.jobs), self._environ)
         options = [f"--on-failed={given.on_failed}"]
@@ -111,7 +111,7 @@ class Commands:
 
     def stop_plan(self, given: Stop) -> str:
         plan = find_plan(self._inside(given.path))
-        return background.stop(plan, Project.around(plan))
+        return background.stop(plan, Project.containing(plan))
 
     def answer(self, given: Answer) -> str:
         return gates.answer(self._person, given.gate, given.text, own_words=given.own_words)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from segue.work.phases.acting import Keep
+from segue.work.phases.act_base import Keep
 from segue.work.phases.commands import NewTask
 
 __all__ = [

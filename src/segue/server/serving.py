@@ -71,7 +71,7 @@ async def serve(
     command: Sequence[str],
     on_listening: Callable[[Listening], None],
 ) -> int:
-    project = Project.around(Path.cwd())
+    project = Project.containing(Path.cwd())
     if data is not None and data.resolve() != project.memory:
         project = Project(project.root, data.resolve())
     settings = config.load(project.root, config.user_file(environ))

@@ -127,7 +127,7 @@ def _projects(root: Project) -> Iterator[Project]:
     yield root
     seen = {root.root}
     for path in markdown_below(root.root):
-        inner = Project.around(path)
+        inner = Project.containing(path)
         if inner.root not in seen and inner.root.is_relative_to(root.root):
             yield inner
         seen.add(inner.root)

@@ -37,7 +37,7 @@ ACTS = {
 def items(path: Path, now: datetime) -> list[Json]:
     """What waits under a path, work by work, the oldest first. What a person has answered already,
     and no owner has taken in yet, does not wait any more."""
-    project = Project.around(path.resolve())
+    project = Project.containing(path.resolve())
     ids, answered = _known(project)
     url = _url(project)
     return [

@@ -215,7 +215,7 @@ def look(path: Path) -> list[Standing]:
     """Every plan of the project around this path (or the plan itself)."""
     path = path.resolve()
     part = part_of(path)
-    project = Project.around(part[0] if part else path)
+    project = Project.containing(part[0] if part else path)
     known = {project.root: Known.of(project)}
     try:
         here = known[project.root]
@@ -227,7 +227,7 @@ def look(path: Path) -> list[Standing]:
         for folder, _entries in _folders_below(path):
             for marks, looker in IN_FOLDERS:
                 if any((folder / mark).exists() for mark in marks):
-                    around = Project.around(folder)
+                    around = Project.containing(folder)
                     if around.root not in known:
                         known[around.root] = Known.of(around)
                     found.append(looker(folder, known[around.root]))
@@ -277,7 +277,7 @@ def damage(path: Path) -> dict[str, str] | None:
 def _database(path: Path) -> Path:
     path = path.resolve()
     part = part_of(path)
-    return Project.around(part[0] if part else path).database
+    return Project.containing(part[0] if part else path).database
 
 
 def accounts(path: Path) -> list[dict[str, Any]]:

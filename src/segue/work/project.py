@@ -24,7 +24,7 @@ class Project:
     elsewhere: Path | None = None  # its memory, if that is not in the folder
 
     @classmethod
-    def around(cls, path: Path) -> Project:
+    def containing(cls, path: Path) -> Project:
         """The nearest folder upwards with a segue.toml or .git; else the folder itself."""
         folder = path if path.is_dir() else path.parent
         for candidate in (folder, *folder.parents):
@@ -114,7 +114,7 @@ def project_of(environ: Mapping[str, str]) -> Project:
         place = environ.get("SEGUE_PLACE")
         memory = Path(place).parent.parent if place else None
         return Project(Path(environ["SEGUE_PROJECT"]), memory)
-    return Project.around(Path(environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()).resolve())
+    return Project.containing(Path(environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()).resolve())
 
 
 def find_plan(given: Path) -> Path:

@@ -128,7 +128,7 @@ def _document(path: Path) -> Document:
 
 def _task(work: Standing, name: str) -> Unskipped:
     path = work.path
-    check_writable(path, Project.around(path))
+    check_writable(path, Project.containing(path))
     while True:
         data = path.read_bytes()
         document = Document.parse(data, file=str(path))
@@ -202,7 +202,7 @@ def _chapter(work: Standing, name: str) -> Unskipped:
 @contextmanager
 def _owned(path: Path, kind: str) -> Iterator[Ledger]:
     """The rows of a plan that nobody else drives meanwhile."""
-    project = Project.around(path)
+    project = Project.containing(path)
     check_writable(path, project)
     project.prepare()
     lock = Lock(lock_path(project, path))

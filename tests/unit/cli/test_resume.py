@@ -318,7 +318,7 @@ def test_a_plan_that_somebody_else_runs_is_left_alone(
     """As `segue run` does: it says who holds it, and the exit code is 2."""
     path = plan()
     before = path.read_bytes()
-    project = Project.around(path)
+    project = Project.containing(path)
     project.prepare()
     lock = Lock(lock_path(project, path))
     assert lock.take(since="2026-01-01T00:00:00Z", command="segue run PLAN.md") is None

@@ -52,9 +52,9 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The options of each run that would begin."""
     found: list[Any] = []
 
-    async def run_plan(options: Any, around: Any) -> Any:
+    async def run_plan(options: Any, environment: Any) -> Any:
         found.append(options)
-        around.emit("finished")
+        environment.emit("finished")
         return SimpleNamespace(exit=4)
 
     monkeypatch.setattr("segue.work.plans.runner.run_plan", run_plan)
@@ -109,23 +109,23 @@ def test_questions_are_asked_only_where_a_person_is(
     monkeypatch.setattr("sys.stdin", Typed())
     monkeypatch.setattr("sys.stderr", Typed())
     monkeypatch.setattr("segue.cli.console.is_foreground", lambda: is_there)
-    around: list[Any] = []
+    environment: list[Any] = []
 
     async def work(given: Any) -> Any:
-        around.append(given)
+        environment.append(given)
         return SimpleNamespace(exit=0)
 
-    assert run.conduct(work, {"HOME": "/h"}, as_json=False) == 0
-    assert (around[0].asker is reporter.asked) == is_there
-    assert around[0].environ == {"HOME": "/h"}
+    assert run.run_work(work, {"HOME": "/h"}, as_json=False) == 0
+    assert (environment[0].asker is reporter.asked) == is_there
+    assert environment[0].environ == {"HOME": "/h"}
 
 
 def test_the_terminal_is_given_back_whatever_happens(reporter: Reporter) -> None:
-    async def work(around: object) -> Any:
+    async def work(environment: object) -> Any:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        run.conduct(work, {}, as_json=True)
+        run.run_work(work, {}, as_json=True)
     assert reporter.events == ["closed"]
 
 

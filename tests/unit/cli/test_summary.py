@@ -36,7 +36,7 @@ def a_run(**more: Any) -> Any:
         ledger=SimpleNamespace(**ledger),
         held_back={},
         file=SimpleNamespace(shown="docs/PLAN.md", kind="tasklist"),
-        workshop=SimpleNamespace(project=Project(root)),
+        job_factory=SimpleNamespace(project=Project(root)),
     )
 
 

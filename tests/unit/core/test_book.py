@@ -20,8 +20,8 @@ from segue.core.book import (
     Verdict,
     act_of,
     at_chapter,
+    continued,
     edited,
-    going_on,
     judge_failed,
     judged,
     next_write,
@@ -126,7 +126,7 @@ def test_a_book_with_failed_chapters_is_not_complete() -> None:
 def test_all_failed_chapters_are_tried_again_when_nothing_else_is_left() -> None:
     """One going-on is for all of them, one after the other."""
     over = replace(begun(3), completed_chapters=(2,), failed_chapters=(1, 3), ralph_active=False)
-    state = going_on(over)
+    state = continued(over)
     assert (state.current_chapter, state.ralph_active, state.retry_count) == (1, True, 0)
     state = told(state, 90)
     assert state.current_chapter == 3
@@ -136,7 +136,7 @@ def test_all_failed_chapters_are_tried_again_when_nothing_else_is_left() -> None
 
 def test_failed_chapters_wait_while_others_are_open() -> None:
     """Going on does not go back."""
-    state = going_on(replace(begun(3), failed_chapters=(1,), current_chapter=2))
+    state = continued(replace(begun(3), failed_chapters=(1,), current_chapter=2))
     assert (state.current_chapter, state.failed_chapters) == (2, (1,))
 
 
@@ -208,7 +208,7 @@ def test_more_than_five_tries_of_a_chapter_trip_the_breaker() -> None:
     """They are counted over runs: the fifth is allowed, the sixth is not."""
     state = told(begun(1), 50, 60, 55, 58)
     assert pause_of(state) is Pause.FAILED
-    state = told(going_on(state), 50)
+    state = told(continued(state), 50)
     assert state.ralph_active
     assert cause_of(told(state, 60)) == Cause.TOO_MANY_TRIES
 
@@ -216,7 +216,7 @@ def test_more_than_five_tries_of_a_chapter_trip_the_breaker() -> None:
 def test_a_tripped_breaker_that_goes_on_gives_one_more_try() -> None:
     """The same fault trips it again; the chapter stays where it is."""
     state = told(begun(), 50, 60, 55, reason="too short")
-    again = going_on(state)
+    again = continued(state)
     assert (again.ralph_active, again.pause_reason, again.iteration) == (True, None, 4)
     assert again.circuit_breaker == state.circuit_breaker
     assert cause_of(told(again, 58, reason="too short")) == Cause.SAME_REASON
@@ -224,7 +224,7 @@ def test_a_tripped_breaker_that_goes_on_gives_one_more_try() -> None:
 
 def test_a_chapter_that_is_accepted_after_a_trip_closes_the_breaker() -> None:
     """The reasons that were counted stay."""
-    state = told(going_on(told(begun(), 50, 60, 55, reason="too short")), 90)
+    state = told(continued(told(begun(), 50, 60, 55, reason="too short")), 90)
     assert not state.circuit_breaker.triggered
     assert state.circuit_breaker.failure_count == 3
     assert state.completed_chapters == (1,)
@@ -286,7 +286,7 @@ def test_a_judge_that_fails_is_not_the_writers_fault() -> None:
     assert pause_of(state) is Pause.JUDGE
     assert state.pause_reason == "judge_failed: it printed nothing"
     assert (state.tries, state.retry_count, state.circuit_breaker) == ({}, 0, Breaker())
-    again = going_on(state)
+    again = continued(state)
     assert again.is_written
     assert again.step > before.step
     assert again.iteration == before.iteration
@@ -304,7 +304,7 @@ def test_all_iterations_used_up_is_a_pause_and_never_the_end() -> None:
 def test_going_on_with_no_iterations_left_pauses_again() -> None:
     """The bound is for the whole book."""
     full = told(begun(max_iterations=2), 90, 90)
-    state = going_on(full)
+    state = continued(full)
     assert pause_of(state) is Pause.ITERATIONS
     assert not state.ralph_active
     assert state.iteration == 2
@@ -312,7 +312,7 @@ def test_going_on_with_no_iterations_left_pauses_again() -> None:
 
 def test_more_iterations_let_it_go_on() -> None:
     """With exactly as many writes as were added."""
-    state = going_on(replace(told(begun(max_iterations=2), 90, 90), max_iterations=3))
+    state = continued(replace(told(begun(max_iterations=2), 90, 90), max_iterations=3))
     assert (state.ralph_active, state.iteration, state.current_chapter) == (True, 3, 3)
 
 
@@ -335,7 +335,7 @@ def test_a_single_chapter_ends_where_the_book_was() -> None:
     assert state.completed_chapters == (3,)
     assert (state.current_chapter, state.ralph_active, state.can_resume) == (1, False, True)
     assert state.pause_reason is None
-    again = going_on(replace(state, mode="write-all"))
+    again = continued(replace(state, mode="write-all"))
     assert again.iteration == state.iteration + 1
 
 
@@ -417,7 +417,7 @@ def after(state: BookState, happening: Verdict | str) -> BookState:
         return state
     if pause_of(state) is Pause.BREAKER and happening in ("edit", "replan", "skip"):
         return {"edit": edited, "replan": replanned, "skip": skipped}[str(happening)](state)
-    return going_on(state) if happening == "go_on" else state
+    return continued(state) if happening == "go_on" else state
 
 
 @calm

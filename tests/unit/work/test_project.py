@@ -21,19 +21,19 @@ def test_the_nearest_folder_with_settings_or_a_repository_is_the_project(tmp_pat
     plan = inner / "PLAN.md"
     plan.touch()
     (tmp_path / "repo" / ".git").mkdir()
-    assert Project.around(plan).root == tmp_path / "repo"
+    assert Project.containing(plan).root == tmp_path / "repo"
     (tmp_path / "repo" / "part" / "segue.toml").touch()
-    assert Project.around(plan).root == tmp_path / "repo" / "part"
+    assert Project.containing(plan).root == tmp_path / "repo" / "part"
     (inner / ".git").write_text("gitdir: elsewhere\n")  # as in a worktree
-    assert Project.around(plan).root == Project.around(inner).root == inner
+    assert Project.containing(plan).root == Project.containing(inner).root == inner
 
 
 def test_without_either_the_plans_own_folder_is_the_project(tmp_path: Path) -> None:
     """A plan that stands alone keeps its memory beside it."""
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    assert Project.around(inner / "PLAN.md").root == inner
-    assert Project.around(inner).root == inner
+    assert Project.containing(inner / "PLAN.md").root == inner
+    assert Project.containing(inner).root == inner
 
 
 def test_the_memory_is_made_with_its_own_gitignore(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def rebuild(folder: BookFolder, now: datetime, chapters: int | None = None) -> B
 
 def reset(folder: BookFolder) -> Path | None:
     """Back up, then write the five fields of a reset; what waits is ended. The backup's path."""
-    project = Project.around(folder.root)
+    project = Project.containing(folder.root)
     check_writable(folder.meta, project)
     project.prepare()
     now = datetime.now(UTC)

@@ -212,7 +212,7 @@ class BookSteps(Steps):
     def _judged(self, attempt: Attempt) -> str | None:
         text = "\n".join(attempt.lines)
         if attempt.profile.brand is None:
-            text = self.run.workshop.files.tail(attempt.run.id, OUTPUT_BYTES_MAX)
+            text = self.run.job_factory.files.tail(attempt.run.id, OUTPUT_BYTES_MAX)
         verdict = judging.read(text)
         if isinstance(verdict, str):
             return verdict

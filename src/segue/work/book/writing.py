@@ -56,7 +56,7 @@ class CommandOptions:
     chapters: int | None = None  # how many the book has, whatever its files say
 
 
-class BookCast(AgentRoster):
+class BookRoster(AgentRoster):
     """The writer, the judge; a judge that is only a command is an agent, too."""
 
     def __init__(
@@ -108,13 +108,13 @@ def book_of(folder: BookFolder, state: BookState | None, chapters: int | None = 
     return settings.with_chapters(book, folder.root, chapters)
 
 
-def chapters_that_differ(wishes: CommandOptions) -> tuple[int, int] | None:
+def chapters_that_differ(options: CommandOptions) -> tuple[int, int] | None:
     """How many chapters `book.toml` and the state say, where the state knows more and nobody has
     said which of them is right."""
-    folder = BookFolder(wishes.folder.resolve())
-    if wishes.chapters is not None or wishes.how is How.RESTART:
+    folder = BookFolder(options.folder.resolve())
+    if options.chapters is not None or options.how is How.RESTART:
         return None
-    state = wishes.state or known_state(folder)
+    state = options.state or known_state(folder)
     if state is None or not state.is_begun:
         return None
     here = len(book_of(folder, state).chapters)
@@ -128,22 +128,22 @@ def they_differ(here: int, there: int) -> str:
 
 def open_book(
     folder: BookFolder, environ: Mapping[str, str], book: Book
-) -> tuple[Project, BookSteps, BookCast, Config]:
+) -> tuple[Project, BookSteps, BookRoster, Config]:
     """Read and check everything there is to check, touching nothing."""
-    project = Project.around(folder.root)
+    project = Project.containing(folder.root)
     known = config.load(project.root, config.user_file(environ))
-    cast = BookCast(known, project.root, environ, judge_profile(book, folder, environ))
+    roster = BookRoster(known, project.root, environ, judge_profile(book, folder, environ))
     writer = book.writer or known.agent
     judge = JUDGE_COMMAND if book.judge_command else book.judge or writer
     for key, name in (("writer", writer), ("judge", judge)):
-        _check_agent(cast, name, folder, line_of(book.text, "", key))
-    return project, BookSteps(folder, book, writer, judge), cast, known
+        _check_agent(roster, name, folder, line_of(book.text, "", key))
+    return project, BookSteps(folder, book, writer, judge), roster, known
 
 
-def _check_agent(cast: BookCast, name: str, folder: BookFolder, line: int | None) -> None:
+def _check_agent(roster: BookRoster, name: str, folder: BookFolder, line: int | None) -> None:
     file = str(folder.root / settings.FILE)
     try:
-        profile = cast.profile(name)
+        profile = roster.profile(name)
     except UserError as error:
         problem = error.problem
         where = (problem.file or file, problem.line if problem.file else line)
@@ -195,47 +195,47 @@ def known_state(folder: BookFolder) -> BookState | None:
         ) from error
 
 
-async def write_book(wishes: CommandOptions, around: Environment) -> Result:
+async def write_book(options: CommandOptions, environment: Environment) -> Result:
     """Write all chapters that are left, or one of them."""
-    going_on = replace(wishes, how=How.GO_ON, on_tripped=None, asks_if_tripped=False, state=None)
+    continued = replace(options, how=How.GO_ON, on_tripped=None, asks_if_tripped=False, state=None)
     return await outlast(
-        lambda is_again: _write_book(going_on if is_again else wishes, around), around
+        lambda is_again: _write_book(continued if is_again else options, environment), environment
     )
 
 
-async def _write_book(wishes: CommandOptions, around: Environment) -> Result:
-    folder = BookFolder(wishes.folder.resolve())
-    book = book_of(folder, wishes.state or _readable(folder), wishes.chapters)
-    project, steps, cast, known = open_book(folder, around.environ, book)
-    _check_chapter(wishes, steps.book)
+async def _write_book(options: CommandOptions, environment: Environment) -> Result:
+    folder = BookFolder(options.folder.resolve())
+    book = book_of(folder, options.state or _readable(folder), options.chapters)
+    project, steps, roster, known = open_book(folder, environment.environ, book)
+    _check_chapter(options, steps.book)
     check_place(folder, project)
-    _check_state(wishes, folder)
+    _check_state(options, folder)
 
     def begin(run: PlanRun) -> None:
-        now = around.clock.now()
+        now = environment.clock.now()
         _keep_settings(folder, book, run)
-        found = state_found(wishes, steps, run, now)
-        if not _settle_breaker(run, steps, wishes, found):
-            steps.begin(run, first_state(wishes, found, steps, run, now))
+        found = state_found(options, steps, run, now)
+        if not _settle_breaker(run, steps, options, found):
+            steps.begin(run, first_state(options, found, steps, run, now))
 
-    how = RunPolicy(
-        runner.options(known, jobs=1, on_failed="skip", wait=wishes.wait),
+    policy = RunPolicy(
+        runner.run_options(known, jobs=1, on_failed="skip", wait=options.wait),
         place=folder.root,
-        finish=lambda run: finish(run, steps, wishes.chapter),
+        finish=lambda run: finish(run, steps, options.chapter),
     )
-    return await runner.conduct(steps, project, cast, known, around, how, begin)
+    return await runner.run_work(steps, project, roster, known, environment, policy, begin)
 
 
-def _check_state(wishes: CommandOptions, folder: BookFolder) -> None:
+def _check_state(options: CommandOptions, folder: BookFolder) -> None:
     """What cannot be gone on with is told before anything is touched; damage bars no restart."""
     try:
-        if wishes.state is None:
+        if options.state is None:
             known_state(folder)
     except UserError as error:
-        if wishes.how is not How.RESTART or error.problem.code != "damaged_state":
+        if options.how is not How.RESTART or error.problem.code != "damaged_state":
             raise
 
-    if differ := chapters_that_differ(wishes):
+    if differ := chapters_that_differ(options):
         hint = _("pass the right number: --chapters N")
         raise UserError("chapters_differ", they_differ(*differ), hint=hint)
 
@@ -260,26 +260,26 @@ def _keep_settings(folder: BookFolder, book: Book, run: PlanRun) -> None:
     run.tell("notice", text=text)
 
 
-def _check_chapter(wishes: CommandOptions, book: Book) -> None:
-    if wishes.chapter is not None and not 1 <= wishes.chapter <= len(book.chapters):
+def _check_chapter(options: CommandOptions, book: Book) -> None:
+    if options.chapter is not None and not 1 <= options.chapter <= len(book.chapters):
         raise UserError(
             "no_chapter",
             _("there is no chapter {n}; the book has {total}").format(
-                n=wishes.chapter, total=len(book.chapters)
+                n=options.chapter, total=len(book.chapters)
             ),
             hint=_("chapters are counted from 1"),
         )
 
 
 def state_found(
-    wishes: CommandOptions, steps: BookSteps, run: PlanRun, now: datetime
+    options: CommandOptions, steps: BookSteps, run: PlanRun, now: datetime
 ) -> BookState | None:
     """The state to go on from, as far as it is proven; None where a book begins."""
     folder, memory = steps.folder, evidence.steps_known(run.ledger)
-    if wishes.how is How.RESTART:
+    if options.how is How.RESTART:
         _put_aside(folder, now)
         return None
-    before = wishes.state or known_state(folder)
+    before = options.state or known_state(folder)
     if before is not None and not before.is_begun:
         return None
     state = fitted(before or new_state(steps.book, now), steps.book)
@@ -307,16 +307,16 @@ def _put_aside(folder: BookFolder, now: datetime) -> None:
 
 
 def first_state(
-    wishes: CommandOptions, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
+    options: CommandOptions, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
 ) -> BookState:
     """Where the writing begins: anew, or where it was."""
     if found is None:
         state = replace(new_state(steps.book, now), step=evidence.steps_known(run.ledger))
     else:
         state = found
-    state = replace(state, mode="write" if wishes.chapter else "write-all")
-    if wishes.chapter is not None:
-        state = rules.rewritten(replace(state, ralph_active=True), wishes.chapter)
+    state = replace(state, mode="write" if options.chapter else "write-all")
+    if options.chapter is not None:
+        state = rules.rewritten(replace(state, ralph_active=True), options.chapter)
         return rules.next_write(replace(state, can_resume=True, pause_reason=None))
     if found is None:
         state = replace(state, ralph_active=True, can_resume=True)
@@ -325,14 +325,14 @@ def first_state(
         if state.completed_at is not None:
             raise UserError("complete", complete(), hint=_("to write it again: --restart"))
         return rules.at_the_end(state)
-    if state.open_chapters and not _is_under_way(state, wishes, steps):
+    if state.open_chapters and not _is_under_way(state, options, steps):
         state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)
-    return rules.going_on(state)
+    return rules.continued(state)
 
 
-def _is_under_way(state: BookState, wishes: CommandOptions, steps: BookSteps) -> bool:
+def _is_under_way(state: BookState, options: CommandOptions, steps: BookSteps) -> bool:
     """Whether the current chapter is the one that was being written when the state was left."""
-    before = wishes.state or known_state(steps.folder)
+    before = options.state or known_state(steps.folder)
     current = state.current_chapter
     is_open = current in state.open_chapters
     return is_open and before is not None and current not in before.completed_chapters
@@ -370,13 +370,13 @@ def fitted(state: BookState, book: Book) -> BookState:
 
 
 def _settle_breaker(
-    run: PlanRun, steps: BookSteps, wishes: CommandOptions, found: BookState | None
+    run: PlanRun, steps: BookSteps, options: CommandOptions, found: BookState | None
 ) -> bool:
     """Whether it is decided what becomes of a tripped breaker: a choice is carried out as if it had
     been asked for now, without one it is asked. To go on all the same is one more try."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
-    choice = wishes.on_tripped or (STOP if wishes.asks_if_tripped else None)
-    if wishes.how is not How.GO_ON or found is None or not _is_tripped(found, run):
+    choice = options.on_tripped or (STOP if options.asks_if_tripped else None)
+    if options.how is not How.GO_ON or found is None or not _is_tripped(found, run):
         choice = None
     else:
         choice = _chosen_before(run, gates) or choice

@@ -63,7 +63,7 @@ class CommandOptions:
     wait: bool = True
 
 
-class FeatureCast(AgentRoster):
+class FeatureRoster(AgentRoster):
     """The agent; and the plan's own commands, which need none."""
 
     def profile(self, name: str) -> Profile:
@@ -100,48 +100,50 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
         ) from error
 
 
-async def develop(wishes: CommandOptions, around: Environment) -> Result:
+async def develop(options: CommandOptions, environment: Environment) -> Result:
     """Begin a feature, or go on with the one that is there."""
-    going_on = replace(wishes, feature=None, is_fresh=False)
+    continued = replace(options, feature=None, is_fresh=False)
     return await outlast(
-        lambda is_again: _develop(going_on if is_again else wishes, around), around
+        lambda is_again: _develop(continued if is_again else options, environment), environment
     )
 
 
-async def _develop(wishes: CommandOptions, around: Environment) -> Result:
-    folder = FeatureFolder(wishes.folder.resolve())
-    project = Project.around(folder.root)
-    known = config.load(project.root, config.user_file(around.environ))
-    cast = FeatureCast(known, project.root, around.environ, wishes.agent)
-    steps = FeatureSteps(folder, _manner(wishes, known, cast, around.environ))
+async def _develop(options: CommandOptions, environment: Environment) -> Result:
+    folder = FeatureFolder(options.folder.resolve())
+    project = Project.containing(folder.root)
+    known = config.load(project.root, config.user_file(environment.environ))
+    roster = FeatureRoster(known, project.root, environment.environ, options.agent)
+    steps = FeatureSteps(folder, _manner(options, known, roster, environment.environ))
     check_writable(folder.root, project)
-    if not wishes.is_fresh:
+    if not options.is_fresh:
         found(folder)
 
     def begin(run: PlanRun) -> None:
-        there = None if wishes.is_fresh else found(folder)
+        there = None if options.is_fresh else found(folder)
         if there is not None:
             steps.begin(run, there[1], there[0])
             return
-        folder.put_aside(project.memory / "backups", around.clock.now())
-        steps.begin(run, new_feature(wishes.feature or "", around.clock.now()), None)
+        folder.put_aside(project.memory / "backups", environment.clock.now())
+        steps.begin(run, new_feature(options.feature or "", environment.clock.now()), None)
 
-    how = RunPolicy(
-        runner.options(known, jobs=wishes.jobs or known.jobs, on_failed="gate", wait=wishes.wait),
-        restart=wishes.is_fresh,
+    policy = RunPolicy(
+        runner.run_options(
+            known, jobs=options.jobs or known.jobs, on_failed="gate", wait=options.wait
+        ),
+        restart=options.is_fresh,
         worktrees=_worktrees(folder, project),
         isolates=steps.is_isolated,
         place=folder.root,
         finish=lambda run: finish(run, steps),
     )
-    return await runner.conduct(steps, project, cast, known, around, how, begin)
+    return await runner.run_work(steps, project, roster, known, environment, policy, begin)
 
 
 def _manner(
-    wishes: CommandOptions, known: Config, cast: FeatureCast, environ: Mapping[str, str]
+    options: CommandOptions, known: Config, roster: FeatureRoster, environ: Mapping[str, str]
 ) -> Manner:
-    name = wishes.agent or known.agent
-    profile = cast.profile(name)
+    name = options.agent or known.agent
+    profile = roster.profile(name)
     if profile.needs_command:
         raise UserError(
             "no_command",
@@ -152,18 +154,18 @@ def _manner(
     return Manner(
         agent=name,
         agent_kind=profile.settings.kind,
-        strategy=wishes.strategy,
-        has_gates=wishes.has_gates,
-        is_approved=wishes.is_approved,
-        on_escalated=wishes.on_escalated,
-        merge_command=wishes.merge_command,
+        strategy=options.strategy,
+        has_gates=options.has_gates,
+        is_approved=options.is_approved,
+        on_escalated=options.on_escalated,
+        merge_command=options.merge_command,
         user_folder=user.parent if user else None,
-        options=_repeated(wishes),
+        options=_repeated(options),
     )
 
 
-def _repeated(wishes: CommandOptions) -> str:
-    given = (("--agent", wishes.agent), ("--merge-command", wishes.merge_command))
+def _repeated(options: CommandOptions) -> str:
+    given = (("--agent", options.agent), ("--merge-command", options.merge_command))
     return "".join(f" {name} {shlex.quote(value)}" for name, value in given if value)
 
 
@@ -184,7 +186,7 @@ def new_feature(feature: str, now: datetime) -> Feature:
 
 def repaired(folder: FeatureFolder) -> Feature | None:
     """What the journal knows of the feature, in the place of a broken file; None: nothing."""
-    project = Project.around(folder.root)
+    project = Project.containing(folder.root)
     store = Store.open_readonly(project.database)
     if store is None:
         return None
@@ -277,10 +279,10 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
             file=str(folder.state_file),
             hint=_("fix the file, or start over: --fresh"),
         )
-    folder.put_aside(Project.around(folder.root).memory / "backups", now)
+    folder.put_aside(Project.containing(folder.root).memory / "backups", now)
     folder.save(develop_state.render(feature))
     if feature.phase is Phase.MERGE:
-        _not_shown(Project.around(folder.root), folder, now)
+        _not_shown(Project.containing(folder.root), folder, now)
     return feature
 
 

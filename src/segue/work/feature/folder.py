@@ -69,7 +69,7 @@ class FeatureFolder:
         return (self.root / ".git").exists()
 
     def is_ignored(self) -> bool:
-        found = Repository.around(self.root)
+        found = Repository.containing(self.root)
         return found is not None and is_ignored(found, str(self.state_file))
 
     def ignore(self) -> None:

@@ -13,7 +13,7 @@ OURS = (f"{FOLDER}/", ".segue/", ".gitignore")
 
 def changed(root: Path, *, besides: Path) -> list[str]:
     """Files that are not committed, but for those that Segue itself has written."""
-    repository = Repository.around(root)
+    repository = Repository.containing(root)
     head = repository.resolve("HEAD") if repository else None
     if repository is None or head is None:
         return []
@@ -25,7 +25,7 @@ def changed(root: Path, *, besides: Path) -> list[str]:
 
 def commit_design(root: Path, design: Path, feature: str) -> None:
     """The design document and .gitignore: worktrees begin at a commit, and need them."""
-    repository = Repository.around(root)
+    repository = Repository.containing(root)
     if repository is None:
         return
     paths = [

@@ -295,7 +295,7 @@ class FeatureSteps(Steps):
 
     def _wants_worktrees(self) -> bool:
         """Side by side in a git repository: each checkpoint in a worktree of its own."""
-        worktrees = self.run.workshop.worktrees
+        worktrees = self.run.job_factory.worktrees
         if self.state.strategy is not Strategy.SUBAGENT or worktrees is None:
             return False
         if any(worktrees.is_there(one.id) for one in self.checkpoints):
@@ -375,7 +375,7 @@ class FeatureSteps(Steps):
         try:
             found = self.folder.load()
         except develop_state.BrokenError as error:
-            backups = self.run.workshop.project.memory / "backups"
+            backups = self.run.job_factory.project.memory / "backups"
             kept = self.folder.keep_copy(backups, self.run.clock.now())
             where = f"{self.shown}:{error.line}:{error.column}" if error.line else self.shown
             text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")

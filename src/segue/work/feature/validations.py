@@ -61,7 +61,7 @@ def send_back(steps: FeatureSteps) -> None:
     """The validations on the whole have failed: the tables say whose work it is now."""
     run = steps.run
     last = run.ledger.last_run(CHECK)
-    output = run.workshop.files.tail(last.id, OUTPUT_BYTES_MAX) if last is not None else ""
+    output = run.job_factory.files.tail(last.id, OUTPUT_BYTES_MAX) if last is not None else ""
     for id, printed in failures(output, steps.wanted).items():
         iteration = steps.state.checkpoints[id].iteration
         error = _("its validation had passed; together with the others it fails:")

@@ -58,7 +58,7 @@ class Settings:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
         self.path = self._folder / SETTINGS
-        self._project = Project.around(self._folder)
+        self._project = Project.containing(self._folder)
         self._notes = Notes(self._project)
 
     # Changing

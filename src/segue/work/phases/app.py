@@ -31,7 +31,7 @@ from segue.work.agents import profiles as agents
 from segue.work.locks import check_held
 from segue.work.phases import act_intake, storage
 from segue.work.phases.commands import Commands
-from segue.work.phases.continuation import GoingOn
+from segue.work.phases.continuation import Continuation
 from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
 from segue.work.phases.saving import Saving, Waiting
@@ -96,7 +96,7 @@ def _build_app(
     store: Store,
     engine: ProcessExecutor,
 ) -> App:
-    cast = AgentRoster(settings, project.root, environ, None)
+    roster = AgentRoster(settings, project.root, environ, None)
     records = Records(store)
     data = project.memory / "server"
     data.mkdir(mode=0o700, exist_ok=True)
@@ -106,17 +106,17 @@ def _build_app(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )
     base = agents.passed_on(environ)
-    jobs = Jobs(project, environ, base, cast.profile, saving.given, held, saving.go_back)
+    jobs = Jobs(project, environ, base, roster.profile, saving.given, held, saving.go_back)
     recovery, accounts = settings.recovery, Accounts(store, clock)
     supervisor = Supervisor(
         records=records,
         engine=engine,
         clock=clock,
         jobs=jobs,
-        going_on=GoingOn(
+        continuation=Continuation(
             records,
-            cast.profile,
-            lambda agent: stand_in(agent, cast.profile_named, accounts, clock.now()),
+            roster.profile,
+            lambda agent: stand_in(agent, roster.profile_named, accounts, clock.now()),
         ),
         saving=saving,
         accounts=accounts,

@@ -65,7 +65,7 @@ def after(
     rest = _rest(gate)
     said = [*gate.about.get("said", []), _named(gate, told, rest)]
     if not rest:
-        return [settled, *supervisor.going_on.tell_all(task, agent, said, besides)]
+        return [settled, *supervisor.continuation.tell_all(task, agent, said, besides)]
     at_once = replace(agent, state=AgentState.RUNNING, version=agent.version + 1)
     return [settled, *_opened(supervisor, task, at_once, rest, said)]
 

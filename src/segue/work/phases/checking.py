@@ -79,7 +79,7 @@ def _judge(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: li
 def _can_judge(supervisor: Supervisor, name: str) -> bool:
     """Programs that only play or run a command have no opinion."""
     try:
-        return supervisor.going_on.profile(name).settings.kind not in ("shell", "script")
+        return supervisor.continuation.profile(name).settings.kind not in ("shell", "script")
     except UserError:
         return True  # the run fails, and says why
 
@@ -109,7 +109,7 @@ def _run(
     text: str,
     name: str = "",
 ) -> Change:
-    profile = supervisor.going_on.profile(name or task.agent)
+    profile = supervisor.continuation.profile(name or task.agent)
     return moves.add_run(
         task, agent, text, nonce=moves.new_nonce(), name=profile.name, account=profile.account,
         role=role, conversation=moves.new_conversation(),
@@ -202,7 +202,7 @@ def _rework(
         *also,
         moves.move_task(task, Trigger.REWORK, sets=sets, data=data),
         moves.move_agent(agent, Trigger.REWORK, sets={"step": None}),
-        *supervisor.going_on.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
+        *supervisor.continuation.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
     )
     supervisor.reconcile(task.id)
 

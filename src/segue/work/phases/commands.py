@@ -22,8 +22,8 @@ from segue.work.phases.create import NewTask
 from segue.work.phases.gate_acts import GateActs
 from segue.work.phases.parking_acts import ParkingActs
 from segue.work.phases.refused import Refused
-from segue.work.phases.retrying import Retrying
-from segue.work.phases.rewind import GoingBack
+from segue.work.phases.retrying import RetryActs
+from segue.work.phases.rewind import RewindActs
 from segue.work.phases.shapes import Json
 
 __all__ = ["Commands", "NewTask"]
@@ -32,7 +32,7 @@ SLOTS_MAX = 64
 
 
 @dataclass(slots=True)
-class Commands(GateActs, GoingBack, ParkingActs, Retrying):
+class Commands(GateActs, RewindActs, ParkingActs, RetryActs):
     def delete_task(self, id: str) -> None:
         task, agent = self._both(id)
         if "delete" not in allowed_actions(task.state, agent.state):
@@ -89,7 +89,7 @@ class Commands(GateActs, GoingBack, ParkingActs, Retrying):
         if park is not None and park.kind == CONTEXT:
             changes += parking.resumed(self.supervisor, task, agent, park)
         elif not self.supervisor.records.open_runs(id):
-            changes += self.supervisor.going_on.on(task, agent, self.supervisor.resume_text)
+            changes += self.supervisor.continuation.on(task, agent, self.supervisor.resume_text)
         if park is not None:  # the person takes the limit to be over: this task tries it first
             changes += [
                 *parking.ended_by_hand(self.supervisor, id),

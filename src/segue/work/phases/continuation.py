@@ -15,7 +15,7 @@ from segue.work.phases import moves
 from segue.work.phases.records import Records
 
 
-class GoingOn:
+class Continuation:
     """`profile`: an agent by its name; `instead`: who works for it now."""
 
     def __init__(

@@ -16,7 +16,7 @@ from segue.i18n import _
 from segue.store.changes import Add, Change, Move, Note, Value, stamp
 from segue.store.rows import SERVER, PhaseTaskRow, new_id
 from segue.work.phases import blocked_tasks, moves
-from segue.work.phases.acting import Acting
+from segue.work.phases.act_base import ActBase
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 
@@ -33,7 +33,7 @@ class NewTask:
 
 
 @dataclass(slots=True)
-class Making(Acting):
+class CreateActs(ActBase):
     def create_task(self, given: NewTask) -> Json:
         id, add = self._new(given)
         changes: list[Change] = [add, Add("agent", id, AgentState.IDLE, {}, Trigger.OPEN)]

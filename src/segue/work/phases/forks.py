@@ -44,8 +44,8 @@ def begin(
 ) -> list[Change]:
     """The first run of a task, forked or not."""
     if task.forked_from is None:
-        return supervisor.going_on.begin(task, agent, text, nonce)
-    profile = supervisor.going_on.worker(task)
+        return supervisor.continuation.begin(task, agent, text, nonce)
+    profile = supervisor.continuation.worker(task)
     _id, add = moves.add_run(
         task,
         agent,

@@ -13,7 +13,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
 from segue.work.phases import asking, budget, moves, outcomes, parking, progress, prompts, timers
-from segue.work.phases.acting import Acting
+from segue.work.phases.act_base import ActBase
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 from segue.work.phases.variables import variable
@@ -22,7 +22,7 @@ VALUE_BYTES_MAX = 100_000  # the kernel takes 128 KiB for one variable
 
 
 @dataclass(slots=True)
-class GateActs(Acting):
+class GateActs(ActBase):
     def approve(self, review: str, comment: str | None = None) -> Json:
         gate, task, agent = self._gate(review, "review")
         now = self.supervisor.clock.now()
@@ -33,7 +33,7 @@ class GateActs(Acting):
         if task.phase is not None and task.phase < len(task.phases):
             following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
             sets: dict[str, Value] = {"phase": following.phase, "reworks": 0, "reminders": 0}
-            profile = self.supervisor.going_on.worker(task)
+            profile = self.supervisor.continuation.worker(task)
             before = self.supervisor.records.last_work(task.id)
             nonce = outcomes.shown_nonce(profile, before.nonce if before else moves.new_nonce())
             text = prompts.phase(following, nonce, has_tools=profile.has_tools)
@@ -45,7 +45,7 @@ class GateActs(Acting):
                 ),
                 *(
                     parking.handed_back(self.supervisor, following, agent)
-                    or self.supervisor.going_on.tell(following, agent, text, "prompt")
+                    or self.supervisor.continuation.tell(following, agent, text, "prompt")
                 ),
             )
         else:
@@ -101,7 +101,7 @@ class GateActs(Acting):
                 data={"review": gate.id, "comments": len(comments)},
             ),
             moves.move_agent(agent, Trigger.REQUEST_CHANGES, data={"review": gate.id}),
-            *self.supervisor.going_on.tell(again, agent, text, "feedback"),
+            *self.supervisor.continuation.tell(again, agent, text, "feedback"),
         )
         self.supervisor.reconcile(task.id)
         return self.review(review)

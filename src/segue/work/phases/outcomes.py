@@ -80,7 +80,7 @@ def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     facts = {"slot_is_free": True, "waits_for": []}
     move = moves.move_task(task, Trigger.ASSIGN, facts=facts, sets=started, data={"phase": phase})
     try:
-        profile = supervisor.going_on.stand_in(task.agent)
+        profile = supervisor.continuation.stand_in(task.agent)
         if profile.needs_command and fenced_command(task.description) is None:
             text = _("{agent} runs the task's own command, and the description has none")
             hint = _("write it into a fenced sh block, or choose another agent")
@@ -323,7 +323,7 @@ def _again_or_fail(supervisor: Supervisor, attempt: Attempt, reason: str) -> Non
         text = f"{interrupted(CONTINUE)}\n\n{text}"
     supervisor.commit(
         Note("task", task.id, {"reminders": task.reminders + 1}),
-        *supervisor.going_on.again(task, agent, text),
+        *supervisor.continuation.again(task, agent, text),
     )
     supervisor.reconcile(task.id)
 
@@ -366,7 +366,7 @@ def _taken_up(
 ) -> list[Change]:
     """Where it was: what it was about to be told, else the resume text; never told anything,
     from its beginning."""
-    profile = supervisor.going_on.worker(task)
+    profile = supervisor.continuation.worker(task)
     has_prompt = run is not None and bool(run.prompt)
     is_unnamed = profile.brand is not None and agent.resume_id is None and not has_prompt
     if (
@@ -376,6 +376,6 @@ def _taken_up(
         text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
         if supervisor.records.last_work(task.id) is not None:
             text = f"{interrupted(RESTART)}\n\n{text}"
-        return supervisor.going_on.begin(task, agent, text, nonce)
+        return supervisor.continuation.begin(task, agent, text, nonce)
     text = run.prompt if run is not None and run.prompt else supervisor.resume_text
-    return supervisor.going_on.again(task, agent, f"{interrupted(CONTINUE)}\n\n{text}")
+    return supervisor.continuation.again(task, agent, f"{interrupted(CONTINUE)}\n\n{text}")

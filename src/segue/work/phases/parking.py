@@ -66,7 +66,7 @@ def _park(
     task, agent = supervisor.rows(run.task)
     if park.holds_account and run.role == "work":
         lasts = park.wakes_at - supervisor.clock.now()
-        other = fallback(attempt.profile, lasts, supervisor.going_on.named, supervisor.accounts)
+        other = fallback(attempt.profile, lasts, supervisor.continuation.named, supervisor.accounts)
         if other is not None:
             _hand_over(supervisor, attempt, park, other, also)
             return
@@ -132,9 +132,9 @@ def _hand_over(
 def handed_back(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow) -> list[Change]:
     """A phase begins, and another agent worked for the task's own, whose account is open again:
     that one continues. Nothing where it did the work itself, or cannot be had."""
-    own = supervisor.going_on.named(task.agent)
-    now_own = supervisor.going_on.stand_in(task.agent) if own is not None else None
-    if now_own is None or now_own.name == supervisor.going_on.worker(task).name:
+    own = supervisor.continuation.named(task.agent)
+    now_own = supervisor.continuation.stand_in(task.agent) if own is not None else None
+    if now_own is None or now_own.name == supervisor.continuation.worker(task).name:
         return []
     return [*_ended_runs(supervisor, task.id), *afresh(supervisor, task, agent, now_own)]
 
@@ -178,7 +178,7 @@ def what_is_known(supervisor: Supervisor, task: str) -> str:
     return said.what_is_known(
         said.heard_before(supervisor.jobs.files, run.id, run.nonce, profile).lines
         for run in supervisor.records.last_works(task, said.CHAIN_MAX)
-        if (profile := supervisor.going_on.named(run.agent)) is not None
+        if (profile := supervisor.continuation.named(run.agent)) is not None
     )
 
 
@@ -207,14 +207,14 @@ def resumed(
     run = supervisor.records.run(park.run) if park.run else None
     if park.kind == CONTEXT and run is not None and run.role == "work":
         return _smaller(supervisor, task, agent, run)
-    return supervisor.going_on.tell(task, agent, supervisor.resume_text, "prompt")
+    return supervisor.continuation.tell(task, agent, supervisor.resume_text, "prompt")
 
 
 def _smaller(
     supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, full: RunRow
 ) -> list[Change]:
     """Its context was full: what is tried with it. A process that lives cannot be compacted."""
-    profile = supervisor.going_on.worker(task)
+    profile = supervisor.continuation.worker(task)
     compact = profile.brand.compact if profile.brand else None
     before = supervisor.records.run(full.resumes) if full.resumes else None
     purpose = limits.remedy(
@@ -226,10 +226,10 @@ def _smaller(
     ended = _ended_runs(supervisor, task.id)
     match purpose:
         case limits.COMPACT if compact is not None:
-            return [*ended, *supervisor.going_on.again(task, agent, compact, COMPACT)]
+            return [*ended, *supervisor.continuation.again(task, agent, compact, COMPACT)]
         case limits.AFRESH:
             return [*ended, *afresh(supervisor, task, agent, profile, AFRESH)]
-    return supervisor.going_on.tell(task, agent, supervisor.resume_text, "prompt")
+    return supervisor.continuation.tell(task, agent, supervisor.resume_text, "prompt")
 
 
 def compacted(
@@ -238,7 +238,7 @@ def compacted(
     """The compaction has ended: on in the conversation, or (it failed) in a new one."""
     task, agent = supervisor.rows(attempt.run.task)
     if is_well:
-        following = supervisor.going_on.again(task, agent, supervisor.resume_text)
+        following = supervisor.continuation.again(task, agent, supervisor.resume_text)
     else:
         following = afresh(supervisor, task, agent, attempt.profile, AFRESH)
     supervisor.commit(

@@ -14,12 +14,12 @@ from segue.i18n import _
 from segue.store.changes import Change, Note, Value, stamp
 from segue.store.rows import AgentRow, PhaseTaskRow
 from segue.work.phases import moves
-from segue.work.phases.acting import Acting
+from segue.work.phases.act_base import ActBase
 from segue.work.phases.shapes import Json
 
 
 @dataclass(slots=True)
-class ParkingActs(Acting):
+class ParkingActs(ActBase):
     def park(self, id: str, until: datetime) -> Json:
         """Its agent ends and its conversation is kept; one that is parked gets another time."""
         task, agent = self._both(id)

@@ -11,12 +11,12 @@ from segue.i18n import _
 from segue.store.changes import Add, Change, Move, stamp
 from segue.store.rows import PhaseTaskRow
 from segue.work.phases import blocked_tasks, moves
-from segue.work.phases.create import Making, NewTask
+from segue.work.phases.create import CreateActs, NewTask
 from segue.work.phases.shapes import Json
 
 
 @dataclass(slots=True)
-class Retrying(Making):
+class RetryActs(CreateActs):
     def retry(self, id: str, *, submit: bool = False) -> Json:
         """A new task with the content of one that failed; whatever depends on the old one waits
         for the new one. Of a task that waits in vain: what it waits for is tried again."""

@@ -14,13 +14,13 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Move, Value, stamp
 from segue.work.phases import checkpoint_integrity, forks, moves, outcomes, progress, prompts
-from segue.work.phases.create import Making, NewTask
+from segue.work.phases.create import CreateActs, NewTask
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 
 
 @dataclass(slots=True)
-class GoingBack(Making):
+class RewindActs(CreateActs):
     async def saved(self, id: str) -> None:
         """Whoever has seen a wait finds its checkpoint."""
         await self.supervisor.saving.saved(id)
@@ -48,7 +48,7 @@ class GoingBack(Making):
             raise _refused(error) from error
         begun = {"phase": content["agent"]["phase"], "workspace": str(folder)}
         copied = forks.of(
-            content["agent"]["resume_id"], self.supervisor.going_on.profile(task.agent)
+            content["agent"]["resume_id"], self.supervisor.continuation.profile(task.agent)
         )
         data = {"forked_from": id, "checkpoint": row["id"]}
         self._commit(
@@ -84,7 +84,7 @@ class GoingBack(Making):
             "is_cancelled": 0,
         }  # fmt: skip
         back = replace(task, phase=phase, reworks=0, reminders=0)
-        profile = self.supervisor.going_on.worker(task)
+        profile = self.supervisor.continuation.worker(task)
         before = self.supervisor.records.last_work(id)
         nonce = before.nonce if before else moves.new_nonce()
         shown = outcomes.shown_nonce(profile, nonce)
@@ -96,7 +96,7 @@ class GoingBack(Making):
             files,
             self._move(task, Trigger.REWIND, sets=sets, data={"checkpoint": checkpoint}),
             moves.move_agent(agent, Trigger.REWIND, sets=mine, data={"checkpoint": checkpoint}),
-            *self.supervisor.going_on.again(back, replace(agent, resume_id=resume_id), text),
+            *self.supervisor.continuation.again(back, replace(agent, resume_id=resume_id), text),
             moves.timer("save", id, self.supervisor.clock.now() + moves.SAVE_EVERY),
         )
         self.supervisor.reconcile(id)

@@ -69,7 +69,7 @@ from segue.work.phases import (
     turns,
 )
 from segue.work.phases.attempt import Attempt
-from segue.work.phases.continuation import GoingOn
+from segue.work.phases.continuation import Continuation
 from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
 from segue.work.phases.redaction import OPENS, revealed
@@ -89,7 +89,7 @@ class Supervisor:
     engine: Executor
     clock: Clock
     jobs: Jobs
-    going_on: GoingOn
+    continuation: Continuation
     saving: Saving
     accounts: Accounts
     waits: Waits
@@ -543,10 +543,10 @@ class Supervisor:
     def outcome(self, attempt: Attempt, ended: Ended) -> Outcome:
         """How an attempt came out."""
         run = attempt.run
-        around = Circumstances(
+        circumstances = Circumstances(
             is_continued=run.resume_id is not None, keeper_deaths=self.keeper_deaths[run.task]
         )
-        return outcome(attempt, ended, around, self.words_of(attempt))
+        return outcome(attempt, ended, circumstances, self.words_of(attempt))
 
     def _speaking(self) -> list[Attempt]:
         """The agents that could say something: one that stands still cannot."""

@@ -124,7 +124,7 @@ class _Queue:
 
     def _account(self, agent: str) -> str:
         try:
-            return self.supervisor.going_on.stand_in(agent).account
+            return self.supervisor.continuation.stand_in(agent).account
         except UserError:
             return ""  # it fails at once, and says why
 

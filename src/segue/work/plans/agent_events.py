@@ -42,7 +42,9 @@ def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
         return  # a check reports nothing but its exit code
     now = run.clock.now()
     is_limit = isinstance(event, LimitHit)
-    attempt.hear(event, now, run.workshop.files.said_at(attempt.run.id, now) if is_limit else now)
+    attempt.hear(
+        event, now, run.job_factory.files.said_at(attempt.run.id, now) if is_limit else now
+    )
     match event:
         case Said() | ToolUsed() | StepDone():
             _at_work(run, attempt, event)
@@ -109,7 +111,7 @@ def _error_told(run: PlanRun, attempt: Attempt, told: ErrorTold) -> None:
     """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
     if told.is_fatal or told.is_pause:  # that it ends well then does not count
         now = run.clock.now()
-        attempt.report(told, run.workshop.files.said_at(attempt.run.id, now))
+        attempt.report(told, run.job_factory.files.said_at(attempt.run.id, now))
         run.engine.end_soon(attempt.run.id)
     else:
         attempt.lines.extend(told.message.splitlines())

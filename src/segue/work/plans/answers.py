@@ -26,7 +26,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
     brand = attempt.profile.brand
     if brand is None or brand.allow is None or brand.deny is None:
         return
-    root = run.workshop.folder(attempt.task.id)
+    root = run.job_factory.folder(attempt.task.id)
     verdict = judge(asked, attempt.profile.settings, _grants(run, attempt.task.id), root)
     run.tell(
         "permission_asked",

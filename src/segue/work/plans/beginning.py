@@ -43,7 +43,7 @@ def again(run: PlanRun, task: Task) -> None:
     run.mark(task.id, TaskState.PENDING)
     if task.steps:
         run.clear_steps(task.id)
-    worktrees = run.workshop.worktrees_of(task.id)
+    worktrees = run.job_factory.worktrees_of(task.id)
     if worktrees and _conversation(run, task, before) is None:
         try:
             worktrees.set_aside(task.id)
@@ -88,7 +88,7 @@ def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
             task, attempt=number, conversation=before.conversation, purpose=purpose
         )
     error = run.ledger.tasks[task.id].error
-    told = run.workshop.prompt(task, before.nonce, _produced(run, task), error, number)
+    told = run.job_factory.prompt(task, before.nonce, _produced(run, task), error, number)
     if purpose:
         told = f"{prompts.interrupted(prompts.RESTART)}\n\n{told}"
     return run.new_attempt(task, attempt=number, resumes=before, answer=told)
@@ -96,22 +96,22 @@ def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
 
 def first_job(run: PlanRun, attempt: Attempt) -> Job:
     """The process of an attempt that is committed: on in its conversation, or with its prompt."""
-    shop = run.workshop
+    factory = run.job_factory
     conversations.hold(run, attempt)
     attempt.provided = run.ledger.provided(attempt.task.id)
     is_restart = attempt.run.purpose == prompts.RESTART
     if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
         if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
-            return shop.agent_job(attempt, attempt.profile.brand.compact)
-        return shop.agent_job(attempt, shop.resume_prompt(attempt))
+            return factory.agent_job(attempt, attempt.profile.brand.compact)
+        return factory.agent_job(attempt, factory.resume_prompt(attempt))
     is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
-    worktrees = shop.worktrees_of(attempt.task.id)
-    if worktrees and (is_first or not shop.folder(attempt.task.id).exists()):
+    worktrees = factory.worktrees_of(attempt.task.id)
+    if worktrees and (is_first or not factory.folder(attempt.task.id).exists()):
         worktrees.make(attempt.task.id)
     run.file.prepare(attempt)
     error = run.ledger.tasks[attempt.task.id].error
-    prompt = shop.first_prompt(attempt, _produced(run, attempt.task), error)
-    return shop.agent_job(attempt, context_note.sentence(run, prompt))
+    prompt = factory.first_prompt(attempt, _produced(run, attempt.task), error)
+    return factory.agent_job(attempt, context_note.sentence(run, prompt))
 
 
 def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:

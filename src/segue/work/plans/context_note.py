@@ -107,7 +107,7 @@ def keep(run: PlanRun, attempt: Attempt) -> None:
     if attempt.run.purpose == COMPACT:  # it is not to do anything else now
         whole = whole.replace("- [ ] ", "- ")
     with suppress(OSError):
-        files.replace(run.workshop.place_of(attempt.run), whole.encode(), mode=0o600)
+        files.replace(run.job_factory.place_of(attempt.run), whole.encode(), mode=0o600)
     _show(run, attempt)
 
 
@@ -130,18 +130,18 @@ def _show(run: PlanRun, about: Attempt, without: Attempt | None = None) -> None:
     """Bring the section in the folder of a run to what runs there."""
     if run.options.place is None:
         return
-    shop = run.workshop
-    folder = shop.folder(about.task.id)
+    factory = run.job_factory
+    folder = factory.folder(about.task.id)
     here = [
         attempt
         for attempt in run.jobs.values()
         if attempt is not without
         and attempt.run.state in (RunState.INTENDED, RunState.RUNNING)
         and has_place(attempt)
-        and shop.folder(attempt.task.id) == folder
+        and factory.folder(attempt.task.id) == folder
     ]
     text = "\n".join(run.file.place(attempt) for attempt in here)
-    name = shop.project.relative(run.file.path)
+    name = factory.project.relative(run.file.path)
     try:
         is_written = _write_section(folder, run.options.place, name, text)
     except OSError:

@@ -58,7 +58,7 @@ def hold(run: PlanRun, attempt: Attempt) -> None:
 def _take(run: PlanRun, attempt: Attempt, conversation: str) -> ConversationHolder | None:
     wanting = ConversationHolder(
         attempt.run.id,
-        str(run.workshop.claim(attempt.run)),
+        str(run.job_factory.claim(attempt.run)),
         str(run.file.path),
         attempt.task.id,
     )
@@ -128,5 +128,5 @@ def _said_by_each(run: PlanRun, row: RunRow | None) -> Iterator[list[str]]:
         profile = run.profile_named(row.agent) if row else None
         if row is None or profile is None:
             return
-        yield run.workshop.heard_before(row, profile).lines
+        yield run.job_factory.heard_before(row, profile).lines
         row = run.ledger.run_row(row.resumes) if row.resumes else None

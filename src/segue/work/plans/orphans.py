@@ -26,7 +26,7 @@ def take_over(run: PlanRun, *, is_memory_new: bool) -> None:
     """Give each such agent a row; recovery adopts it with the others."""
     if not is_memory_new and not run.ledger.is_damaged and not _has_lost_run(run):
         return
-    for agent in living_agents(str(run.workshop.project.root)):
+    for agent in living_agents(str(run.job_factory.project.root)):
         if _is_ours(run, agent):
             _take_over(run, agent)
 
@@ -62,7 +62,7 @@ def _take_over(run: PlanRun, agent: LivingAgent) -> None:
     if run.ledger.tasks[task.id].state is TaskState.PENDING:
         run.move_task(task.id, TaskState.IN_PROGRESS, Trigger.START)
         run.mark(task.id, TaskState.IN_PROGRESS)
-    if not run.workshop.log(row).exists():
+    if not run.job_factory.log(row).exists():
         run.unheard.add(row.id)
     text = _("{task}: its agent is still at work although Segue's memory of it was lost")
     run.tell("notice", text=text.format(task=task.id))

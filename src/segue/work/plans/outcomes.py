@@ -66,14 +66,14 @@ def ended(run: PlanRun, ended: Ended) -> None:
 def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     note_usage(run, attempt)
     conversations.ended(run, attempt)
-    around = Circumstances(
+    environment = Circumstances(
         is_stopping=run.stopping is not None,
         is_continued=attempt.run.resumes is not None,
         is_unheard=attempt.run.id in run.unheard,
         keeper_deaths=run.keeper_deaths[attempt.task.id],
         timeout_s=attempt.task.timeout_s,
     )
-    how = outcome(attempt, ended, around, run.words_of(attempt))
+    how = outcome(attempt, ended, environment, run.words_of(attempt))
     is_compaction = attempt.run.purpose == parking.COMPACT
     match how:
         case Dropped():
@@ -128,7 +128,7 @@ def verify(run: PlanRun, attempt: Attempt) -> None:
     run.ledger.verify_run(attempt.run)
     run.tell("task_verifying", task=attempt.task.id, command=attempt.task.verify)
     run.begin_after_commit(
-        attempt, lambda: run.workshop.verify_job(attempt, _deadline(run, attempt))
+        attempt, lambda: run.job_factory.verify_job(attempt, _deadline(run, attempt))
     )
 
 
@@ -146,7 +146,7 @@ def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     if was_cut_off(ended, run.keeper_deaths[attempt.task.id]):
         verify(run, attempt)
         return
-    run.workshop.keep_evidence(attempt, ended, run.clock.now().isoformat())
+    run.job_factory.keep_evidence(attempt, ended, run.clock.now().isoformat())
     if ended.code == 0 and not ended.timed_out:
         merge_or_complete(run, attempt)
     else:
@@ -157,7 +157,7 @@ def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
 def has_changed_git(run: PlanRun, attempt: Attempt) -> bool:
     """Whether the agent changed what says to which repository its worktree belongs: then its
     task fails, without another try, and nothing of its folder is merged."""
-    task, worktrees = attempt.task.id, run.workshop.worktrees_of(attempt.task.id)
+    task, worktrees = attempt.task.id, run.job_factory.worktrees_of(attempt.task.id)
     if worktrees is None:
         return False
     try:
@@ -172,7 +172,7 @@ def has_changed_git(run: PlanRun, attempt: Attempt) -> bool:
 
 
 def merge_or_complete(run: PlanRun, attempt: Attempt) -> None:
-    worktrees = run.workshop.worktrees_of(attempt.task.id)
+    worktrees = run.job_factory.worktrees_of(attempt.task.id)
     if worktrees is None:
         complete(run, attempt)
     elif not has_changed_git(run, attempt):
@@ -329,7 +329,7 @@ def fail(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended | N
         error=short,
         attempts=attempt.run.attempt,
         exit_code=code,
-        log=str(run.workshop.log(attempt.run)),
+        log=str(run.job_factory.log(attempt.run)),
     )
     if task.id in run.graph:
         run.skip_dependants([task.id])

@@ -104,7 +104,7 @@ class PlanRun:
     accounts: Accounts
     engine: Executor
     clock: Clock
-    workshop: JobFactory
+    job_factory: JobFactory
     options: Options
     leash: Leash
     profile_for: Callable[[Task], Profile]
@@ -537,9 +537,9 @@ class PlanRun:
         return WordReader(
             attempt.profile,
             attempt.run.id,
-            self.workshop.files,
+            self.job_factory.files,
             self.clock.now(),
-            attempt.profile.zone(self.workshop.environ) or self.leash.tz,
+            attempt.profile.zone(self.job_factory.environ) or self.leash.tz,
             self.options.limit_patterns,
         )
 

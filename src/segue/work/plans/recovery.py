@@ -64,7 +64,7 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
     answers.take_defaults(run)
     for gate in list(run.ledger.gates.values()):
         if needs_person(gate.category):  # being started again is the answer: it was seen to
-            run.go_on_with(gate, run.workshop.resume_text)
+            run.go_on_with(gate, run.job_factory.resume_text)
         else:
             run.open_gate(gate)
     _keep_parks(run)
@@ -117,7 +117,7 @@ def _is_wanted(run: PlanRun, row: RunRow) -> bool:
 
 def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
     row = attempt.run
-    job = run.workshop.agent_job(attempt, None)
+    job = run.job_factory.agent_job(attempt, None)
     match run.engine.recover(job):
         case Alive():
             run.jobs[job.id] = attempt
@@ -138,7 +138,7 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
 
 def _note_what_was_heard(run: PlanRun, attempt: Attempt) -> None:
     """Its supervisor died with it: what it used and in which conversation is in its log."""
-    heard = run.workshop.heard_before(attempt.run, attempt.profile)
+    heard = run.job_factory.heard_before(attempt.run, attempt.profile)
     if heard.conversation is not None and attempt.run.resume_id is None:
         run.ledger.note_conversation(attempt.run, heard.conversation)
     attempt.used = heard.used
@@ -170,7 +170,7 @@ def _go_on_unstarted(run: PlanRun, row: RunRow) -> None:
 
 def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
     attempt.summary = conversations.said_before(run, attempt.run)
-    job = run.workshop.verify_job(attempt, None)
+    job = run.job_factory.verify_job(attempt, None)
     match run.engine.recover(job):
         case Alive():
             run.jobs[job.id] = attempt

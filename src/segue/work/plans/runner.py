@@ -142,20 +142,20 @@ def _no_command(task: Task, file: str) -> Problem:
 
 
 def open_plan(
-    wishes: CommandOptions, environ: Mapping[str, str]
+    options: CommandOptions, environ: Mapping[str, str]
 ) -> tuple[Project, PlanFile, AgentRoster, config.Config]:
     """Read and check everything there is to check, touching nothing."""
-    path = find_plan(wishes.plan)
-    project = Project.around(path)
+    path = find_plan(options.plan)
+    project = Project.containing(path)
     settings = config.load(project.root, config.user_file(environ))
-    cast = AgentRoster(settings, project.root, environ, wishes.agent)
-    if wishes.agent is not None:
-        cast.profile(wishes.agent)
-    file = PlanFile(path, str(wishes.plan), cast.check)
+    roster = AgentRoster(settings, project.root, environ, options.agent)
+    if options.agent is not None:
+        roster.profile(options.agent)
+    file = PlanFile(path, str(options.plan), roster.check)
     file.read_first()
     if file.problems:
         raise UserError.of(file.problems)
-    return project, file, cast, settings
+    return project, file, roster, settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class RunPolicy:
     finish: Callable[[PlanRun], Result] = finish
 
 
-def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
+def run_options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
     recovery = settings.recovery
     return Options(
         jobs=jobs,
@@ -200,18 +200,18 @@ def options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -
     )
 
 
-async def run_plan(wishes: CommandOptions, around: Environment) -> Result:
+async def run_plan(options: CommandOptions, environment: Environment) -> Result:
     """Run a task list, or go on with it."""
-    going_on = replace(wishes, restart=False)
+    continued = replace(options, restart=False)
     return await outlast(
-        lambda is_again: _run_plan(going_on if is_again else wishes, around), around
+        lambda is_again: _run_plan(continued if is_again else options, environment), environment
     )
 
 
-async def _run_plan(wishes: CommandOptions, around: Environment) -> Result:
-    project, file, cast, settings = open_plan(wishes, around.environ)
+async def _run_plan(options: CommandOptions, environment: Environment) -> Result:
+    project, file, roster, settings = open_plan(options, environment.environ)
     worktrees = Worktrees(project.root, project.worktrees, file.path)
-    if wishes.isolate:
+    if options.isolate:
         worktrees.check()
     check_writable(file.path, project)
     begun: set[str] = set()  # tasks whose work already lies in a worktree
@@ -219,37 +219,37 @@ async def _run_plan(wishes: CommandOptions, around: Environment) -> Result:
     def is_ours(run: PlanRun) -> None:
         files.remove_leftovers(file.path)
         file.spare = lock_path(project, file.path).with_suffix(".plan")
-        if not wishes.restart:
+        if not options.restart:
             rows = run.ledger.tasks.values()
             under_way = [row.key for row in rows if row.state is TaskState.IN_PROGRESS]
             begun.update(key for key in under_way if worktrees.is_there(key))
 
-    jobs = wishes.jobs or settings.jobs
-    how = RunPolicy(
-        options(settings, jobs=jobs, on_failed=wishes.on_failed, wait=wishes.wait),
-        restart=wishes.restart,
+    jobs = options.jobs or settings.jobs
+    policy = RunPolicy(
+        run_options(settings, jobs=jobs, on_failed=options.on_failed, wait=options.wait),
+        restart=options.restart,
         worktrees=worktrees,
-        isolates=lambda task: wishes.isolate or task in begun,
+        isolates=lambda task: options.isolate or task in begun,
     )
     try:
-        return await conduct(file, project, cast, settings, around, how, is_ours)
+        return await run_work(file, project, roster, settings, environment, policy, is_ours)
     finally:
         if file.spare is not None:
             file.spare.unlink(missing_ok=True)
 
 
-async def conduct(
+async def run_work(
     source: Source,
     project: Project,
-    cast: AgentRoster,
+    roster: AgentRoster,
     settings: config.Config,
-    around: Environment,
-    how: RunPolicy,
+    environment: Environment,
+    policy: RunPolicy,
     begin: Callable[[PlanRun], None],
 ) -> Result:
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
-    clock, environ = around.clock, around.environ
-    tz = zone_here(environ, around.tz, clock.now())
+    clock, environ = environment.clock, environment.environ
+    tz = zone_here(environ, environment.tz, clock.now())
     ways, missing = channels.read_ways(settings.notify, environ, clock, project.server)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
@@ -258,7 +258,7 @@ async def conduct(
     try:
         project.prepare()
         lock = Lock(lock_path(project, source.path))
-        command = shlex.join(around.command)
+        command = shlex.join(environment.command)
         check_held(lock.take(since=stamp(clock.now()), command=command), source.shown)
         store = Store.open(project.database)
         become_subreaper()
@@ -269,32 +269,32 @@ async def conduct(
             accounts=Accounts(store, clock),
             engine=engine,
             clock=clock,
-            workshop=JobFactory(
+            job_factory=JobFactory(
                 project,
                 environ,
                 agents.passed_on(environ),
-                how.worktrees,
+                policy.worktrees,
                 settings.recovery.resume_words,
-                how.place,
-                how.isolates,
+                policy.place,
+                policy.isolates,
                 source.path,
             ),
-            options=how.options,
+            options=policy.options,
             leash=leash(settings.leash, clock, tz),
-            profile_for=cast.profile_for,
-            profile_named=cast.profile_named,
-            questions=Questions(around.asker, engine.tell),
+            profile_for=roster.profile_for,
+            profile_named=roster.profile_named,
+            questions=Questions(environment.asker, engine.tell),
             held_conversations=Conversations(
                 conversations_folder(environ, project.memory / "conversations"), is_under_way
             ),
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
-            emit=run_log.logged(project.logs, clock, around.emit),
+            emit=run_log.logged(project.logs, clock, environment.emit),
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
             run.tell("notice", text=text, is_log=True)
         begin(run)
-        return await _run(run, engine, around, how, post(run, store, ways, settings, tz))
+        return await _run(run, engine, environment, policy, post(run, store, ways, settings, tz))
     finally:
         await launcher.close()
         if store is not None:
@@ -306,30 +306,30 @@ async def conduct(
 async def _run(
     run: PlanRun,
     engine: ProcessExecutor,
-    around: Environment,
-    how: RunPolicy,
+    environment: Environment,
+    policy: RunPolicy,
     courier: Courier | None,
 ) -> Result:
-    with signals.handled(_actions(run, engine, around)):
+    with signals.handled(_actions(run, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
-            engine.watch_bell(run.workshop.project.bell)
+            engine.watch_bell(run.job_factory.project.bell)
             run.emit("started", path=str(run.file.path))
             run.budgets_granted = run.ledger.budgets_granted()
-            await recovery.recover(run, restart=how.restart)
-            around.show(run)
+            await recovery.recover(run, restart=policy.restart)
+            environment.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again
             await run.loop()
-            result = how.finish(run)
+            result = policy.finish(run)
             run.ledger.flush()
             if courier is not None:
                 await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
             return result
         except BaseException as error:
             if run.has_begun and is_passing(error):
-                raise Outage(error, run.workshop.project, run.file.path) from error
+                raise Outage(error, run.job_factory.project, run.file.path) from error
             await engine.end_all()
-            told = in_words(error, run.workshop.project) if isinstance(error, OSError) else None
+            told = in_words(error, run.job_factory.project) if isinstance(error, OSError) else None
             if told is not None:
                 raise told from error
             raise
@@ -340,7 +340,7 @@ async def _run(
 
 
 def _actions(
-    run: PlanRun, engine: ProcessExecutor, around: Environment
+    run: PlanRun, engine: ProcessExecutor, environment: Environment
 ) -> dict[signal.Signals, Callable[[], object]]:
     is_gone = False
 
@@ -349,7 +349,7 @@ def _actions(
 
     def go_on() -> None:
         run.go_on()
-        around.go_on()
+        environment.go_on()
 
     def hang_up() -> None:
         """The terminal was closed. It may be told twice, and nobody is there to be impatient."""
@@ -362,7 +362,7 @@ def _actions(
         signal.SIGINT: stop,
         signal.SIGTERM: stop,
         signal.SIGHUP: hang_up,
-        signal.SIGTSTP: partial(_stand_still, run, around),
+        signal.SIGTSTP: partial(_stand_still, run, environment),
         signal.SIGCONT: go_on,
     }
 
@@ -374,7 +374,7 @@ def post(
     if not ways:
         return None
     faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
-    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.workshop.project))
+    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.job_factory.project))
     letters = WorkLetters(store)
     courier = Courier(
         Outbox(letters, run.clock, ways, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)
@@ -383,10 +383,10 @@ def post(
     return courier
 
 
-def _stand_still(run: PlanRun, around: Environment) -> None:
+def _stand_still(run: PlanRun, environment: Environment) -> None:
     """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
     run.pause()
-    around.pause()
+    environment.pause()
     os.kill(os.getpid(), signal.SIGSTOP)
 
 

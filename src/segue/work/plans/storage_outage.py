@@ -97,7 +97,7 @@ def is_passing(error: BaseException) -> bool:
     return is_trouble(error) and getattr(error, "errno", None) not in LASTING
 
 
-async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Environment) -> Result:
+async def outlast(begin: Callable[[bool], Awaitable[Result]], environment: Environment) -> Result:
     """Run a plan; when nothing can be kept, wait, and go on with it (`begin(True)`)."""
     outage: Outage | None = None
     while True:
@@ -109,13 +109,13 @@ async def outlast(begin: Callable[[bool], Awaitable[Result]], around: Environmen
             if outage is None or not is_passing(error):
                 raise
         text = _("{why}: Segue waits until it can write again; the agents work on")
-        around.emit("notice", text=text.format(why=outage))
-        if not await _until_writable(outage, around):
-            return await _stop(outage, around)
-        around.emit("notice", text=_("Segue can write again and continues"))
+        environment.emit("notice", text=text.format(why=outage))
+        if not await _until_writable(outage, environment):
+            return await _stop(outage, environment)
+        environment.emit("notice", text=_("Segue can write again and continues"))
 
 
-async def _until_writable(outage: Outage, around: Environment) -> bool:
+async def _until_writable(outage: Outage, environment: Environment) -> bool:
     """False: a person wants it to stop."""
     stop = asyncio.Event()
     actions = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop.set)
@@ -125,7 +125,7 @@ async def _until_writable(outage: Outage, around: Environment) -> bool:
                 async with asyncio.timeout(wait_s):
                     await stop.wait()
                     return False
-            if _is_writable(outage.project, around.clock.now()):
+            if _is_writable(outage.project, environment.clock.now()):
                 return True
     raise AssertionError("it is waited for ever")
 
@@ -145,7 +145,7 @@ def _is_writable(project: Project, now: datetime) -> bool:
         store.close()
 
 
-async def _stop(outage: Outage, around: Environment) -> Result:
+async def _stop(outage: Outage, environment: Environment) -> Result:
     """The agents end; the marks stay as they are, and the next start goes on from them."""
     project, launcher = outage.project, Launcher()
     store = Store.open_readonly(project.database)
@@ -164,7 +164,7 @@ async def _stop(outage: Outage, around: Environment) -> Result:
         by = {state: [t["key"] for t in tasks if t["state"] == state] for state in MARKS}
         done, failed = by[TaskState.COMPLETED], by[TaskState.FAILED]
         result = Result(done, failed, by[TaskState.SKIPPED], [], [], INTERRUPTED)
-        around.emit(
+        environment.emit(
             "finished",
             completed=done,
             failed=failed,

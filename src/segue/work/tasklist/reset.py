@@ -25,7 +25,7 @@ def reset_plan(path: Path) -> Path:
     Of the tables only what waits is ended: at the next start the file is the truth of its
     marks.
     """
-    project = Project.around(path)
+    project = Project.containing(path)
     check_writable(path, project)
     project.prepare()
     lock = Lock(lock_path(project, path))

@@ -154,7 +154,7 @@ def test_a_reset_ends_what_waits(bench: BookBench) -> None:
     bench.finish()
     bench.close()
     resuming.reset(bench.folder_of_book)
-    store = Store.open(Project.around(bench.root).database)
+    store = Store.open(Project.containing(bench.root).database)
     try:
         assert Ledger(store, SystemClock(), bench.root, "book").gates == {}
     finally:
@@ -182,7 +182,7 @@ def test_a_reset_twice_is_a_reset(folder: BookFolder) -> None:
 def test_a_book_that_is_being_written_is_not_reset(folder: BookFolder) -> None:
     """Its writer is named."""
     put(folder, render(STATE))
-    project = Project.around(folder.root)
+    project = Project.containing(folder.root)
     project.prepare()
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(lock_path(project, folder.root))],

@@ -28,7 +28,7 @@ STATE = BookState("night", 4, ralph_active=True, can_resume=True, current_chapte
 @pytest.fixture
 def known(folder: BookFolder) -> Iterator[Known]:
     (folder.root / "book.toml").write_text("chapters = 4")
-    found = Known.of(Project.around(folder.root))
+    found = Known.of(Project.containing(folder.root))
     yield found
     found.close()
 
@@ -41,7 +41,7 @@ def put(folder: BookFolder, state: BookState | bytes) -> None:
 def stands(bench: BookBench) -> tuple[Standing, dict[str, object]]:
     """As it stands after the run has gone."""
     bench.close()
-    known = Known.of(Project.around(bench.root))
+    known = Known.of(Project.containing(bench.root))
     try:
         found = standing(bench.root, known)
     finally:
@@ -220,7 +220,7 @@ def test_a_question_of_the_breaker_is_waited_for_while_its_owner_lives(
 
 def stands_now(bench: BookBench) -> Standing:
     """As it stands while the run lives."""
-    known = Known.of(Project.around(bench.root))
+    known = Known.of(Project.containing(bench.root))
     try:
         return standing(bench.root, known)
     finally:

@@ -28,11 +28,11 @@ def chapters(bench: BookBench, *numbers: int) -> None:
         bench.folder_of_book.chapter(number).write_text(f"text of {number}")
 
 
-def refused(bench: BookBench, **wishes: Any) -> Problem:
+def refused(bench: BookBench, **options: Any) -> Problem:
     """It is refused, and nothing was touched."""
     before = {p: p.read_bytes() for p in bench.root.rglob("*") if p.is_file()}
     with pytest.raises(UserError) as caught:
-        bench.write(**wishes)
+        bench.write(**options)
     assert {p: p.read_bytes() for p in bench.root.rglob("*") if p.is_file()} == before
     return caught.value.problem
 

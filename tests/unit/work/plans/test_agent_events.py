@@ -155,9 +155,9 @@ def test_a_dependency_is_a_gate(begun: Bench, required: bool, preset: str | None
 @pytest.mark.parametrize("answer", ["it is there now", "go on without it"])
 def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> None:
     """A variable that Segue was started with reaches the agent once a person says so, masked."""
-    shop = begun.run.workshop
+    shop = begun.run.job_factory
     environ = {**shop.environ, "STRIPE_KEY": "sk-live-1234", "OTHER": "x"}
-    begun.run.workshop = replace(shop, environ=environ)
+    begun.run.job_factory = replace(shop, environ=environ)
     begun.says(DependencyAsked("api_key", "STRIPE_KEY"))
     begun.ends(0)
     gate = gate_of(begun)
@@ -168,7 +168,7 @@ def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> N
     given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is there now" else (None, ())
     assert (job.env.get("STRIPE_KEY"), job.masks) == given
     assert "OTHER" not in job.env
-    check = begun.run.workshop.verify_job(begun.run.jobs[begun.job], None)
+    check = begun.run.job_factory.verify_job(begun.run.jobs[begun.job], None)
     assert "STRIPE_KEY" not in check.env, "who is checked has no say in the check's environment"
 
 

@@ -61,7 +61,7 @@ def test_a_job_that_is_taken_up_again_is_given_no_input(bench: Bench) -> None:
     """It has read its prompt already."""
     bench.begin(ONE)
     bench.starts()
-    assert bench.run.workshop.agent_job(bench.attempt, None).stdin is None
+    assert bench.run.job_factory.agent_job(bench.attempt, None).stdin is None
 
 
 def test_the_brands_variables_do_not_win_over_the_agents_own(bench: Bench) -> None:
@@ -129,7 +129,7 @@ def test_of_a_run_without_a_log_nothing_is_known(bench: Bench) -> None:
     """It died before it said anything."""
     bench.begin(ONE)
     bench.starts()
-    heard = bench.run.workshop.heard_before(bench.attempt.run, bench.attempt.profile)
+    heard = bench.run.job_factory.heard_before(bench.attempt.run, bench.attempt.profile)
     assert (heard.conversation, heard.used, heard.lines) == (None, None, [])
 
 
@@ -140,9 +140,9 @@ def test_a_spoilt_log_is_read_as_far_as_it_goes(bench: Bench, junk: bytes) -> No
     """Nothing falls, and what can be read is read."""
     bench.begin(ONE)
     bench.starts()
-    log: Path = bench.run.workshop.log(bench.attempt.run)
+    log: Path = bench.run.job_factory.log(bench.attempt.run)
     log.write_bytes(b'{"type":"system","session_id":"talk-1"}\n' + junk)
-    heard = bench.run.workshop.heard_before(bench.attempt.run, bench.attempt.profile)
+    heard = bench.run.job_factory.heard_before(bench.attempt.run, bench.attempt.profile)
     assert heard.conversation == "talk-1"
 
 

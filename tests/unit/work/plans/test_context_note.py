@@ -11,7 +11,7 @@ from segue.dialects.events import Finished, Opened, StepDone
 from segue.engine.executors import Alive, Started
 from segue.errors import UserError
 from segue.work import overview
-from segue.work.plans.runner import options
+from segue.work.plans.runner import run_options
 from segue.work.settings import config
 
 STEPS = "- [ ] T-1: Build a tower\n  - [ ] stones\n  - [ ] lamp\n  - files: a/*.py\n"
@@ -118,7 +118,7 @@ def test_the_settings_name_the_file(bench: Bench, tmp_path: Path) -> None:
     bench.settings(f'place = "{PLACE}"\n')
     found = config.load(bench.root, None)
     assert found.place == PLACE
-    assert options(found, jobs=1, on_failed="ask", wait=True).place == PLACE
+    assert run_options(found, jobs=1, on_failed="ask", wait=True).place == PLACE
     for bad in ('"../PLACE.md"', '"/etc/passwd"', '""', "3", '"~/x"', '["a"]', '" "'):
         bench.settings(f"place = {bad}\n")
         with pytest.raises(UserError) as caught:

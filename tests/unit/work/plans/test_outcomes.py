@@ -359,7 +359,7 @@ def test_an_agent_that_asks_is_ended_and_goes_on_with_the_answer(bench: Bench) -
 def test_a_lost_conversation_begins_afresh_with_what_is_known_of_it(bench: Bench) -> None:
     """No retry is used; the new one is told where the old one was."""
     begun(bench, ONCE).says(LimitHit("rate_limit", wait_s=10))
-    log = bench.run.workshop.log(bench.attempt.run)
+    log = bench.run.job_factory.log(bench.attempt.run)
     said = (
         '{"type":"assistant","message":{"content":[{"type":"text","text":"the schema is made"}]}}'
     )

@@ -49,7 +49,7 @@ def hits(bench: Bench, kind: str, text: str, **more: Any) -> None:
 def prints(bench: Bench, text: str, code: int | None = 1, **more: Any) -> Attempt:
     """A `command` agent prints this and ends."""
     attempt = bench.attempt
-    log = bench.run.workshop.log(attempt.run)
+    log = bench.run.job_factory.log(attempt.run)
     log.write_text(text)
     bench.says(*(Said(line) for line in text.splitlines() if line.strip()))
     bench.ends(code, **more)
@@ -105,7 +105,7 @@ def test_a_length_is_counted_from_when_it_was_told(bench: Bench) -> None:
 def test_words_that_were_said_while_nobody_listened_are_read_as_of_then(bench: Bench) -> None:
     """Segue was dead for six hours: "4:30 PM" said at noon was today's, and is over."""
     begun(bench)
-    job, log = bench.job, bench.run.workshop.log(bench.attempt.run)
+    job, log = bench.job, bench.run.job_factory.log(bench.attempt.run)
     log.write_text("…")
     noon = bench.clock.now().timestamp()
     os.utime(log, (noon, noon))
@@ -123,7 +123,7 @@ def test_words_that_were_said_while_nobody_listened_are_read_as_of_then(bench: B
 def test_a_command_that_ended_while_nobody_listened_is_read_as_of_then(bench: Bench) -> None:
     """Two hours from noon are over at six."""
     begun(bench, MINE)
-    job, log = bench.job, bench.run.workshop.log(bench.attempt.run)
+    job, log = bench.job, bench.run.job_factory.log(bench.attempt.run)
     log.write_text("Usage limit reached. Try again in 2 hours.\n")
     noon = bench.clock.now().timestamp()
     os.utime(log, (noon, noon))
@@ -410,7 +410,7 @@ def test_a_check_that_fails_is_not_judged(bench: Bench) -> None:
     begun(bench, MINE, ONE + "  - verify: ./check\n")
     prints(bench, "done\n", 0)
     run = bench.attempt.run
-    bench.run.workshop.evidence(run).write_text(BANNERS[0][0])
+    bench.run.job_factory.evidence(run).write_text(BANNERS[0][0])
     bench.happens(Ended(run.verify_job or "", 1))
     assert bench.state() is TaskState.FAILED
 
@@ -425,7 +425,7 @@ def test_the_refusal_of_a_canary_is_not_its_work(bench: Bench) -> None:
     bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n")
     for job in list(bench.engine.begun):
         bench.starts(job)
-        log = bench.run.workshop.log(bench.run.jobs[job].run)
+        log = bench.run.job_factory.log(bench.run.jobs[job].run)
         log.write_text(BANNERS[0][0])
         bench.ends(1, job=job)
     bench.pass_s(3 * 3600 + 65)
@@ -446,7 +446,7 @@ def test_the_greeting_of_a_canary_is_not_its_work(bench: Bench) -> None:
     bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n")
     for job in list(bench.engine.begun):
         bench.starts(job)
-        bench.run.workshop.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
+        bench.run.job_factory.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
         bench.ends(1, job=job)
     bench.pass_s(3 * 3600 + 65)
     bench.starts()
@@ -467,14 +467,14 @@ def test_a_canary_that_is_refused_after_its_greeting_opens_nothing(bench: Bench)
     bench.begin("- [ ] T-1: a\n- [ ] T-2: b\n  - files: a\n- [ ] T-3: c\n  - files: a\n")
     for job in list(bench.engine.begun):
         bench.starts(job)
-        bench.run.workshop.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
+        bench.run.job_factory.log(bench.run.jobs[job].run).write_text(BANNERS[0][0])
         bench.ends(1, job=job)
     bench.pass_s(3 * 3600 + 65)
     begun_before = len(bench.engine.begun)
     bench.starts()
     bench.says(Said("starting up"))
     job = bench.job
-    bench.run.workshop.log(bench.run.jobs[job].run).write_text(f"starting up\n{BANNERS[0][0]}")
+    bench.run.job_factory.log(bench.run.jobs[job].run).write_text(f"starting up\n{BANNERS[0][0]}")
     bench.ends(1, job=job)
     bench.pass_s(10)
     assert len(bench.engine.begun) == begun_before

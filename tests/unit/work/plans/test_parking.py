@@ -280,7 +280,7 @@ def test_a_canary_that_is_refused_parks_the_account_again(bench: Bench) -> None:
 def test_a_fallback_takes_over_a_long_park(bench: Bench) -> None:
     """It cannot know the conversation: it begins its own, with what is known of the other."""
     begun(bench, settings=WITH_MATE)
-    log = bench.run.workshop.log(bench.attempt.run)
+    log = bench.run.job_factory.log(bench.attempt.run)
     words = '{"type":"assistant","message":{"content":[{"type":"text","text":"half is done"}]}}'
     log.write_text(words + "\n")
     hits(bench, "session_limit", wait_s=3600)
@@ -351,7 +351,7 @@ def test_two_that_stand_in_for_each_other_do_not_play_ball(bench: Bench) -> None
 def test_a_hand_over_that_was_never_made_is_made_again(bench: Bench) -> None:
     """Segue died before the other had begun: the other begins, with the same words."""
     begun(bench, settings=WITH_MATE)
-    log = bench.run.workshop.log(bench.attempt.run)
+    log = bench.run.job_factory.log(bench.attempt.run)
     words = '{"type":"assistant","message":{"content":[{"type":"text","text":"half is done"}]}}'
     log.write_text(words + "\n")
     hits(bench, "session_limit", wait_s=3600)

@@ -62,7 +62,7 @@ def died(bench: Bench, plan: str, became: executors.Recovered | None = None, log
     bench.begin(plan)
     bench.starts()
     job = bench.job
-    bench.run.workshop.log(bench.attempt.run).write_text(log)
+    bench.run.job_factory.log(bench.attempt.run).write_text(log)
     bench.run.ledger.commit()
     bench.clock.pass_s(1)
     bench.turn()
@@ -238,7 +238,7 @@ def test_a_conversation_is_found_in_the_log_of_a_run_that_talked_a_lot(bench: Be
     opened = line(type="system", subtype="init", session_id="talk-log")
     died(bench, GOES_ON, log=opened + much + assistant("the very end"))
     assert resumed_by(bench) == "talk-log"
-    heard = bench.run.workshop.heard_before(
+    heard = bench.run.job_factory.heard_before(
         bench.row(bench.attempt.run.resumes or ""), bench.attempt.profile
     )
     assert heard.lines[-1] == "the very end"
@@ -319,7 +319,7 @@ def test_one_that_goes_on_where_it_was_is_told_as_well(bench: Bench) -> None:
     """`resume: conversation`: the resume text, and that it was interrupted; not the whole task."""
     died(bench, GOES_ON + "  Use sockets.\n", log=assistant("half-way"))
     assert was_told(bench.prompt())
-    assert bench.run.workshop.resume_text in bench.prompt()
+    assert bench.run.job_factory.resume_text in bench.prompt()
     assert "Use sockets." not in bench.prompt()
 
 

@@ -23,7 +23,7 @@ Keep = Callable[[str | None], Iterable[Change]]
 
 
 @dataclass(slots=True)
-class Acting(Reading):
+class ActBase(Reading):
     check_agent: Callable[[str], None]  # UserError: there is none of this name
     seal: Callable[[str], bytes]
     keep: Keep | None = None  # what is to be committed with the act under way
