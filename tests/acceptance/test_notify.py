@@ -230,7 +230,7 @@ def test_a_notice_survives_a_death_while_it_is_sent(post: Post, kind: str) -> No
     assert len(post.told) == 1, "told once"
 
 
-def held_back(post: Post) -> None:
+def deferred(post: Post) -> None:
     """A plan that ended in quiet hours; then those are over."""
     now = datetime.now(UTC)
     start, end = (now - timedelta(hours=1), now + timedelta(hours=1))
@@ -251,7 +251,7 @@ def held_back(post: Post) -> None:
 def test_what_quiet_held_back_is_sent_by_the_next_owner(post: Post, starter: str) -> None:
     """The owner of the plan ended in the quiet hours: the next start of that plan, of another plan
     of the project or of the server sends it, once."""
-    held_back(post)
+    deferred(post)
     box = post.box
     if starter == "serve":
         server = box.start("serve", "--port", "0", "--json")

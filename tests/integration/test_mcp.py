@@ -23,14 +23,14 @@ from segue.dialects import tool_channel
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     PhaseDone,
     Said,
     StepDone,
     TaskDone,
 )
-from segue.dialects.tool_channel import Told
+from segue.dialects.tool_channel import ToolChannel
 from segue.drivers.processes import read_stat
 from segue.errors import UserError
 from segue.mcp.agent import Reports, Step
@@ -205,7 +205,7 @@ class At:
         """What Segue hears of the calls so far; then the file is empty again."""
         data = self.path.read_bytes() if self.path.exists() else b""
         self.path.write_bytes(b"")
-        dialect = Told(NONCE)
+        dialect = ToolChannel(NONCE)
         return [*dialect.feed(data), *dialect.close()]
 
 
@@ -299,19 +299,19 @@ def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
         (
             "report_error",
             {"message": "no disk"},
-            [ErrorTold("recoverable", "no disk", "notify_user")],
+            [ErrorReported("recoverable", "no disk", "notify_user")],
             "Go on",
         ),
         (
             "report_error",
             {"message": "no", "type": "fatal", "recovery": "checkpoint_and_fail"},
-            [ErrorTold("fatal", "no", "checkpoint_and_fail")],
+            [ErrorReported("fatal", "no", "checkpoint_and_fail")],
             "Stop working now",
         ),
         (
             "report_error",
             {"message": "no", "recovery": "pause_and_retry"},
-            [ErrorTold("recoverable", "no", "pause_and_retry")],
+            [ErrorReported("recoverable", "no", "pause_and_retry")],
             "started again later",
         ),
     ],
@@ -477,7 +477,7 @@ def test_a_cut_off_line_does_not_spoil_the_next(
         reports.step(Step(n=1))
     monkeypatch.setattr(os, "write", write)
     reports.step(Step(n=2))
-    dialect = Told(NONCE)
+    dialect = ToolChannel(NONCE)
     heard = list(dialect.feed((tmp_path / "told").read_bytes()))
     assert heard[-1] == StepDone(2)
     assert len(heard) == 2

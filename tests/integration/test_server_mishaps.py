@@ -254,7 +254,7 @@ def test_a_task_that_cannot_even_be_failed_is_set_aside(
             monkeypatch.setattr(Saving, "given", lambda _self, task: {})
             server.commands.answer(question["id"], "Blue")
             supervisor = server.app.supervisor
-            await server.until(lambda: id in supervisor.set_aside)
+            await server.until(lambda: id in supervisor.quarantined)
             good = server.new()
             await server.status(good, "review")
             await server.until(lambda: id not in {a.run.task for a in supervisor.attempts.values()})
@@ -302,11 +302,11 @@ def test_an_error_that_comes_again_and_again_ends_the_server(
 
     async def scene() -> None:
         async with house.open() as server:
-            await server.until(lambda: len(hits) > storage_outage.STUMBLES_MAX)
+            await server.until(lambda: len(hits) > storage_outage.RECENT_ERRORS_MAX)
 
     with pytest.raises(Unexpected):
         play(scene)
-    assert len(hits) == storage_outage.STUMBLES_MAX + 1
+    assert len(hits) == storage_outage.RECENT_ERRORS_MAX + 1
 
 
 def test_files_of_one_task_that_cannot_be_written_hold_up_the_others_only_a_few_times(

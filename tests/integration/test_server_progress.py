@@ -22,7 +22,7 @@ async def hearing(server: Open, task: str) -> Callable[..., None]:
 
     def told(*events: Event) -> None:
         for event in events:
-            engine.tell(Heard(run.id, event))
+            engine.notify(Heard(run.id, event))
 
     return told
 

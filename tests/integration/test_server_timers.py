@@ -16,9 +16,9 @@ from kit.app import House, Open, play
 from kit.clock import MovedClock
 from segue import i18n
 from segue.drivers.notify import Notice
-from segue.engine.outbox import Courier, Outbox
+from segue.engine.outbox import NoticeSender, Outbox
 from segue.work.phases.app import open_app
-from segue.work.phases.notices import ServerLetters
+from segue.work.phases.notices import ServerNotices
 from segue.work.phases.refused import Refused
 from segue.work.phases.saving import Saving
 from segue.work.project import Project
@@ -92,18 +92,18 @@ class App(House):
             command=["segue", "serve"],
         ) as app:
             app.supervisor.recover()
-            courier: Courier | None = None
+            sender: NoticeSender | None = None
             work = [asyncio.create_task(app.supervisor.loop())]
             if not is_deaf:
-                letters = ServerLetters(app.supervisor.records, "http://x")
-                courier = Courier(Outbox(letters, self.clock, [self.told]))
-                app.supervisor.on_commit(courier.wake)
+                pending = ServerNotices(app.supervisor.records, "http://x")
+                sender = NoticeSender(Outbox(pending, self.clock, [self.told]))
+                app.supervisor.on_commit(sender.wake)
             try:
                 yield Open(app)
             finally:
                 await app.supervisor.saving.settle()
-                if courier is not None:
-                    await courier.close(0)
+                if sender is not None:
+                    await sender.close(0)
                 for task in work:
                     task.cancel()
                 await asyncio.wait(work)

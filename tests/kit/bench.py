@@ -131,7 +131,7 @@ class RunBench:
             leash=Leash(),
             profile_for=roster.profile_for,
             profile_named=roster.profile_named,
-            questions=Questions(None, self.engine.tell),
+            questions=Questions(None, self.engine.notify),
             held_conversations=self.held,
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=self._emit,

@@ -72,7 +72,7 @@ class HandEngine:
     def sweep(self) -> None:
         pass
 
-    def tell(self, happening: Happening) -> None:
+    def notify(self, happening: Happening) -> None:
         self.inbox.append(happening)
 
     def wake_at(self, at: datetime | None) -> None:

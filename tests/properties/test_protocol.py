@@ -14,7 +14,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     PhaseDone,
@@ -29,7 +29,12 @@ from segue.dialects.text import Text
 NONCE = "a1b2c3"
 LINE, BLOCK, FIELD = 160, 400, 60
 BLOCKS = ("USER_QUESTION", "DEPENDENCY_REQUEST", "ERROR")
-ORDER: list[type | tuple[type, ...]] = [ErrorTold, (PhaseDone, TaskDone), DependencyAsked, Asked]
+ORDER: list[type | tuple[type, ...]] = [
+    ErrorReported,
+    (PhaseDone, TaskDone),
+    DependencyAsked,
+    Asked,
+]
 
 OWN = [
     f"=== PHASE 1 COMPLETE {NONCE} ===",
@@ -107,7 +112,7 @@ def values(event: Event) -> list[str]:
             return [question, *options, preset or ""]
         case DependencyAsked(kind, name, description, _required, preset):
             return [kind, name, description, preset or ""]
-        case ErrorTold(kind, message, recovery):
+        case ErrorReported(kind, message, recovery):
             return [kind, message, recovery]
     return []
 
@@ -156,7 +161,7 @@ def test_every_block_that_was_opened_is_accounted_for(
 
 
 def count_ended(events: Iterator[Event]) -> int:
-    kinds = Asked | DependencyAsked | ErrorTold | Garbled | BlockUnclosed
+    kinds = Asked | DependencyAsked | ErrorReported | Garbled | BlockUnclosed
     return sum(isinstance(event, kinds) for event in events)
 
 

@@ -51,7 +51,7 @@ MISSING = frozenset(
         "drivers/streams.py",
         "engine/budget.py",
         "engine/said.py",
-        "engine/stand_in.py",
+        "engine/fallback.py",
         "plans/build.py",
         "plans/develop_lines.py",
         "plans/scan.py",

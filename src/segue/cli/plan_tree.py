@@ -119,7 +119,7 @@ class PlanTree:
         run, now = self._run, datetime.now(UTC)
         if state is TaskState.COMPLETED:
             return format_duration(self._spent[id]) if id in self._spent else "", False
-        if held := run.held_back.get(id):
+        if held := run.deferred.get(id):
             at = held.wakes_at and datetime.fromisoformat(held.wakes_at)
             return _waits(held.kind, at or None, now), True
         if state is not TaskState.IN_PROGRESS:

@@ -79,7 +79,7 @@ def _unfinished(run: PlanRun, facts: Mapping[str, Any]) -> list[str]:
         text = _("{task} resumes at {time}")
         time = local_time(park.wakes_at.isoformat())
         lines.append("  ⏳ " + text.format(task=park.task, time=time))
-    for held in run.held_back.values():
+    for held in run.deferred.values():
         kind = limit_name(held.kind)
         if held.wakes_at is None:
             lines.append(f"  ⏳ {held.task}: {kind}")

@@ -29,7 +29,7 @@ from segue.drivers.wezterm.host import WeztermPanes
 from segue.engine import signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
-from segue.engine.outbox import Courier, Outbox, SaidFaults
+from segue.engine.outbox import NoticeSender, Outbox, SaidFaults
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import stamp
@@ -45,7 +45,7 @@ from segue.work.panes.pane_reminders import PaneReminders
 from segue.work.panes.watcher import Watcher
 from segue.work.panes.workers import Workers
 from segue.work.plans import runner
-from segue.work.plans.notices import WorkLetters
+from segue.work.plans.notices import WorkNotices
 from segue.work.project import Project
 from segue.work.settings import channels, config
 
@@ -116,7 +116,7 @@ def command(
 
         telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
         notify = config.load(None, config.user_file(environ)).notify
-        ways, missing = channels.read_ways(notify, environ, clock, project.server)
+        notifiers, missing = channels.read_notifiers(notify, environ, clock, project.server)
         for text in (*recovery.clamped, *map(channels.left_out, missing)):
             telling.line(text)
         store = Store.open(project.database)
@@ -125,11 +125,16 @@ def command(
             since = stamp(clock.now())
             lock.take(since=since, command=shlex.join(["segue", *sys.argv[1:]]), is_shared=True)
         try:
-            letters = WorkLetters(store, of_panes=True)
+            pending = WorkNotices(store, of_panes=True)
             outbox = Outbox(
-                letters, clock, ways, channels.quiet(notify), tz, faults=SaidFaults(telling.line)
+                pending,
+                clock,
+                notifiers,
+                channels.quiet(notify),
+                tz,
+                faults=SaidFaults(telling.line),
             )
-            is_telling = bool(ways) and not dry_run
+            is_telling = bool(notifiers) and not dry_run
             return asyncio.run(
                 _watch(
                     hosts,
@@ -158,7 +163,7 @@ async def _watch(
     bell_folder: Path,
 ) -> int:
     clock = SystemClock()
-    courier = Courier(outbox) if outbox else None
+    sender = NoticeSender(outbox) if outbox else None
 
     def account_of(agent: str) -> str:
         named = settings.agents.get(agent)
@@ -166,7 +171,7 @@ async def _watch(
 
     watcher = Watcher(
         hosts,
-        Workers(store, clock, People(courier.wake) if courier else None),
+        Workers(store, clock, People(sender.wake) if sender else None),
         Accounts(store, clock),
         telling,
         options,
@@ -196,9 +201,9 @@ async def _watch(
         screen.show(watcher, end)
         bells = FolderWatch()
         if not options.is_dry:
-            if courier is not None:
+            if sender is not None:
                 steps = reminders.steps(settings.reviews)
-                watcher.remind = PaneReminders(store, clock, steps, courier.wake).look
+                watcher.remind = PaneReminders(store, clock, steps, sender.wake).look
             pane_acts = PaneActs(store, watcher, clock)
             watcher.on_adopted = pane_acts.take_in
             bells.watch(bell_folder, lambda name: pane_acts.take_in())
@@ -206,8 +211,8 @@ async def _watch(
             await watcher.run()
         finally:
             bells.close()
-            if courier:
-                await courier.close()
+            if sender:
+                await sender.close()
             screen.close()
     return code
 

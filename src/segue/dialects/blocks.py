@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from segue.core.durations import parse_duration
 from segue.core.variables import decides_what_runs
-from segue.dialects.events import Asked, DependencyAsked, ErrorTold, Event, Garbled
+from segue.dialects.events import Asked, DependencyAsked, ErrorReported, Event, Garbled
 from segue.dialects.lines import plain_text
 from segue.i18n import _
 
@@ -130,7 +130,7 @@ def dependency(given: Given, chars_max: int = FIELD_CHARS_MAX) -> DependencyAske
     )
 
 
-def error(given: Given, chars_max: int = FIELD_CHARS_MAX) -> ErrorTold | str:
+def error(given: Given, chars_max: int = FIELD_CHARS_MAX) -> ErrorReported | str:
     """What is missing of type and recovery follows from the other."""
     message = text_of(given, "message", chars_max)
     kind, recovery = text_of(given, "type", chars_max), text_of(given, "recovery", chars_max)
@@ -140,7 +140,7 @@ def error(given: Given, chars_max: int = FIELD_CHARS_MAX) -> ErrorTold | str:
         recovery = "checkpoint_and_fail" if kind == "fatal" else "notify_user"
     if kind not in ERROR_TYPES:
         kind = "fatal" if recovery == "checkpoint_and_fail" else "recoverable"
-    return ErrorTold(kind, message, recovery)
+    return ErrorReported(kind, message, recovery)
 
 
 READERS: dict[str, Callable[[Given, int], Event | str]] = {

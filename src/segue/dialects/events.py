@@ -117,7 +117,7 @@ class TaskDone:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorTold:
+class ErrorReported:
     """An error that the agent cannot mend, and what should follow in its opinion."""
 
     type: str
@@ -238,7 +238,7 @@ Event = (
     | DependencyAsked
     | PhaseDone
     | TaskDone
-    | ErrorTold
+    | ErrorReported
     | PermissionAsked
     | ConversationLost
     | Finished
@@ -250,7 +250,7 @@ Event = (
 # What was said and done on the way is noted before what stops the agent is acted on; that its
 # turn is over comes last.
 _IMPORTANCE: dict[type, int] = {
-    ErrorTold: 1,
+    ErrorReported: 1,
     PhaseDone: 2,
     TaskDone: 2,
     DependencyAsked: 3,

@@ -9,7 +9,7 @@ from typing import Any
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     LimitHit,
@@ -70,7 +70,7 @@ def _event(text: str) -> Event:
         case {"done": True}:
             return TaskDone()
         case {"error": str(type_), "recovery": str(recovery), **more}:
-            return ErrorTold(type_, str(more.get("message", "")), recovery)
+            return ErrorReported(type_, str(more.get("message", "")), recovery)
         case {"step": n} if type(n) is int:
             return StepDone(n)
         case {"usage": {"input_tokens": int(read), "output_tokens": int(written), **more}}:

@@ -27,7 +27,7 @@ _CLAUDE_TYPES = frozenset({"assistant", "user", "system", "result", "rate_limit_
 _CODEX_BEGINS = ("thread.", "turn.", "item.")
 
 
-class Told(NamedTuple):
+class ReportedStop(NamedTuple):
     """`state` as that of a screen, `source` who told it."""
 
     state: str
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 def detection(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Detection | None:
     """The same as an answer about a screen."""
-    found = told(text, tool, now, tz)
+    found = reported_stop(text, tool, now, tz)
     if found is None:
         return None
     wait_s = max(0.0, (found.resets_at - now).total_seconds()) if found.resets_at else None
@@ -63,7 +63,7 @@ class _Dialect(Protocol):
     def close(self) -> Iterable[Event]: ...
 
 
-def told(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Told | None:
+def reported_stop(text: str, tool: str | None, now: datetime, tz: tzinfo) -> ReportedStop | None:
     """How such a text ends; None where it is no such text, or does not say."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or lines[-1].lstrip()[:1] != "{":
@@ -88,7 +88,7 @@ def _object(line: str) -> Object | None:
     return found if isinstance(found, dict) else None
 
 
-def _hooked(told: Object, now: datetime, tz: tzinfo) -> Told | None:
+def _hooked(told: Object, now: datetime, tz: tzinfo) -> ReportedStop | None:
     if told[_HOOK] != "StopFailure":
         return None
     said = text_of(told.get("last_assistant_message")) or text_of(told.get("error_details"))
@@ -97,10 +97,10 @@ def _hooked(told: Object, now: datetime, tz: tzinfo) -> Told | None:
     return _written(found) if found else None
 
 
-def _written(found: TranscriptStop) -> Told:
+def _written(found: TranscriptStop) -> ReportedStop:
     state = "paused_self_resuming" if found.is_self_resuming else "paused"
     text = found.text[:TEXT_CHARS_MAX]
-    return Told(state, TRANSCRIPT, found.kind, found.resets_at, text, found.is_minute)
+    return ReportedStop(state, TRANSCRIPT, found.kind, found.resets_at, text, found.is_minute)
 
 
 def _dialect(objects: Sequence[Object], brand: str, now: datetime) -> _Dialect | None:
@@ -120,7 +120,7 @@ def _dialect(objects: Sequence[Object], brand: str, now: datetime) -> _Dialect |
 
 def _happened(
     dialect: _Dialect, lines: Sequence[str], tool: str | None, now: datetime, tz: tzinfo
-) -> Told | None:
+) -> ReportedStop | None:
     hit: LimitHit | None = None
     state: str | None = None
     said = ""
@@ -135,7 +135,7 @@ def _happened(
             case Finished(text=text):
                 state, said = "idle", text
     if hit is None:
-        return Told(state, EVENT) if state else None
+        return ReportedStop(state, EVENT) if state else None
     resets_at, is_minute = hit.resets_at, hit.is_minute
     if hit.wait_s is not None:
         resets_at = resets_at or now + timedelta(seconds=hit.wait_s)
@@ -144,7 +144,7 @@ def _happened(
         if words.wait_s is not None:
             resets_at = now + timedelta(seconds=words.wait_s)
     text = (said or hit.text)[:TEXT_CHARS_MAX]
-    return Told("paused", EVENT, hit.kind, resets_at, text, is_minute)
+    return ReportedStop("paused", EVENT, hit.kind, resets_at, text, is_minute)
 
 
 def _fuller(before: LimitHit | None, hit: LimitHit) -> LimitHit:

@@ -17,7 +17,7 @@ from segue.dialects.events import Event, Garbled, PhaseDone, Said, StepDone, Tas
 from segue.dialects.lines import LINE_BYTES_MAX, Lines
 from segue.i18n import _
 
-__all__ = ["FIELD_CHARS_MAX", "OPTIONS_MAX", "Told", "TooLong", "line"]
+__all__ = ["FIELD_CHARS_MAX", "OPTIONS_MAX", "TooLong", "ToolChannel", "line"]
 
 ASK = "ask_question"
 DEPENDENCY = "request_dependency"
@@ -49,7 +49,7 @@ def line(tool: str, arguments: Facts, *, nonce: str, at: str) -> bytes:
     return data + b"\n"
 
 
-class Told:
+class ToolChannel:
     """The dialect of the file that one run's tool calls go to."""
 
     def __init__(self, nonce: str) -> None:

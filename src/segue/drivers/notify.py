@@ -87,8 +87,8 @@ class Notice:
         }
 
 
-class Way(Protocol):
-    """`name` is kept and logged: it tells ways apart and gives no secret away."""
+class Notifier(Protocol):
+    """`name` is kept and logged: it tells notifiers apart and gives no secret away."""
 
     @property
     def name(self) -> str: ...

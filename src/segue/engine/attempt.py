@@ -16,7 +16,7 @@ from segue.dialects.events import (
     Asked,
     ConversationLost,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     LimitHit,
@@ -36,7 +36,7 @@ from segue.store.rows import RunRow
 
 LINES_KEPT = 400
 LIMITS_KEPT = 20
-Report = ErrorTold | PhaseDone | TaskDone | DependencyAsked | Asked
+Report = ErrorReported | PhaseDone | TaskDone | DependencyAsked | Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Attempt:
     def report(self, report: Report, now: datetime) -> None:
         """It reported something that counts."""
         self.reports.append(report)
-        if isinstance(report, ErrorTold) and report.is_pause:
+        if isinstance(report, ErrorReported) and report.is_pause:
             self.limits.hear(LimitHit(UNKNOWN, text=report.message), now, is_reported=True)
 
     def _worked(self) -> None:
@@ -177,12 +177,12 @@ class Attempt:
     @property
     def has_last_word(self) -> bool:
         """It said itself how it ended: by an event, or by a report that it failed."""
-        is_fatal = any(isinstance(one, ErrorTold) and one.is_fatal for one in self.reports)
+        is_fatal = any(isinstance(one, ErrorReported) and one.is_fatal for one in self.reports)
         return self.finished is not None or is_fatal
 
 
 def _is_pause(report: Report) -> bool:
-    return isinstance(report, ErrorTold) and report.is_pause
+    return isinstance(report, ErrorReported) and report.is_pause
 
 
 def share_of(used: Used, before: Used) -> Used:

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from segue.dialects.text import Text
-from segue.dialects.tool_channel import Told
+from segue.dialects.tool_channel import ToolChannel
 from segue.engine.agent import Agent, Facts, Wanted
 from segue.engine.executors import Channel, Job
 from segue.engine.run_files import RunFiles
@@ -77,7 +77,9 @@ class JobBuilder:
             log=self.files.log(facts.run),
             dialect=agent.dialect(facts.nonce),
             err=self.files.err(facts.run) if agent.is_structured else None,
-            told=Channel(self.files.tool_calls(facts.run), Told(facts.nonce)) if tools else None,
+            told=Channel(self.files.tool_calls(facts.run), ToolChannel(facts.nonce))
+            if tools
+            else None,
             stdin=None if is_adopted else stdin,
             is_interactive=start.is_interactive or (agent.takes_lines and stays_open),
             has_terminal=agent.has_terminal,

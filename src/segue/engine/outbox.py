@@ -1,6 +1,6 @@
 """Telling people outside, once by each way: for plans, panes and the server's tasks alike.
 
-A notice is a row, written in the transaction of what it tells. The courier takes those that are
+A notice is a row, written in the transaction of what it tells. The sender takes those that are
 due, sends them, and marks each way that worked before it does anything else: a death in between can
 only repeat the one that was under way, and its id is the same then. What fails is tried again
 after growing waits, a bounded number of times. Whoever works never waits for it.
@@ -22,7 +22,7 @@ from datetime import UTC, timedelta, tzinfo
 from typing import Any, TypeVar
 
 from segue.core.leash import Quiet, quiet_ends
-from segue.drivers.notify import PRESSING, Notice, Undelivered, Way
+from segue.drivers.notify import PRESSING, Notice, Notifier, Undelivered
 from segue.engine.clock import Clock
 from segue.errors import UserError
 from segue.i18n import _
@@ -45,8 +45,8 @@ LAST_S = 5.0  # how long the end of a work waits for what is still to be told
 logger = logging.getLogger("segue.notices")
 
 
-class Letters(ABC):
-    """The rows that one courier sends. `where`: those of which works."""
+class PendingNotices(ABC):
+    """The rows that one sender sends. `where`: those of which works."""
 
     def __init__(self, store: Store, where: str, *values: str) -> None:
         self.store = store
@@ -74,8 +74,8 @@ class Letters(ABC):
 class Faults:
     """What does not work, for the log of whoever serves."""
 
-    def failed(self, notice: Notice, way: Way, error: Undelivered) -> None:
-        logger.warning("task %s: notice %s by %s: %s", notice.task, notice.id, way.name, error)
+    def failed(self, notice: Notice, notifier: Notifier, error: Undelivered) -> None:
+        logger.warning("task %s: notice %s by %s: %s", notice.task, notice.id, notifier.name, error)
 
     def gave_up(self, notice: Notice) -> None:
         logger.error("task %s: notice %s is given up", notice.task, notice.id)
@@ -91,9 +91,9 @@ class SaidFaults(Faults):
         self._say = say
         self._said: set[str] = set()
 
-    def failed(self, notice: Notice, way: Way, error: Undelivered) -> None:
+    def failed(self, notice: Notice, notifier: Notifier, error: Undelivered) -> None:
         text = _("[WARN] could not notify by {way}: {why}; Segue will retry")
-        self._once(way.name, text.format(way=way.name.partition(":")[0], why=error))
+        self._once(notifier.name, text.format(way=notifier.name.partition(":")[0], why=error))
 
     def gave_up(self, notice: Notice) -> None:
         text = _("[WARN] Segue has given up sending the notice “{headline}”")
@@ -113,9 +113,9 @@ class Outbox:
     """`unmarked`: what went out while the disk was full; it does not go out again for that.
     `turn`: where other processes send the same rows."""
 
-    letters: Letters
+    pending: PendingNotices
     clock: Clock
-    ways: Sequence[Way]
+    notifiers: Sequence[Notifier]
     quiet: Quiet | None = None
     tz: tzinfo = UTC
     first_wait: timedelta = FIRST_WAIT
@@ -126,13 +126,13 @@ class Outbox:
     async def send_due(self) -> bool:
         """Some of what is due, side by side; whether there was any. While another process sends,
         that may do it for us."""
-        if not self.letters.due(stamp(self.clock.now())):
+        if not self.pending.due(stamp(self.clock.now())):
             return False
         if self.turn is not None and not self.turn.take():
             await asyncio.sleep(TURN_S)
             return True
         try:
-            rows = self.letters.due(stamp(self.clock.now()))  # the one before us may have sent some
+            rows = self.pending.due(stamp(self.clock.now()))  # the one before us may have sent some
             await _together(self._send(row) for row in rows)
         finally:
             if not self.unmarked:  # else another process would send it again
@@ -149,20 +149,20 @@ class Outbox:
         now = self.clock.now()
 
         def all_due() -> Iterable[Put]:
-            return [Put(TABLE, row | {"next_at": stamp(now)}) for row in self.letters.failed()]
+            return [Put(TABLE, row | {"next_at": stamp(now)}) for row in self.pending.failed()]
 
-        if self.letters.failed():
-            self.letters.store.move(at=now, then=all_due)
+        if self.pending.failed():
+            self.pending.store.move(at=now, then=all_due)
 
     def wait_s(self) -> float:
-        at = self.letters.next_at()
+        at = self.pending.next_at()
         if at is None:
             return LOOK_EVERY_S
         left_s = (instant(at) - self.clock.now()).total_seconds()
         return min(max(left_s, 0.0), LOOK_EVERY_S)
 
     async def _send(self, row: Row) -> None:
-        notice = self.letters.notice(row)
+        notice = self.pending.notice(row)
         if notice is None:
             self._keep(row, next_at=None)
             return
@@ -171,8 +171,8 @@ class Outbox:
             self._keep(row, next_at=stamp(over))
             return
         sent = json.loads(row["sent"])
-        left = [way for way in self.ways if way.name not in sent]
-        done = await _together(self._by(way, notice, row) for way in left)
+        left = [notifier for notifier in self.notifiers if notifier.name not in sent]
+        done = await _together(self._by(notifier, notice, row) for notifier in left)
         if all(done):
             self._keep(row, next_at=None)
             return
@@ -184,26 +184,26 @@ class Outbox:
         wait = min(self.first_wait * 3 ** (tries - 1), LONGEST_WAIT)
         self._keep(row, tries=tries, next_at=stamp(self.clock.now() + wait))
 
-    async def _by(self, way: Way, notice: Notice, row: Row) -> bool:
-        mark = row["id"], way.name
+    async def _by(self, notifier: Notifier, notice: Notice, row: Row) -> bool:
+        mark = row["id"], notifier.name
         try:
             if mark not in self.unmarked:
-                await way.send(notice)
+                await notifier.send(notice)
         except Undelivered as error:
-            self.faults.failed(notice, way, error)
+            self.faults.failed(notice, notifier, error)
             return False
         self.unmarked.add(mark)
-        self._keep(row, sent=json.dumps([*json.loads(row["sent"]), way.name]))
+        self._keep(row, sent=json.dumps([*json.loads(row["sent"]), notifier.name]))
         self.unmarked.discard(mark)
         return True
 
     def _keep(self, row: Row, **changes: str | int | None) -> None:
         """Only the one whose turn it is writes these rows: what is known here is what is there."""
         row.update(changes)
-        self.letters.store.move(Put(TABLE, row), at=self.clock.now())
+        self.pending.store.move(Put(TABLE, row), at=self.clock.now())
 
 
-class Courier:
+class NoticeSender:
     """Sends what is due beside the work, and sleeps until the next is. `wake` it after a commit."""
 
     def __init__(self, outbox: Outbox) -> None:

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from segue.core.durations import format_duration
-from segue.dialects.events import Asked, DependencyAsked, ErrorTold, LimitHit, PhaseDone, TaskDone
+from segue.dialects.events import (
+    Asked,
+    DependencyAsked,
+    ErrorReported,
+    LimitHit,
+    PhaseDone,
+    TaskDone,
+)
 from segue.engine.attempt import Attempt, Dropped, ParkedByHand, Report, TooSilent
 from segue.engine.executors import Ended
 from segue.i18n import _
@@ -158,7 +165,7 @@ def outcome(
 def reported(attempt: Attempt, limits: LimitReader) -> Outcome | None:
     """What its reports come to; None: it made none that counts."""
     match attempt.ranked():
-        case [ErrorTold() as error, *_rest]:
+        case [ErrorReported() as error, *_rest]:
             limit = limits.hit(attempt) if error.is_pause else None
             return Failed(error.message, is_reported=True) if limit is None else Limited(limit)
         case [PhaseDone() | TaskDone() as claim, *_rest]:

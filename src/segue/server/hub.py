@@ -35,7 +35,7 @@ logger = logging.getLogger("segue.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WireEvent:
     """An event as it goes over the wire."""
 
     seq: int
@@ -58,10 +58,10 @@ class Client:
         self.wake.set()
 
 
-def told(event: Mapping[str, Any]) -> Told:
+def told(event: Mapping[str, Any]) -> WireEvent:
     data = json.dumps(event, ensure_ascii=False, separators=(",", ":"), default=str)
     wire = f"id: {event['seq']}\nevent: {event['type']}\ndata: {data}\n\n"
-    return Told(event["seq"], event.get("taskId"), wire.encode("utf-8", "replace"))
+    return WireEvent(event["seq"], event.get("taskId"), wire.encode("utf-8", "replace"))
 
 
 class Hub:
@@ -69,10 +69,10 @@ class Hub:
         self._commands = commands
         self._heartbeat_s = heartbeat_s
         self._clients: set[Client] = set()
-        self._recent: list[Told] = []
+        self._recent: list[WireEvent] = []
         self._floor = self._last = commands.last_seq  # what is recent lies in between
         self._joined: dict[int, tuple[bytes, int]] = {}
-        self._batches: OrderedDict[int, list[Told]] = OrderedDict()
+        self._batches: OrderedDict[int, list[WireEvent]] = OrderedDict()
         self._catching_up = asyncio.Lock()
         self._due: asyncio.TimerHandle | None = None
         self._beat: asyncio.TimerHandle | None = None

@@ -16,9 +16,9 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from segue.drivers.notify import Way
+from segue.drivers.notify import Notifier
 from segue.engine.clock import Clock
-from segue.engine.outbox import Courier, Outbox
+from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
 from segue.i18n import _
 from segue.server import listen, log
@@ -34,8 +34,8 @@ from segue.work import refusals
 from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans, storage
 from segue.work.phases.app import App, open_app
-from segue.work.phases.notices import ServerLetters
-from segue.work.plans.notices import WorkLetters
+from segue.work.phases.notices import ServerNotices
+from segue.work.plans.notices import WorkNotices
 from segue.work.project import Project
 from segue.work.settings import channels, config
 
@@ -95,7 +95,7 @@ async def serve(
                 pages=pages(app.commands),
                 on_agent=partial(_note, app),
             )
-            ways, missing = channels.read_ways(settings.notify, environ, clock, folder)
+            notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, folder)
             if missing:
                 raise UserError.of(missing)
             orphans.tell(app.supervisor)
@@ -110,13 +110,13 @@ async def serve(
                 )
             )
             on_listening(opened[-1])
-            courier = Courier(_outbox(app, settings, clock, tz, ways, url))
-            app.supervisor.on_commit(courier.wake)
-            of_plans = _courier_of_plans(app, project, settings, clock, tz, ways)
+            sender = NoticeSender(_outbox(app, settings, clock, tz, notifiers, url))
+            app.supervisor.on_commit(sender.wake)
+            of_plans = _sender_for_plans(app, project, settings, clock, tz, notifiers)
             try:
                 await _work(app, listen.serve(asgi_app, sock, stop, tls=tls), stop)
             finally:
-                await courier.close(0)
+                await sender.close(0)
                 if of_plans is not None:
                     await of_plans.close(0)
             (folder / PLACE_FILE).unlink(missing_ok=True)
@@ -220,27 +220,29 @@ def _outbox(
     settings: config.Config,
     clock: Clock,
     tz: tzinfo,
-    ways: Sequence[Way],
+    notifiers: Sequence[Notifier],
     url: str,
 ) -> Outbox:
     veil = app.supervisor.saving.veil.text
-    letters = ServerLetters(app.supervisor.records, url, veil)
-    return Outbox(letters, clock, ways, channels.quiet(settings.notify), tz)
+    pending = ServerNotices(app.supervisor.records, url, veil)
+    return Outbox(pending, clock, notifiers, channels.quiet(settings.notify), tz)
 
 
-def _courier_of_plans(
+def _sender_for_plans(
     app: App,
     project: Project,
     settings: config.Config,
     clock: Clock,
     tz: tzinfo,
-    ways: Sequence[Way],
-) -> Courier | None:
+    notifiers: Sequence[Notifier],
+) -> NoticeSender | None:
     """Sends what plans of the same project have left whose owners have ended."""
-    if not ways:
+    if not notifiers:
         return None
-    letters, turn = WorkLetters(app.supervisor.records.store), lock.Turn(notices_lock(project))
-    return Courier(Outbox(letters, clock, ways, channels.quiet(settings.notify), tz, turn=turn))
+    pending, turn = WorkNotices(app.supervisor.records.store), lock.Turn(notices_lock(project))
+    return NoticeSender(
+        Outbox(pending, clock, notifiers, channels.quiet(settings.notify), tz, turn=turn)
+    )
 
 
 def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:

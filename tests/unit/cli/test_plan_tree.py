@@ -28,7 +28,7 @@ def drawn(tasks: list[Task], rows: int, width: int = 60, kind: str = "tasklist")
         frontier=SimpleNamespace(states=states),
         file=SimpleNamespace(kind=kind),
         ledger=SimpleNamespace(parks={}, gates={}),
-        held_back={},
+        deferred={},
         jobs={},
     )
     board = Console(width=width, height=rows, force_terminal=False)

@@ -11,7 +11,7 @@ import pytest
 
 from segue.cli.summary import BAR_CELLS, ERROR_CHARS_MAX, bar, summary
 from segue.core.plan import Task
-from segue.work.plans.deferred import HeldBack
+from segue.work.plans.deferred import Deferred
 from segue.work.project import Project
 
 TOOK_S = 300.0
@@ -34,7 +34,7 @@ def a_run(**more: Any) -> Any:
     return SimpleNamespace(
         graph=Graph({task.id: task for task in tasks}),
         ledger=SimpleNamespace(**ledger),
-        held_back={},
+        deferred={},
         file=SimpleNamespace(shown="docs/PLAN.md", kind="tasklist"),
         job_factory=SimpleNamespace(project=Project(root)),
     )
@@ -117,9 +117,9 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
 def test_what_waits_without_a_run_is_shown_with_why() -> None:
     """Held back by another plan's limit, by quiet hours, or for good."""
     run = a_run()
-    run.held_back = {
-        "T-1": HeldBack("T-1", "work", "session_limit", "2026-03-01T12:00:00Z"),
-        "T-2": HeldBack("T-2", "work", "until", None),
+    run.deferred = {
+        "T-1": Deferred("T-1", "work", "session_limit", "2026-03-01T12:00:00Z"),
+        "T-2": Deferred("T-2", "work", "until", None),
     }
     text = summary(run, facts(4, parked=["T-1", "T-2"]), TOOK_S)
     assert "T-1 resumes at" in text

@@ -9,7 +9,7 @@ import pytest
 
 from segue.dialects import blocks
 from segue.dialects.blocks import DEPENDENCY, ERROR, FIELD_CHARS_MAX, OPTIONS_MAX, QUESTION, read
-from segue.dialects.events import Asked, DependencyAsked, ErrorTold, Garbled
+from segue.dialects.events import Asked, DependencyAsked, ErrorReported, Garbled
 
 
 def asked(**given: Any) -> Asked:
@@ -156,25 +156,25 @@ def test_other_names_are_one_line(type_: object, name: object, is_told: bool) ->
     [
         (
             {"type": "fatal", "message": "no disk"},
-            ErrorTold("fatal", "no disk", "checkpoint_and_fail"),
+            ErrorReported("fatal", "no disk", "checkpoint_and_fail"),
         ),
-        ({"message": "slow"}, ErrorTold("recoverable", "slow", "notify_user")),
+        ({"message": "slow"}, ErrorReported("recoverable", "slow", "notify_user")),
         (
             {"message": "x", "recovery": "checkpoint_and_fail"},
-            ErrorTold("fatal", "x", "checkpoint_and_fail"),
+            ErrorReported("fatal", "x", "checkpoint_and_fail"),
         ),
         (
             {"type": "odd", "message": "x", "recovery": "pause_and_retry"},
-            ErrorTold("recoverable", "x", "pause_and_retry"),
+            ErrorReported("recoverable", "x", "pause_and_retry"),
         ),
         (
             {"type": "fatal", "message": "x", "recovery": "pause_and_retry"},
-            ErrorTold("fatal", "x", "pause_and_retry"),
+            ErrorReported("fatal", "x", "pause_and_retry"),
         ),
-        ({"type": "fatal"}, ErrorTold("fatal", "", "checkpoint_and_fail")),
+        ({"type": "fatal"}, ErrorReported("fatal", "", "checkpoint_and_fail")),
     ],
 )
-def test_an_error_says_what_should_follow(given: dict[str, str], told: ErrorTold) -> None:
+def test_an_error_says_what_should_follow(given: dict[str, str], told: ErrorReported) -> None:
     """What is missing follows from the rest; without any word of it an agent is only heard."""
     assert blocks.error(given) == told
 
@@ -182,14 +182,16 @@ def test_an_error_says_what_should_follow(given: dict[str, str], told: ErrorTold
 @pytest.mark.parametrize(
     ("told", "is_fatal", "is_pause"),
     [
-        (ErrorTold("fatal", "x", "checkpoint_and_fail"), True, False),
-        (ErrorTold("fatal", "x", "pause_and_retry"), True, False),
-        (ErrorTold("recoverable", "x", "checkpoint_and_fail"), True, False),
-        (ErrorTold("recoverable", "x", "pause_and_retry"), False, True),
-        (ErrorTold("recoverable", "x", "notify_user"), False, False),
+        (ErrorReported("fatal", "x", "checkpoint_and_fail"), True, False),
+        (ErrorReported("fatal", "x", "pause_and_retry"), True, False),
+        (ErrorReported("recoverable", "x", "checkpoint_and_fail"), True, False),
+        (ErrorReported("recoverable", "x", "pause_and_retry"), False, True),
+        (ErrorReported("recoverable", "x", "notify_user"), False, False),
     ],
 )
-def test_a_fatal_error_is_not_waited_out(told: ErrorTold, is_fatal: bool, is_pause: bool) -> None:
+def test_a_fatal_error_is_not_waited_out(
+    told: ErrorReported, is_fatal: bool, is_pause: bool
+) -> None:
     """Whatever it proposes."""
     assert (told.is_fatal, told.is_pause) == (is_fatal, is_pause)
 
@@ -216,7 +218,7 @@ def test_values_are_plain_and_bounded() -> None:
 def test_json_may_hold_what_lines_hold() -> None:
     """A JSON block over several lines, and one with a raw tab in a text."""
     body = '{"type": "fatal",\n "message": "no\tdisk"}'
-    assert read(ERROR, body.split("\n"), is_json=True) == ErrorTold(
+    assert read(ERROR, body.split("\n"), is_json=True) == ErrorReported(
         "fatal", "no\tdisk", "checkpoint_and_fail"
     )
 
@@ -242,6 +244,6 @@ def test_many_short_lines_cost_little() -> None:
     body = ["message: x", *["y"] * 45_000]
     begin = time.process_time()
     told = read(ERROR, body)
-    assert isinstance(told, ErrorTold)
+    assert isinstance(told, ErrorReported)
     assert len(told.message) <= FIELD_CHARS_MAX
     assert time.process_time() - begin < 20.0

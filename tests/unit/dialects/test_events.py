@@ -13,7 +13,7 @@ from segue.dialects.events import (
     ConversationLost,
     DependencyAsked,
     Dialect,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     Garbled,
@@ -55,7 +55,7 @@ ONE_OF_EACH = (
     DependencyAsked("api_key", "KEY"),
     PhaseDone(1),
     TaskDone(),
-    ErrorTold("fatal", "x", "checkpoint_and_fail"),
+    ErrorReported("fatal", "x", "checkpoint_and_fail"),
     BlockUnclosed("ERROR", 1),
 )
 
@@ -72,7 +72,7 @@ def test_events_of_one_read_are_ordered_by_importance() -> None:
     """Errors before completions before dependencies before questions; what was said and done
     comes before all of them, the end of the turn behind, and among equals the first is first."""
     said, step, end = Said("x"), StepDone(1), Finished(False)
-    error, again = ErrorTold("fatal", "1", ""), ErrorTold("fatal", "2", "")
+    error, again = ErrorReported("fatal", "1", ""), ErrorReported("fatal", "2", "")
     key, question = DependencyAsked("api_key", "KEY"), Asked("?")
     heard: list[Event] = [question, said, TaskDone(), end, key, error, step, PhaseDone(1), again]
     ordered: list[Event] = [said, step, error, again, TaskDone(), PhaseDone(1), key, question, end]

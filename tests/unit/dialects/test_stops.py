@@ -14,9 +14,9 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 NOW = datetime(2026, 11, 15, 18, 33, tzinfo=UTC)
 
 
-def told(brand: str, case: str) -> stops.Told | None:
+def reported_stop(brand: str, case: str) -> stops.ReportedStop | None:
     text = (GOLDEN / brand / case / "stdout").read_text(encoding="utf-8")
-    return stops.told(text, brand, NOW, UTC)
+    return stops.reported_stop(text, brand, NOW, UTC)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def told(brand: str, case: str) -> stops.Told | None:
 )
 def test_events_tell_of_the_stop(brand: str, case: str, kind: str) -> None:
     """The kind is the one that the run itself would be told."""
-    found = told(brand, case)
+    found = reported_stop(brand, case)
     assert found is not None
     assert (found.state, found.source, found.kind) == ("paused", "event", kind)
     assert found.text
@@ -44,7 +44,7 @@ def test_events_tell_of_the_stop(brand: str, case: str, kind: str) -> None:
 
 def test_an_event_names_the_reset_to_the_second() -> None:
     """The words for people have the minute; the evidence is what they say."""
-    found = told("claude", "limit-5-hour")
+    found = reported_stop("claude", "limit-5-hour")
     assert found is not None
     assert found.resets_at is not None
     assert found.resets_at.second != 0
@@ -53,7 +53,7 @@ def test_an_event_names_the_reset_to_the_second() -> None:
 
 def test_what_went_on_is_not_stopped() -> None:
     """A limit in the middle, and work behind it."""
-    found = told("claude", "limit-then-continue")
+    found = reported_stop("claude", "limit-then-continue")
     assert found is not None
     assert (found.state, found.kind) == ("idle", None)
 
@@ -68,7 +68,7 @@ def test_what_went_on_is_not_stopped() -> None:
 def test_a_transcript_tells_of_the_stop(case: str, state: str, kind: str) -> None:
     """What the program writes down for itself."""
     (file,) = (GOLDEN / "claude_transcripts" / case).glob("*.jsonl")
-    found = stops.told(file.read_text(encoding="utf-8"), None, NOW, UTC)
+    found = stops.reported_stop(file.read_text(encoding="utf-8"), None, NOW, UTC)
     assert found is not None
     assert (found.state, found.source, found.kind) == (state, "transcript", kind)
 
@@ -81,11 +81,14 @@ def test_what_a_hook_gets_tells_of_the_stop() -> None:
         "error": "rate_limit",
         "last_assistant_message": "You've hit your session limit · resets 9pm (UTC)",
     }
-    found = stops.told(json.dumps(payload), "claude", NOW, UTC)
+    found = stops.reported_stop(json.dumps(payload), "claude", NOW, UTC)
     assert found is not None
     assert (found.source, found.kind) == ("transcript", "session_limit")
     assert found.resets_at == datetime(2026, 11, 15, 21, tzinfo=UTC)
-    assert stops.told(json.dumps(payload | {"hook_event_name": "Stop"}), "claude", NOW, UTC) is None
+    assert (
+        stops.reported_stop(json.dumps(payload | {"hook_event_name": "Stop"}), "claude", NOW, UTC)
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,4 +103,4 @@ def test_what_a_hook_gets_tells_of_the_stop() -> None:
     ],
 )
 def test_other_texts_are_left_to_whoever_reads_screens(text: str) -> None:
-    assert stops.told(text, "claude", NOW, UTC) is None
+    assert stops.reported_stop(text, "claude", NOW, UTC) is None

@@ -8,7 +8,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     PhaseDone,
@@ -49,7 +49,10 @@ TASK = f"=== CUSTOM TASK COMPLETE {NONCE} ===\n"
 EACH: dict[str, tuple[str, Event]] = {
     "question": (QUESTION, Asked("Which database?", ("PostgreSQL", "SQLite"), "SQLite", "choice")),
     "dependency": (DEPENDENCY, DependencyAsked("api_key", "STRIPE_KEY", "for payments")),
-    "error": (ERROR, ErrorTold("recoverable", "429, try again in 5 minutes", "pause_and_retry")),
+    "error": (
+        ERROR,
+        ErrorReported("recoverable", "429, try again in 5 minutes", "pause_and_retry"),
+    ),
     "phase": (PHASE, PhaseDone(1)),
     "task": (TASK, TaskDone()),
     "json": (
@@ -64,7 +67,7 @@ EACH: dict[str, tuple[str, Event]] = {
     ),
     "json error": (
         f'[ERROR_JSON {NONCE}] {{"type": "fatal",\n"message": "no disk"}}[/ERROR_JSON {NONCE}]\n',
-        ErrorTold("fatal", "no disk", "checkpoint_and_fail"),
+        ErrorReported("fatal", "no disk", "checkpoint_and_fail"),
     ),
 }
 each = pytest.mark.parametrize(("said", "event"), EACH.values(), ids=EACH)

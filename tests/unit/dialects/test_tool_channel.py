@@ -13,7 +13,7 @@ from segue.dialects import tool_channel
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     PhaseDone,
@@ -23,7 +23,7 @@ from segue.dialects.events import (
 )
 from segue.dialects.lines import LINE_BYTES_MAX, plain_text
 from segue.dialects.text import Text
-from segue.dialects.tool_channel import Told, TooLong
+from segue.dialects.tool_channel import ToolChannel, TooLong
 
 NONCE = "a1b2c3"
 AT = "2026-11-16T01:00:00.000000Z"
@@ -34,7 +34,7 @@ def line(tool: str, **arguments: Any) -> bytes:
 
 
 def heard(data: bytes, chunk: int = 1 << 20) -> list[Event]:
-    dialect = Told(NONCE)
+    dialect = ToolChannel(NONCE)
     chunks = [data[n : n + chunk] for n in range(0, len(data), chunk)]
     return [event for part in chunks for event in dialect.feed(part)] + list(dialect.close())
 
@@ -80,7 +80,7 @@ def heard(data: bytes, chunk: int = 1 << 20) -> list[Event]:
         (
             tool_channel.ERROR,
             {"message": "no\ndisk", "type": "fatal"},
-            [ErrorTold("fatal", "no\ndisk", "checkpoint_and_fail")],
+            [ErrorReported("fatal", "no\ndisk", "checkpoint_and_fail")],
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_torn_line_does_not_take_the_next_with_it() -> None:
 
 def test_standard_error_is_not_ours() -> None:
     """Nothing is written there; what comes is told, and means nothing."""
-    dialect = Told(NONCE)
+    dialect = ToolChannel(NONCE)
     assert list(dialect.feed_err(line(tool_channel.STEP, n=1))) == [
         Garbled(len(line(tool_channel.STEP, n=1)))
     ]
@@ -216,7 +216,7 @@ def test_a_line_holds_no_more_than_is_read() -> None:
     """The writer refuses what the reader would cut; the longest line is heard."""
     room = LINE_BYTES_MAX - len(line(tool_channel.ERROR, message="")) + 1
     assert [type(event) for event in heard(line(tool_channel.ERROR, message="x" * room))] == [
-        ErrorTold
+        ErrorReported
     ]
     with pytest.raises(TooLong):
         line(tool_channel.ERROR, message="x" * (room + 1))
@@ -225,7 +225,7 @@ def test_a_line_holds_no_more_than_is_read() -> None:
 def test_half_a_character_is_written_as_a_whole_one() -> None:
     """JSON can carry half of a surrogate pair; the line is UTF-8 all the same."""
     [error] = heard(line(tool_channel.ERROR, message="a\ud800b"))
-    assert isinstance(error, ErrorTold)
+    assert isinstance(error, ErrorReported)
     assert error.message == "a?b"
 
 

@@ -11,7 +11,7 @@ from segue.dialects.events import (
     Asked,
     ConversationLost,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     LimitHit,
@@ -27,8 +27,8 @@ from segue.engine.attempt import LIMITS_KEPT, Attempt, HeardLimit, share_of
 FIGURES = LimitHit("session_limit", resets_at=NOON + timedelta(hours=1), text="figures")
 VAGUE = LimitHit("session_limit", text="vague")
 OTHER = LimitHit("rate_limit", text="another kind")
-PAUSE = ErrorTold("recoverable", "busy", "pause_and_retry")
-FATAL = ErrorTold("fatal", "no disk", "checkpoint_and_fail")
+PAUSE = ErrorReported("recoverable", "busy", "pause_and_retry")
+FATAL = ErrorReported("fatal", "no disk", "checkpoint_and_fail")
 
 
 def attempt(*events: Event) -> Attempt:

@@ -16,13 +16,13 @@ import pytest
 from segue.core.leash import parse_quiet
 from segue.drivers.notify import Notice
 from segue.engine import outbox as outbox_module
-from segue.engine.outbox import TABLE, Courier, Outbox
+from segue.engine.outbox import TABLE, NoticeSender, Outbox
 from segue.errors import UserError
 from segue.store.changes import Put
 from segue.store.lock import Turn
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work.plans.notices import WorkLetters, row
+from segue.work.plans.notices import WorkNotices, row
 
 NIGHT = datetime(2026, 11, 16, 3, tzinfo=UTC)
 QUIET = parse_quiet("23:00-07:00")
@@ -76,7 +76,7 @@ def test_a_living_owner_sends_what_quiet_held_back_when_it_ends(
     clock, way = Hand(), Kept()
 
     async def scene() -> None:
-        courier = Courier(Outbox(WorkLetters(store), clock, [way], QUIET))
+        notice_sender = NoticeSender(Outbox(WorkNotices(store), clock, [way], QUIET))
         tell(store, "plan", "completed", "end")
         tell(store, "plan", "question", "gate")
         await until_sent(way, 1)
@@ -85,7 +85,7 @@ def test_a_living_owner_sends_what_quiet_held_back_when_it_ends(
         assert way.got == ["plan-2"]
         clock.at += timedelta(minutes=1)
         await until_sent(way, 2)
-        await courier.close(0)
+        await notice_sender.close(0)
 
     asyncio.run(scene())
     assert way.got == ["plan-2", "plan-1"]
@@ -99,8 +99,8 @@ def test_another_owner_of_the_project_sends_what_was_left(store: Store) -> None:
         tell(store, work)
 
     async def scene() -> None:
-        courier = Courier(Outbox(WorkLetters(store), clock, [way]))
-        await courier.close()
+        notice_sender = NoticeSender(Outbox(WorkNotices(store), clock, [way]))
+        await notice_sender.close()
 
     asyncio.run(scene())
     assert sorted(way.got) == ["one-1", "two-2"]
@@ -163,7 +163,7 @@ def test_what_could_not_be_marked_is_left_to_nobody_else(
 ) -> None:
     """The disk is full when a notice was sent: the turn is kept until the row says so."""
     way, turn = Kept(), Turn(tmp_path / "lock")
-    outbox = Outbox(WorkLetters(store), Hand(), [way], turn=turn)
+    outbox = Outbox(WorkNotices(store), Hand(), [way], turn=turn)
     tell(store, "plan")
     real = Store.move
 

@@ -11,7 +11,7 @@ from kit.plain_agent import COMMAND, NOON, SHELL, STRUCTURED, PlainAgent, attemp
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Finished,
     LimitHit,
     PhaseDone,
@@ -42,8 +42,8 @@ from segue.store.conversations import ConversationHolder
 
 LIMIT = LimitHit("session_limit", wait_s=60)
 WORDS = LimitHit("rate_limit", text="in its last words")
-PAUSE = ErrorTold("recoverable", "busy", "pause_and_retry")
-FATAL = ErrorTold("fatal", "no disk", "checkpoint_and_fail")
+PAUSE = ErrorReported("recoverable", "busy", "pause_and_retry")
+FATAL = ErrorReported("fatal", "no disk", "checkpoint_and_fail")
 WELL, BADLY = Finished(False, "done"), Finished(True, "it broke")
 HOLDER = ConversationHolder("run-2", "claim", "PLAN.md", "T-2")
 

@@ -11,7 +11,7 @@ from segue import i18n
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     PhaseDone,
@@ -75,7 +75,7 @@ def test_the_blocks_work(nonce: str | None) -> None:
     assert told(text, nonce) == [
         DependencyAsked("api_key", "A_NAME", "A_NAME"),
         Asked("A_NAME", ("A_NAME", "A_NAME"), "A_NAME", "choice"),
-        ErrorTold("recoverable", "A_NAME", "pause_and_retry"),
+        ErrorReported("recoverable", "A_NAME", "pause_and_retry"),
     ]
 
 

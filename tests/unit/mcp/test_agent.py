@@ -13,7 +13,7 @@ from segue.dialects import tool_channel
 from segue.dialects.events import (
     Asked,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     PhaseDone,
     StepDone,
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def heard(self) -> list[Event]:
-        dialect = tool_channel.Told(NONCE)
+        dialect = tool_channel.ToolChannel(NONCE)
         data = self.path.read_bytes() if self.path.exists() else b""
         return [*dialect.feed(data), *dialect.close()]
 
@@ -63,7 +63,7 @@ def run(tmp_path: Path) -> Run:
         ("report_step", {"n": 3}, StepDone, "Noted: step 3 is done. Go on."),
         ("complete_phase", {"summary": "done", "phase": 2}, PhaseDone, "End your turn now: what"),
         ("complete_task", {"summary": "done"}, TaskDone, "Noted. End your turn now."),
-        ("report_error", {"message": "no disk"}, ErrorTold, "Go on with what you can do"),
+        ("report_error", {"message": "no disk"}, ErrorReported, "Go on with what you can do"),
     ],
 )
 def test_each_call_is_heard_and_tells_the_agent_what_to_do_next(

@@ -214,7 +214,7 @@ class Executor(Protocol):
         """Remove what was left by runs that ended long ago."""
         ...
 
-    def tell(self, happening: Happening) -> None:
+    def notify(self, happening: Happening) -> None:
         """Put something into the inbox."""
         ...
 

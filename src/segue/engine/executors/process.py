@@ -89,7 +89,7 @@ class ProcessExecutor:
         self._watched: set[Path] = set()
         self._spares: list[Path] = []
         self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
-        self._alarm = Alarm(clock, lambda: self.tell(Due()))
+        self._alarm = Alarm(clock, lambda: self.notify(Due()))
 
     # Jobs
 
@@ -404,7 +404,7 @@ class ProcessExecutor:
 
     # The inbox, the timer, the plan's folder
 
-    def tell(self, happening: Happening) -> None:
+    def notify(self, happening: Happening) -> None:
         self._inbox.put_nowait(happening)
 
     def soon(self, action: Callable[[], None]) -> None:
@@ -419,12 +419,12 @@ class ProcessExecutor:
         asyncio.get_running_loop().call_soon(act)
 
     def want_stop(self, *, now: bool) -> None:
-        self.tell(StopWanted(now))
+        self.notify(StopWanted(now))
 
     def watch_plan(self, plan: Path) -> None:
         def touched(name: str) -> None:
             if name == plan.name:
-                self.tell(PlanTouched())
+                self.notify(PlanTouched())
 
         self._watch.watch(plan.parent, touched)
 
@@ -433,7 +433,7 @@ class ProcessExecutor:
 
         def rang(name: str) -> None:
             if name in (bell.NAME, ANYTHING):
-                self.tell(ActsAdded())
+                self.notify(ActsAdded())
 
         self._watch.watch(folder, rang)
 

@@ -95,7 +95,7 @@ class BookSteps(Steps):
         text = _("chapter {n} changed after the judge scored it; the judge scores it again")
         if not is_there:
             text = _("chapter {n} has lost its text; the agent writes it again")
-        self.run.tell("notice", text=text.format(n=self.state.current_chapter))
+        self.run.publish("notice", text=text.format(n=self.state.current_chapter))
         self.state = rules.without_evidence(self.state, is_there=is_there)
         self._save()
 
@@ -190,7 +190,7 @@ class BookSteps(Steps):
         kept = self.folder.keep_beside(number, self.run.clock.now())
         if kept is not None:
             text = _("chapter {n} was there already; its text is kept: {path}")
-            self.run.tell("notice", text=text.format(n=number, path=kept))
+            self.run.publish("notice", text=text.format(n=number, path=kept))
 
     def object_to(self, attempt: Attempt) -> str | None:
         if ".judge." in attempt.task.id:
@@ -275,13 +275,13 @@ class BookSteps(Steps):
             return
         found = evidence.look_with_memory(self.folder, self.state, self.run.ledger)
         for text in found.in_words():
-            self.run.tell("notice", text=text)
+            self.run.publish("notice", text=text)
         self.state = found.state
         if self.state.open_chapters:
             self.state = rules.reopened(self.state)
 
     def _tell_verdict(self, chapter: int, verdict: Verdict) -> None:
-        self.run.tell(
+        self.run.publish(
             "chapter_judged",
             chapter=chapter,
             score=verdict.score,
@@ -292,7 +292,7 @@ class BookSteps(Steps):
     def _tell_change(self, before: BookState) -> None:
         state, chapter = self.state, before.current_chapter
         if chapter in state.completed_chapters and chapter not in before.completed_chapters:
-            self.run.tell(
+            self.run.publish(
                 "chapter_completed",
                 chapter=chapter,
                 score=state.quality_scores.get(chapter),
@@ -300,14 +300,14 @@ class BookSteps(Steps):
                 total=state.total_chapters,
             )
         if chapter in state.failed_chapters and chapter not in before.failed_chapters:
-            self.run.tell("chapter_failed", chapter=chapter, error=state.last_error)
+            self.run.publish("chapter_failed", chapter=chapter, error=state.last_error)
         match rules.pause_of(state):
             case Pause.BREAKER:
                 self._open_breaker()
             case Pause.ITERATIONS:
-                self.run.tell("book_paused", why=state.pause_reason, most=state.max_iterations)
+                self.run.publish("book_paused", why=state.pause_reason, most=state.max_iterations)
             case Pause.JUDGE:
-                self.run.tell("book_paused", why=state.pause_reason, most=None)
+                self.run.publish("book_paused", why=state.pause_reason, most=None)
             case _:
                 pass
 
@@ -327,7 +327,7 @@ class BookSteps(Steps):
 
     def _tell_breaker(self) -> None:
         state, breaker = self.state, self.state.circuit_breaker
-        self.run.tell(
+        self.run.publish(
             "breaker_tripped",
             chapter=state.current_chapter,
             cause=(state.pause_reason or "").partition(": ")[2],
@@ -384,7 +384,7 @@ class BookSteps(Steps):
         elif choice == SKIP:
             self._put_placeholder(chapter)
             self.state = rules.skipped(state)
-            self.run.tell("chapter_skipped", chapter=chapter)
+            self.run.publish("chapter_skipped", chapter=chapter)
         else:
             return
         decision = _("{choice}, after: {why}").format(choice=choice, why=state.last_error)

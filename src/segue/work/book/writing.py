@@ -257,7 +257,7 @@ def _keep_settings(folder: BookFolder, book: Book, run: PlanRun) -> None:
     except OSError as error:
         raise files.in_words(error, path) from error
     text = _("Segue wrote {path}:\n{text}").format(path=settings.FILE, text=book.text.rstrip())
-    run.tell("notice", text=text)
+    run.publish("notice", text=text)
 
 
 def _check_chapter(options: CommandOptions, book: Book) -> None:
@@ -288,7 +288,7 @@ def state_found(
     remembers = before is None or (is_set_back and (before.is_ours or not before.last_checkpoint))
     found = evidence.look_with_memory(folder, state, run.ledger, remembers=remembers)
     for text in found.in_words():
-        run.tell("notice", text=text)
+        run.publish("notice", text=text)
     if before is None and not found.remembered:
         return None
     if is_set_back or not state.last_checkpoint:  # no number is used again

@@ -112,7 +112,7 @@ def reopen_free(steps: FeatureSteps) -> bool:
         ]
         for id in free:
             steps.run.move_task(id, TaskState.PENDING, Trigger.REOPEN)
-            steps.run.tell("task_reopened", task=id, waits_for=[])
+            steps.run.publish("task_reopened", task=id, waits_for=[])
         was_one_free = was_one_free or bool(free)
         if not free:
             break
@@ -181,7 +181,7 @@ def _settle(steps: FeatureSteps, id: str, choice: str) -> None:
         case "skip":
             run.move_task(id, TaskState.SKIPPED, Trigger.SKIP)
             run.skipped_here.add(id)
-            run.tell("task_skipped", task=id, because=None)
+            run.publish("task_skipped", task=id, because=None)
             steps.passed_over()
         case "edit":  # no iteration of the agent: the count stays
             steps.by_hand.add(id)

@@ -51,7 +51,7 @@ def take_in_checkpoints(steps: FeatureSteps) -> None:
         if state is row.state:
             ledger.note_task(task.id, mark=state, retries_used=used)
         else:
-            steps.run.tell("mark_edited", task=task.id, was=row.state, now=state)
+            steps.run.publish("mark_edited", task=task.id, was=row.state, now=state)
             ledger.move_task(task.id, state, Trigger.EDIT, mark=state, retries_used=used)
 
 

@@ -59,7 +59,7 @@ class Manner:
 
 class FeatureSteps(Steps):
     kind = "develop"
-    mends_conflicts = True
+    retries_conflicts = True
 
     def __init__(self, folder: FeatureFolder, manner: Manner) -> None:
         super().__init__(folder.state_file, str(folder.state_file.relative_to(folder.root)))
@@ -93,7 +93,7 @@ class FeatureSteps(Steps):
             self._forget_all()
             self._data = develop_state.render(feature)
             self.folder.save(self._data)
-            run.tell("phase_entered", phase=feature.phase, strategy=None)
+            run.publish("phase_entered", phase=feature.phase, strategy=None)
         else:
             self._data = data
         has_checkpoints = feature.resumes_in in (Phase.IMPLEMENT, Phase.MERGE)
@@ -144,7 +144,7 @@ class FeatureSteps(Steps):
 
     def _tell_differences(self, feature: Feature) -> None:
         for text in reconciling.differences(feature, self.checkpoints):
-            self.run.tell("notice", text=text)
+            self.run.publish("notice", text=text)
 
     # The tasks of the phase
 
@@ -288,7 +288,7 @@ class FeatureSteps(Steps):
         strategy = self.manner.strategy or strategy_for(self.checkpoints)
         if strategy is Strategy.AGENT_TEAMS and self.manner.agent_kind != "claude":
             text = _("{agent} has no agent teams; its checkpoints are done side by side (subagent)")
-            self.run.tell("notice", text=text.format(agent=self.manner.agent))
+            self.run.publish("notice", text=text.format(agent=self.manner.agent))
             strategy = Strategy.SUBAGENT
         self._save(replace(self.state, phase=Phase.IMPLEMENT, strategy=strategy))
         self._uses_worktrees = self._wants_worktrees()
@@ -306,7 +306,7 @@ class FeatureSteps(Steps):
                 "{file} is not committed: the checkpoints share the project's folder,"
                 " each with its own files"
             )
-            self.run.tell("notice", text=text.format(file=dirty[0]))
+            self.run.publish("notice", text=text.format(file=dirty[0]))
             return False
         git.commit_design(self.folder.root, self.design, self.state.feature)
         return True
@@ -357,7 +357,7 @@ class FeatureSteps(Steps):
         if feature.phase is not before.phase:
             is_implement = feature.phase is Phase.IMPLEMENT
             strategy = feature.strategy if is_implement else None
-            self.run.tell("phase_entered", phase=feature.phase, strategy=strategy)
+            self.run.publish("phase_entered", phase=feature.phase, strategy=strategy)
 
     def _note_what_is_shown(self, before: Feature) -> None:
         """At once: a person may change the file as soon as it is there."""
@@ -379,14 +379,14 @@ class FeatureSteps(Steps):
             kept = self.folder.keep_copy(backups, self.run.clock.now())
             where = f"{self.shown}:{error.line}:{error.column}" if error.line else self.shown
             text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")
-            self.run.tell("notice", text=text.format(where=where, why=error, kept=kept))
+            self.run.publish("notice", text=text.format(where=where, why=error, kept=kept))
             return
         if found is None:
             return
         self._data = found[0]
         if changed := reconciling.changed_meanwhile(self.state, found[1]):
             text = _("{file} was changed meanwhile ({what}): that counts only while nothing runs")
-            self.run.tell("notice", text=text.format(file=self.shown, what=changed))
+            self.run.publish("notice", text=text.format(file=self.shown, what=changed))
 
     # People
 

@@ -75,4 +75,4 @@ def send_back(steps: FeatureSteps) -> None:
             )
             text = _("{id} fails together with the others: back to IMPLEMENT, iteration {n}/{most}")
             iteration += 1
-        run.tell("notice", text=text.format(id=id, n=iteration, most=ITERATIONS_MAX))
+        run.publish("notice", text=text.format(id=id, n=iteration, most=ITERATIONS_MAX))

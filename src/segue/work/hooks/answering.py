@@ -168,7 +168,7 @@ def _told(call: Call) -> set[int] | None:
 
     if call.place_file is None:
         return set()
-    dialect = tool_channel.Told(call.environ.get("SEGUE_NONCE", ""))
+    dialect = tool_channel.ToolChannel(call.environ.get("SEGUE_NONCE", ""))
     data = _read(call.place_file.with_suffix(".told"), TOLD_BYTES_MAX).encode()
     done: set[int] = set()
     for event in [*dialect.feed(data), *dialect.close()]:
@@ -180,7 +180,7 @@ def _told(call: Call) -> set[int] | None:
     return done
 
 
-_ENDS = frozenset({"Asked", "DependencyAsked", "ErrorTold", "PhaseDone", "TaskDone"})
+_ENDS = frozenset({"Asked", "DependencyAsked", "ErrorReported", "PhaseDone", "TaskDone"})
 
 
 def _left_here(call: Call) -> str:

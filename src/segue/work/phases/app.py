@@ -17,8 +17,8 @@ from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded
 from segue.engine.executors.process import ProcessExecutor
+from segue.engine.fallback import agent_or_fallback
 from segue.engine.silence import SilenceBounds
-from segue.engine.stand_in import stand_in
 from segue.store import works
 from segue.store.changes import stamp
 from segue.store.conversations import Conversations
@@ -116,7 +116,7 @@ def _build_app(
         continuation=Continuation(
             records,
             roster.profile,
-            lambda agent: stand_in(agent, roster.profile_named, accounts, clock.now()),
+            lambda agent: agent_or_fallback(agent, roster.profile_named, accounts, clock.now()),
         ),
         saving=saving,
         accounts=accounts,
@@ -139,7 +139,7 @@ def _build_app(
     )
     supervisor.take_in_acts = partial(act_intake.take_in, commands)
     engine.watch_bell(project.bell)
-    engine.tell(ActsAdded())  # while no server ran
+    engine.notify(ActsAdded())  # while no server ran
     return App(commands, supervisor, data)
 
 

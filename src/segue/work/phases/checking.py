@@ -202,7 +202,9 @@ def _rework(
         *also,
         moves.move_task(task, Trigger.REWORK, sets=sets, data=data),
         moves.move_agent(agent, Trigger.REWORK, sets={"step": None}),
-        *supervisor.continuation.tell(again, agent, text, "feedback", besides=_ended_ids(also)),
+        *supervisor.continuation.prompt_agent(
+            again, agent, text, "feedback", besides=_ended_ids(also)
+        ),
     )
     supervisor.reconcile(task.id)
 

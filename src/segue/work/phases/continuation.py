@@ -33,7 +33,7 @@ class Continuation:
         except UserError:
             return None
 
-    def stand_in(self, name: str) -> Profile:
+    def profile_or_fallback(self, name: str) -> Profile:
         """Who works for an agent now: itself, or its fallback while its account is parked."""
         return self._instead(self.profile(name))
 
@@ -41,7 +41,7 @@ class Continuation:
         """Who works on a task: whoever knows its conversation; at its beginning, its agent."""
         before = self._records.last_work(task.id)
         known = self.named(before.agent) if before is not None else None
-        return known or self.stand_in(task.agent)
+        return known or self.profile_or_fallback(task.agent)
 
     def living(self, task: str) -> RunRow | None:
         """The run of a process that waits, stopped, to be told how to go on."""
@@ -64,7 +64,7 @@ class Continuation:
         )
         return [add]
 
-    def tell(
+    def prompt_agent(
         self,
         task: PhaseTaskRow,
         agent: AgentRow,

@@ -45,7 +45,7 @@ class GateActs(ActBase):
                 ),
                 *(
                     parking.handed_back(self.supervisor, following, agent)
-                    or self.supervisor.continuation.tell(following, agent, text, "prompt")
+                    or self.supervisor.continuation.prompt_agent(following, agent, text, "prompt")
                 ),
             )
         else:
@@ -101,7 +101,7 @@ class GateActs(ActBase):
                 data={"review": gate.id, "comments": len(comments)},
             ),
             moves.move_agent(agent, Trigger.REQUEST_CHANGES, data={"review": gate.id}),
-            *self.supervisor.continuation.tell(again, agent, text, "feedback"),
+            *self.supervisor.continuation.prompt_agent(again, agent, text, "feedback"),
         )
         self.supervisor.reconcile(task.id)
         return self.review(review)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from segue.core.machines import GateState
 from segue.drivers.notify import Notice
-from segue.engine.outbox import Letters, Row
+from segue.engine.outbox import PendingNotices, Row
 from segue.i18n import _
 from segue.store.rows import SERVER, GateRow
 from segue.work.phases.records import Records
 from segue.work.plans.notices import headline
 
 
-class ServerLetters(Letters):
+class ServerNotices(PendingNotices):
     """`veil` takes a task's secrets out of a text."""
 
     def __init__(

@@ -80,7 +80,7 @@ def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     facts = {"slot_is_free": True, "waits_for": []}
     move = moves.move_task(task, Trigger.ASSIGN, facts=facts, sets=started, data={"phase": phase})
     try:
-        profile = supervisor.continuation.stand_in(task.agent)
+        profile = supervisor.continuation.profile_or_fallback(task.agent)
         if profile.needs_command and fenced_command(task.description) is None:
             text = _("{agent} runs the task's own command, and the description has none")
             hint = _("write it into a fenced sh block, or choose another agent")

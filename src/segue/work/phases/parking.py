@@ -16,8 +16,8 @@ from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState
 from segue.dialects.events import LimitHit
 from segue.engine import limits, said
+from segue.engine.fallback import fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, Before, GiveUp, Park
-from segue.engine.stand_in import fallback
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.store.rows import AgentRow, ParkRow, PhaseTaskRow, RunRow
@@ -133,7 +133,7 @@ def handed_back(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow) -> 
     """A phase begins, and another agent worked for the task's own, whose account is open again:
     that one continues. Nothing where it did the work itself, or cannot be had."""
     own = supervisor.continuation.named(task.agent)
-    now_own = supervisor.continuation.stand_in(task.agent) if own is not None else None
+    now_own = supervisor.continuation.profile_or_fallback(task.agent) if own is not None else None
     if now_own is None or now_own.name == supervisor.continuation.worker(task).name:
         return []
     return [*_ended_runs(supervisor, task.id), *afresh(supervisor, task, agent, now_own)]
@@ -207,7 +207,7 @@ def resumed(
     run = supervisor.records.run(park.run) if park.run else None
     if park.kind == CONTEXT and run is not None and run.role == "work":
         return _smaller(supervisor, task, agent, run)
-    return supervisor.continuation.tell(task, agent, supervisor.resume_text, "prompt")
+    return supervisor.continuation.prompt_agent(task, agent, supervisor.resume_text, "prompt")
 
 
 def _smaller(
@@ -229,7 +229,7 @@ def _smaller(
             return [*ended, *supervisor.continuation.again(task, agent, compact, COMPACT)]
         case limits.AFRESH:
             return [*ended, *afresh(supervisor, task, agent, profile, AFRESH)]
-    return supervisor.continuation.tell(task, agent, supervisor.resume_text, "prompt")
+    return supervisor.continuation.prompt_agent(task, agent, supervisor.resume_text, "prompt")
 
 
 def compacted(

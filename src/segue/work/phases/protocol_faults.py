@@ -12,7 +12,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Garbled,
     PhaseDone,
@@ -59,7 +59,7 @@ def passed_over(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
             what = question
         case DependencyAsked(type, name):
             what = f"{type} {name}"
-        case ErrorTold(message=message):
+        case ErrorReported(message=message):
             what = message
         case _:
             what = _("that it is complete")

@@ -70,7 +70,7 @@ async def save_rest(supervisor: Supervisor) -> None:
 
 def _run(supervisor: Supervisor, run: RunRow) -> None:
     task, agent = supervisor.records.task(run.task), supervisor.records.agent(run.task)
-    if task is not None and agent is not None and task.id not in supervisor.set_aside:
+    if task is not None and agent is not None and task.id not in supervisor.quarantined:
         _take_up(supervisor, task, agent.state, run)
 
 

@@ -18,8 +18,8 @@ from segue.work.plans.storage_outage import waits_s
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
 
-STUMBLES_MAX = 5  # errors about no task in particular, within a minute
-STUMBLING = timedelta(minutes=1)
+RECENT_ERRORS_MAX = 5  # errors about no task in particular, within a minute
+RECENT = timedelta(minutes=1)
 
 logger = logging.getLogger("segue.work.phases")
 
@@ -60,6 +60,6 @@ def _tell(supervisor: Supervisor, error: Exception) -> None:
         return
     logger.error("unexpected: everything is taken up again", exc_info=error)
     now = supervisor.clock.now()
-    supervisor.stumbles = [at for at in supervisor.stumbles if now - at < STUMBLING] + [now]
-    if len(supervisor.stumbles) > STUMBLES_MAX:
+    supervisor.recent_errors = [at for at in supervisor.recent_errors if now - at < RECENT] + [now]
+    if len(supervisor.recent_errors) > RECENT_ERRORS_MAX:
         raise error

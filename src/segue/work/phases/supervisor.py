@@ -24,7 +24,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     Garbled,
@@ -112,16 +112,16 @@ class Supervisor:
     not_before: dict[str, datetime] = field(default_factory=dict)  # whose conversation is in use
     held: str | None = None  # why nothing new may start
     is_budget_refused: bool = False
-    set_aside: set[str] = field(default_factory=set)  # tasks that could not even be failed
+    quarantined: set[str] = field(default_factory=set)  # tasks that could not even be failed
     unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     looked_through: dict[str, list[str]] = field(default_factory=dict)  # what is wanting, by task
-    put_off: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
+    deferred_timers: dict[str, datetime] = field(default_factory=dict)  # timers that could not fire
     is_stopping: bool = False
     is_away: bool = False  # nothing can be kept: nothing is done until it can
     trouble: Exception | None = None  # that the loop has to see to
-    stumbles: list[datetime] = field(default_factory=list)  # errors about no task
+    recent_errors: list[datetime] = field(default_factory=list)  # errors about no task
     _may_start: bool = True
     _is_patient: bool = True
     _committed: list[Callable[[], None]] = field(default_factory=list)
@@ -210,14 +210,14 @@ class Supervisor:
     def kick(self) -> None:
         """Let the loop look again: something may start now."""
         self._may_start = True
-        self.engine.tell(Due())
+        self.engine.notify(Due())
 
     # Processes follow the tables
 
     def reconcile(self, id: str) -> None:
         """Make the processes of a task do what its rows say. Whoever committed those rows has
         nothing to do with what goes wrong here."""
-        if self.is_stopping or self.is_away or id in self.set_aside:
+        if self.is_stopping or self.is_away or id in self.quarantined:
             return
         try:
             try:
@@ -389,8 +389,8 @@ class Supervisor:
                 self.engine.end_input(attempt.run.id)
             case PermissionAsked():
                 permissions.asked(self, attempt, event)
-            case PhaseDone() | TaskDone() | ErrorTold() | DependencyAsked() | Asked():
-                self._told(attempt, event)
+            case PhaseDone() | TaskDone() | ErrorReported() | DependencyAsked() | Asked():
+                self._report_heard(attempt, event)
             case StepDone() | TodosListed():
                 self.works(attempt)
                 progress.heard(attempt, event)
@@ -438,8 +438,10 @@ class Supervisor:
             raise AgentError(f"the task {id} is gone")
         return task, agent
 
-    def _told(
-        self, attempt: Attempt, event: PhaseDone | TaskDone | ErrorTold | DependencyAsked | Asked
+    def _report_heard(
+        self,
+        attempt: Attempt,
+        event: PhaseDone | TaskDone | ErrorReported | DependencyAsked | Asked,
     ) -> None:
         """Something that counts. What a living process told before its supervisor died was acted
         on already, and is heard again from its log."""
@@ -480,7 +482,7 @@ class Supervisor:
     def _is_meant(self, attempt: Attempt, event: Event) -> bool:
         task = self.records.task(attempt.run.task)
         match event:
-            case ErrorTold() if not (event.is_fatal or event.is_pause):
+            case ErrorReported() if not (event.is_fatal or event.is_pause):
                 now = self.clock.now()  # people are told, and it goes on
                 self.commit(moves.notice(attempt.run.task, "trouble", event.message, now))
                 return False

@@ -33,7 +33,7 @@ def about(supervisor: Supervisor, id: str, error: Exception) -> None:
     """What may pass by itself is raised again: then everything waits."""
     if storage.is_trouble(error) and _may_pass(supervisor, id, error):
         raise error
-    if id in supervisor.set_aside:
+    if id in supervisor.quarantined:
         return
     logger.error("task %s: unexpected, the task fails", id, exc_info=error, extra={"task": id})
     try:
@@ -41,7 +41,7 @@ def about(supervisor: Supervisor, id: str, error: Exception) -> None:
     except Exception as again:
         if storage.is_trouble(again):
             raise
-        supervisor.set_aside.add(id)
+        supervisor.quarantined.add(id)
         logger.error("task %s: set aside", id, exc_info=again, extra={"task": id})
     for attempt in [a for a in supervisor.attempts.values() if a.run.task == id]:
         supervisor.end(attempt)

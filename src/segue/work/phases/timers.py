@@ -30,21 +30,23 @@ def fire(supervisor: Supervisor) -> None:
     """Everything whose instant has come."""
     now = supervisor.clock.now()
     for timer in supervisor.records.due(now):
-        if supervisor.put_off.get(timer["id"], now) > now:
+        if supervisor.deferred_timers.get(timer["id"], now) > now:
             continue
         try:
             _fire(supervisor, timer)
-            supervisor.put_off.pop(timer["id"], None)
+            supervisor.deferred_timers.pop(timer["id"], None)
         except Exception as error:  # noqa: BLE001 - it fails its own task, or is tried later
-            supervisor.put_off[timer["id"]] = now + AGAIN
+            supervisor.deferred_timers[timer["id"]] = now + AGAIN
             task_failure.about(supervisor, timer["task"], error)
-    supervisor.put_off = {id: at for id, at in supervisor.put_off.items() if at > now}
+    supervisor.deferred_timers = {
+        id: at for id, at in supervisor.deferred_timers.items() if at > now
+    }
 
 
 def next_at(supervisor: Supervisor) -> datetime | None:
     """When the next one fires; those that could not are not tried again and again."""
-    rows = supervisor.records.store.all(SOONEST, len(supervisor.put_off) + 1)
-    soon = [supervisor.put_off.get(row["id"], instant(row["at"])) for row in rows]
+    rows = supervisor.records.store.all(SOONEST, len(supervisor.deferred_timers) + 1)
+    soon = [supervisor.deferred_timers.get(row["id"], instant(row["at"])) for row in rows]
     return min(soon, default=None)
 
 

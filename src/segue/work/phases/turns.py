@@ -116,7 +116,7 @@ class _Queue:
         )
         for candidate in ranked:
             task = records.task(candidate.id)
-            if task is None or task.id in self.supervisor.set_aside:
+            if task is None or task.id in self.supervisor.quarantined:
                 continue
             if not records.unfinished(task.depends_on):
                 account = self.accounts[task.id] = self._account(task.agent)
@@ -124,7 +124,7 @@ class _Queue:
 
     def _account(self, agent: str) -> str:
         try:
-            return self.supervisor.continuation.stand_in(agent).account
+            return self.supervisor.continuation.profile_or_fallback(agent).account
         except UserError:
             return ""  # it fails at once, and says why
 
@@ -206,7 +206,7 @@ class _Turn:
 
 def _waiting(supervisor: Supervisor) -> Iterator[RunRow]:
     """Runs that may begin, or whose processes may continue, by their rows."""
-    at_work = set(supervisor.records.at_work()) - supervisor.set_aside
+    at_work = set(supervisor.records.at_work()) - supervisor.quarantined
     runs = [run for run in supervisor.records.open_runs() if run.task in at_work]
     checked = {run.task for run in runs if run.role != "work"}
     ending = {one.run.task for one in supervisor.attempts.values() if one.is_ending}

@@ -14,7 +14,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     Garbled,
@@ -82,7 +82,7 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
         case WindowUsed(_kind, share, resets_at):
             run.accounts.note_used(attempt.run.account, share, resets_at)
         case Retrying():
-            run.tell(
+            run.publish(
                 "agent_retrying",
                 task=attempt.task.id,
                 attempt=event.attempt,
@@ -91,23 +91,23 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
                 status=event.status,
                 text=event.text,
             )
-        case ErrorTold():
-            _error_told(run, attempt, event)
+        case ErrorReported():
+            _error_reported(run, attempt, event)
         case BlockUnclosed(name):
             text = _("{task}: what it wrote as {name} was not closed, and does not count")
-            run.tell("notice", text=text.format(task=attempt.task.id, name=name))
+            run.publish("notice", text=text.format(task=attempt.task.id, name=name))
         case Unsigned(marker, expected) if marker.startswith("["):
             text = _("{task}: {marker} does not count without the nonce; expected: {expected}")
             facts = {"task": attempt.task.id, "marker": marker, "expected": expected}
-            run.tell("notice", text=text.format(**facts))
+            run.publish("notice", text=text.format(**facts))
         case Garbled(why=why) if why:
             text = _("{task}: what it wrote does not count ({why})")
-            run.tell("notice", text=text.format(task=attempt.task.id, why=why))
+            run.publish("notice", text=text.format(task=attempt.task.id, why=why))
         case _:
             pass  # garbled text is in the log; a plan's task has no phases
 
 
-def _error_told(run: PlanRun, attempt: Attempt, told: ErrorTold) -> None:
+def _error_reported(run: PlanRun, attempt: Attempt, told: ErrorReported) -> None:
     """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
     if told.is_fatal or told.is_pause:  # that it ends well then does not count
         now = run.clock.now()
@@ -115,7 +115,7 @@ def _error_told(run: PlanRun, attempt: Attempt, told: ErrorTold) -> None:
         run.engine.end_soon(attempt.run.id)
     else:
         attempt.lines.extend(told.message.splitlines())
-        run.tell("notice", text=f"{attempt.task.id}: {told.message}")
+        run.publish("notice", text=f"{attempt.task.id}: {told.message}")
 
 
 def _spoke(run: PlanRun, attempt: Attempt, text: str) -> None:
@@ -132,4 +132,4 @@ def _step_done(run: PlanRun, attempt: Attempt, n: int) -> None:
     if 1 <= n <= len(task.steps) and n not in attempt.steps_done:
         attempt.steps_done.add(n)
         run.edit(task.id, TaskEdit(steps={n: True}))
-        run.tell("step_done", task=task.id, step=n, text=task.steps[n - 1].text)
+        run.publish("step_done", task=task.id, step=n, text=task.steps[n - 1].text)

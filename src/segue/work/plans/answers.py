@@ -28,7 +28,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
         return
     root = run.job_factory.folder(attempt.task.id)
     verdict = judge(asked, attempt.profile.settings, _grants(run, attempt.task.id), root)
-    run.tell(
+    run.publish(
         "permission_asked",
         task=attempt.task.id,
         tool=asked.tool,
@@ -50,7 +50,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
     try:
         run.engine.send(attempt.run.id, answer)
     except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more
-        run.tell("notice", text=f"{attempt.task.id}: {error}")
+        run.publish("notice", text=f"{attempt.task.id}: {error}")
 
 
 def _grants(run: PlanRun, task: str) -> list[Grant]:
@@ -87,7 +87,9 @@ def take_defaults(run: PlanRun) -> None:
     for gate in list(run.ledger.gates.values()):
         if gate.preset is not None and gate.deadline is not None and gate.deadline <= now:
             run.questions.withdraw(gate.id)
-            run.tell("gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset)
+            run.publish(
+                "gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset
+            )
             run.go_on_with(gate, gate.preset)
 
 

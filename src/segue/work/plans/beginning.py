@@ -35,7 +35,7 @@ def again(run: PlanRun, task: Task) -> None:
         attempt = run.new_attempt(
             task, attempt=before.attempt, resumes=before, purpose=prompts.CONTINUE
         )
-        run.tell("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
+        run.publish("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
         return
     run.cut_off[task.id] = before
     used = max(run.ledger.tasks[task.id].retries_used, task.retries_used)
@@ -48,8 +48,8 @@ def again(run: PlanRun, task: Task) -> None:
         try:
             worktrees.set_aside(task.id)
         except AgentError as error:
-            run.tell("notice", text=str(error))
-    run.tell("task_restarted", task=task.id, why=_("it was cut off"))
+            run.publish("notice", text=str(error))
+    run.publish("task_restarted", task=task.id, why=_("it was cut off"))
 
 
 def _cut_off_run(run: PlanRun, task: Task) -> RunRow | None:

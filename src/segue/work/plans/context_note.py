@@ -148,7 +148,7 @@ def _show(run: PlanRun, about: Attempt, without: Attempt | None = None) -> None:
         is_written = False
     if not is_written:
         told = _("could not write the context note to {file}")
-        run.tell("notice", text=told.format(file=folder / run.options.place))
+        run.publish("notice", text=told.format(file=folder / run.options.place))
 
 
 def _write_section(folder: Path, file: str, plan: str, text: str) -> bool:

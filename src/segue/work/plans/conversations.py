@@ -79,7 +79,7 @@ def wait_until_free(run: PlanRun, attempt: Attempt, holder: ConversationHolder) 
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
     run.ledger.add_park(attempt.run, BUSY, None, at)
-    run.tell(
+    run.publish(
         "task_parked",
         task=attempt.task.id,
         kind=BUSY,
@@ -102,7 +102,7 @@ def lost(run: PlanRun, attempt: Attempt) -> None:
         before=what_is_known(run, row),
         purpose=prompts.RESTART if prompts.interrupted(row.purpose) else "",
     )
-    run.tell(
+    run.publish(
         "conversation_lost",
         task=row.task,
         conversation=row.resume_id,

@@ -25,7 +25,7 @@ NAMED_MAX = 1_000  # of very many only the first are told by name
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBack:
+class Deferred:
     """`wakes_at`: none where only a person can begin it again."""
 
     task: str
@@ -47,12 +47,12 @@ def look(run: PlanRun) -> None:
         case _:
             waiting = _by_accounts(run)
     found = {one.task: one for one in islice(waiting, NAMED_MAX)}
-    if found == run.held_back:
+    if found == run.deferred:
         return
     for task, one in found.items():
-        if task not in run.held_told or run.held_told[task] != one.wakes_at:
-            run.held_told[task] = one.wakes_at
-            run.tell(
+        if task not in run.deferred_published or run.deferred_published[task] != one.wakes_at:
+            run.deferred_published[task] = one.wakes_at
+            run.publish(
                 "task_parked",
                 task=task,
                 kind=one.kind,
@@ -61,7 +61,7 @@ def look(run: PlanRun) -> None:
                 wakes_at=one.wakes_at,
                 why="",
             )
-    run.held_back = found
+    run.deferred = found
     run.ledger.note_held([one.to_json() for one in found.values()])
 
 
@@ -73,15 +73,15 @@ def forget(ledger: Ledger, account: str) -> None:
     )
 
 
-def _by_the_clock(run: PlanRun) -> Iterator[HeldBack]:
+def _by_the_clock(run: PlanRun) -> Iterator[Deferred]:
     """Nothing starts now, whoever would do it."""
     is_quiet = run.decisions.stopped is Reason.QUIET
     at = quiet_ends(run.clock.now(), run.leash.quiet, run.leash.tz) if is_quiet else None
     for candidate in run.frontier.ready:
-        yield HeldBack(candidate.id, candidate.account, QUIET if is_quiet else UNTIL, _text(at))
+        yield Deferred(candidate.id, candidate.account, QUIET if is_quiet else UNTIL, _text(at))
 
 
-def _by_accounts(run: PlanRun) -> Iterator[HeldBack]:
+def _by_accounts(run: PlanRun) -> Iterator[Deferred]:
     """Those whose account another plan has parked; of its own parks this plan tells anyway."""
     decisions = run.decisions
     reasons = (Reason.ACCOUNT, Reason.DRAIN, Reason.UNTIL)
@@ -100,7 +100,7 @@ def _by_accounts(run: PlanRun) -> Iterator[HeldBack]:
             continue
         if account not in kinds:
             kinds[account] = DRAIN if why is Reason.DRAIN else run.accounts.kind(account)
-        yield HeldBack(task, account, kinds[account], _text(decisions.held_until.get(task)))
+        yield Deferred(task, account, kinds[account], _text(decisions.held_until.get(task)))
 
 
 def _text(at: datetime | None) -> str | None:

@@ -87,7 +87,7 @@ def _is_claim(run: PlanRun, task: Task) -> bool:
 
 def _edited(run: PlanRun, task: Task) -> None:
     row = run.ledger.tasks[task.id]
-    run.tell("mark_edited", task=task.id, was=row.state, now=task.state)
+    run.publish("mark_edited", task=task.id, was=row.state, now=task.state)
     is_retry = row.state is TaskState.FAILED and task.state is TaskState.PENDING
     used = 0 if is_retry else task.retries_used
     run.skipped_here.discard(task.id)

@@ -54,7 +54,7 @@ class Memory:
                 if not left:
                     raise
                 time.sleep(ROUND_S)
-        asyncio.get_running_loop().call_later(AGAIN_S, self.engine.tell, Due())
+        asyncio.get_running_loop().call_later(AGAIN_S, self.engine.notify, Due())
         kept = (self.project.logs, self.project.evidence)
         lost = [self.project.relative(folder) for folder in gone if folder in kept]
         if not lost:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import PlanState
 from segue.drivers.notify import Notice
-from segue.engine.outbox import TABLE, Letters, Row
+from segue.engine.outbox import TABLE, PendingNotices, Row
 from segue.engine.question_texts import BREAKER, DESIGN, ESCALATED
 from segue.i18n import _
 from segue.store.changes import Put, stamp
@@ -69,7 +69,7 @@ def row(
 OF_PLANS = f"work NOT IN ('{SERVER}', '{PANES}')"
 
 
-class WorkLetters(Letters):
+class WorkNotices(PendingNotices):
     """The rows of all plans of a project, or of the panes. Nobody sends both: the panes are told by
     the user's own channels only."""
 
@@ -100,7 +100,7 @@ def _waits(kind: str) -> str | None:
 
 
 @dataclass(slots=True)
-class Told:
+class NoticeWriter:
     """What a plan tells: an event becomes a row of the next commit. `wake`: there may be one."""
 
     store: Store

@@ -65,4 +65,4 @@ def _take_over(run: PlanRun, agent: LivingAgent) -> None:
     if not run.job_factory.log(row).exists():
         run.unheard.add(row.id)
     text = _("{task}: its agent is still at work although Segue's memory of it was lost")
-    run.tell("notice", text=text.format(task=task.id))
+    run.publish("notice", text=text.format(task=task.id))

@@ -126,7 +126,7 @@ def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
 
 def verify(run: PlanRun, attempt: Attempt) -> None:
     run.ledger.verify_run(attempt.run)
-    run.tell("task_verifying", task=attempt.task.id, command=attempt.task.verify)
+    run.publish("task_verifying", task=attempt.task.id, command=attempt.task.verify)
     run.begin_after_commit(
         attempt, lambda: run.job_factory.verify_job(attempt, _deadline(run, attempt))
     )
@@ -204,7 +204,7 @@ def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
         reason = text.format(
             files=", ".join(conflict.files), why=conflict, branch=worktrees.branch(task.id)
         )
-        if run.file.mends_conflicts:
+        if run.file.retries_conflicts:
             attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
         else:
             fail(run, attempt, reason, reason)
@@ -219,7 +219,7 @@ def complete(run: PlanRun, attempt: Attempt) -> None:
     run.mark(task.id, TaskState.COMPLETED)
     if task.steps:
         run.edit(task.id, TaskEdit(all_steps=True))
-    run.tell(
+    run.publish(
         "task_completed",
         task=task.id,
         title=task.title,
@@ -279,7 +279,7 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
         again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run, purpose=purpose)
     else:
         again = beginning.first_attempt(run, task, used + 1)
-    run.tell(
+    run.publish(
         "task_retrying",
         task=task.id,
         error=short,
@@ -303,7 +303,7 @@ def try_again_later(run: PlanRun, attempt: Attempt, short: str, full: str, ended
         run.cut_off[task.id] = attempt.run
     elif task.steps:
         run.clear_steps(task.id)
-    run.tell("task_restarted", task=task.id, why=_("the budget is used up"))
+    run.publish("task_restarted", task=task.id, why=_("the budget is used up"))
 
 
 def _goes_on(attempt: Attempt) -> bool:
@@ -322,7 +322,7 @@ def fail(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ended | N
     run.mark(task.id, TaskState.FAILED)
     comment(run, task, short, run.ledger.tasks[task.id].retries_used)
     run.failed_here.append(task.id)
-    run.tell(
+    run.publish(
         "task_failed",
         task=task.id,
         title=task.title,

@@ -14,7 +14,7 @@ from segue.core.machines import ParkState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, LimitHit
 from segue.engine import limits
-from segue.engine import stand_in as standing_in
+from segue.engine.fallback import agent_or_fallback, fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, Before, GiveUp, Park, iso
 from segue.i18n import _
 from segue.store.rows import ParkRow, RunRow
@@ -56,7 +56,7 @@ def _refusals(run: PlanRun, attempt: Attempt, limit: LimitHit) -> int:
 def _park(run: PlanRun, attempt: Attempt, park: Park, refusals: int) -> None:
     """The run, its task and its account in one transaction."""
     lasts = park.wakes_at - run.clock.now()
-    other = standing_in.fallback(attempt.profile, lasts, run.profile_named, run.accounts)
+    other = fallback(attempt.profile, lasts, run.profile_named, run.accounts)
     if other is not None and park.holds_account:
         _hand_over(run, attempt, park, other)
         return
@@ -68,7 +68,7 @@ def _park(run: PlanRun, attempt: Attempt, park: Park, refusals: int) -> None:
     if park.holds_account:
         run.ledger.count_window()
     _park_account(run, attempt, park)
-    run.tell(
+    run.publish(
         "task_parked",
         task=attempt.task.id,
         kind=park.kind,
@@ -84,10 +84,10 @@ def _tell_doubts(run: PlanRun, attempt: Attempt, park: Park) -> None:
     """What had to be assumed about the instant."""
     if park.unknown_zone:
         text = _("{task}: the time zone “{zone}” is not known; that of this machine is used")
-        run.tell("notice", text=text.format(task=attempt.task.id, zone=park.unknown_zone))
+        run.publish("notice", text=text.format(task=attempt.task.id, zone=park.unknown_zone))
     if park.is_guess:
         text = _("[WARN] could not read the reset time; waiting {seconds} s")
-        run.tell("notice", text=text.format(seconds=round(run.options.waits.weekly_s)))
+        run.publish("notice", text=text.format(seconds=round(run.options.waits.weekly_s)))
 
 
 def _park_account(run: PlanRun, attempt: Attempt, park: Park) -> None:
@@ -102,9 +102,9 @@ def _park_account(run: PlanRun, attempt: Attempt, park: Park) -> None:
 # Another agent in the meantime
 
 
-def stand_in(run: PlanRun, profile: Profile) -> Profile:
+def profile_or_fallback(run: PlanRun, profile: Profile) -> Profile:
     """Who works for this agent now."""
-    return standing_in.stand_in(profile, run.profile_named, run.accounts, run.clock.now())
+    return agent_or_fallback(profile, run.profile_named, run.accounts, run.clock.now())
 
 
 def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> None:
@@ -119,7 +119,7 @@ def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> No
         profile=other,
     )
     _park_account(run, attempt, park)
-    run.tell(
+    run.publish(
         "task_handed_over",
         task=attempt.task.id,
         run=again.run.id,
@@ -154,7 +154,7 @@ def wake(run: PlanRun, park: ParkRow) -> None:
         purpose=purpose,
         answer=answer,
     )
-    run.tell("task_resumed", task=park.task, run=attempt.run.id, after="park", purpose=purpose)
+    run.publish("task_resumed", task=park.task, run=attempt.run.id, after="park", purpose=purpose)
 
 
 def _remedy(run: PlanRun, full: RunRow) -> str:
@@ -184,4 +184,4 @@ def compacted(run: PlanRun, attempt: Attempt, *, is_well: bool) -> None:
     )
 
 
-__all__ = ["AFRESH", "COMPACT", "CONTEXT", "compacted", "park", "stand_in", "wake"]
+__all__ = ["AFRESH", "COMPACT", "CONTEXT", "compacted", "park", "profile_or_fallback", "wake"]

@@ -37,7 +37,7 @@ def take_in(run: PlanRun) -> bool:
             has_changed |= _CARRIED.get(Verb(act.verb), _unknown)(run, act)
         except CannotError as why:
             run.ledger.refuse_act(act, str(why))
-            run.tell("notice", text=str(why))
+            run.publish("notice", text=str(why))
             has_changed = True
     return has_changed
 
@@ -56,7 +56,7 @@ def _settle(run: PlanRun, act: ActRow) -> bool:
         raise CannotError(_("{id} does not wait any more").format(id=act.gate))
     run.ledger.take_act(act)
     run.questions.withdraw(gate.id)
-    run.tell("gate_answered", gate=gate.id, task=gate.task, by=act.actor)
+    run.publish("gate_answered", gate=gate.id, task=gate.task, by=act.actor)
     run.go_on_with(gate, str(act.data["answer"]))
     return True
 

@@ -70,10 +70,10 @@ from segue.work.plans import (
     plan_acts,
 )
 from segue.work.plans.attempts import Attempt, JobFactory
-from segue.work.plans.deferred import HeldBack
+from segue.work.plans.deferred import Deferred
 from segue.work.plans.finish import OUTCOME
 from segue.work.plans.ledger import LATER, Ledger
-from segue.work.plans.notices import Told
+from segue.work.plans.notices import NoticeWriter
 from segue.work.plans.questions import Questions
 from segue.work.plans.source import Source
 
@@ -114,7 +114,7 @@ class PlanRun:
     emit: Callable[..., None]
     has_fallbacks: bool = False
     keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
-    told: Told | None = None  # what people outside are told; nothing where no way is set
+    notices: NoticeWriter | None = None  # what people outside are told; nothing where no way is set
 
     graph: Graph = field(init=False)
     frontier: Frontier = field(init=False)
@@ -134,8 +134,8 @@ class PlanRun:
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     canaries: Canaries = field(init=False)
     silence: SilenceWatch[Attempt] = field(init=False)
-    held_back: dict[str, HeldBack] = field(default_factory=dict)  # they wait without a run
-    held_told: dict[str, str | None] = field(default_factory=dict)
+    deferred: dict[str, Deferred] = field(default_factory=dict)  # they wait without a run
+    deferred_published: dict[str, str | None] = field(default_factory=dict)
     has_acts_left: bool = False  # a person wants something that waits for an agent's end
     _begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
@@ -171,8 +171,8 @@ class PlanRun:
             if self._has_followed():  # what was found at rest has changed something
                 continue
             happened = await self.engine.next(self._timeout_s())
-            if told := self.keep_memory():
-                self.tell("notice", text=told)
+            if lost := self.keep_memory():
+                self.publish("notice", text=lost)
             for happening in happened:
                 self.handle(happening)
 
@@ -210,7 +210,7 @@ class PlanRun:
         deferred.look(self)
         self.silence.look(now)
         wake = self.decisions.next_at if self.options.wait else None
-        remind = self.told.remind(self) if self.told is not None else None
+        remind = self.notices.remind(self) if self.notices is not None else None
         silent_at, deadline = self.silence.next_at(), answers.next_deadline(self)
         self.engine.wake_at(_nearest(wake, silent_at, deadline, remind))
 
@@ -310,7 +310,7 @@ class PlanRun:
             job = make_job()
         except AgentError as error:  # no worktree, or somebody else is in its conversation
             self.jobs[attempt.run.id] = attempt
-            self.engine.tell(Ended(attempt.run.id, None, error=str(error)))
+            self.engine.notify(Ended(attempt.run.id, None, error=str(error)))
             return
         self.jobs[job.id] = attempt
         self.has_begun = True
@@ -328,24 +328,24 @@ class PlanRun:
     @property
     def parked(self) -> list[str]:
         """Who waits for an instant, with a run that hit a limit or without one."""
-        return [*(park.task for park in self.ledger.parks.values()), *self.held_back]
+        return [*(park.task for park in self.ledger.parks.values()), *self.deferred]
 
     @property
     def about_to_begin(self) -> set[str]:
         return {attempt.task.id for attempt, _make in self._begin}
 
-    def tell(self, event: str, **facts: object) -> None:
+    def publish(self, event: str, **facts: object) -> None:
         """An event for whoever watches; it is told once what it says is committed."""
         self._events.append((event, facts))
         self._shows_now |= event == "gate_opened"
-        if self.told is not None:
-            self.told.event(self, event, facts)
+        if self.notices is not None:
+            self.notices.event(self, event, facts)
 
     def end(self, code: int, **counts: int) -> None:
         """The work is over, for now: written down, and told to people outside."""
         self.ledger.move_plan(*OUTCOME[code])
-        if self.told is not None:
-            self.told.end(self, code, counts)
+        if self.notices is not None:
+            self.notices.end(self, code, counts)
         self.commit()
 
     # Marks and edits
@@ -426,7 +426,7 @@ class PlanRun:
 
     def agent_for(self, task: Task) -> Profile:
         """Who does a task that begins now."""
-        return parking.stand_in(self, self.profile_for(task))
+        return parking.profile_or_fallback(self, self.profile_for(task))
 
     def move_task(self, task: str, to: TaskState, cause: Trigger, **sets: str | int | None) -> None:
         self.ledger.move_task(task, to, cause, **sets)
@@ -549,7 +549,7 @@ class PlanRun:
 
     def _tell_silence(self, attempt: Attempt, silence: LongSilence) -> None:
         seen = silence.seen or Look()
-        self.tell(
+        self.publish(
             "task_silent",
             task=attempt.task.id,
             run=attempt.run.id,
@@ -578,7 +578,7 @@ class PlanRun:
         is_second = self.stopping is not None
         self.stopping = wanted
         if not is_second:
-            self.tell("stopping", running=[a.task.id for a in self.jobs.values()])
+            self.publish("stopping", running=[a.task.id for a in self.jobs.values()])
         for job in self.jobs:
             self.engine.end_soon(job, now=is_second or wanted.now)
 
@@ -591,7 +591,7 @@ class PlanRun:
         for skip in cascade(self.graph, self.frontier.states, roots):
             self.move_task(skip.task, TaskState.SKIPPED, Trigger.SKIP)
             self.mark(skip.task, TaskState.SKIPPED)
-            self.tell("task_skipped", task=skip.task, because=skip.because)
+            self.publish("task_skipped", task=skip.task, because=skip.because)
 
     def reopen_skipped(self) -> None:
         """Skipped tasks are judged again: what held them may be gone."""
@@ -600,12 +600,12 @@ class PlanRun:
             if isinstance(verdict, Reopen):
                 self.move_task(verdict.task, TaskState.PENDING, Trigger.REOPEN)
                 self.mark(verdict.task, TaskState.PENDING)
-                self.tell("task_reopened", task=verdict.task, waits_for=list(verdict.waits_for))
+                self.publish("task_reopened", task=verdict.task, waits_for=list(verdict.waits_for))
 
     def open_gate(self, gate: GateRow) -> None:
         if gate.category == BUDGET:
             gate = budget.renewed(self, gate)
-        self.tell(
+        self.publish(
             "gate_opened",
             task=gate.task or gate.about.get("checkpoint"),
             gate=gate.id,
@@ -633,7 +633,7 @@ class PlanRun:
             self.graph.task(before.task), attempt=before.attempt, resumes=before, answer=said
         )
         attempt.question = gate.id
-        self.tell("task_resumed", task=before.task, run=attempt.run.id, after="answer")
+        self.publish("task_resumed", task=before.task, run=attempt.run.id, after="answer")
 
 
 def _nearest(*instants: datetime | None) -> datetime | None:

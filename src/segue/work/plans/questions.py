@@ -177,7 +177,7 @@ def retry_failed(run: PlanRun, key: str, *, used: int = 0) -> None:
     run.mark(key, TaskState.PENDING)
     retries = run.graph.task(key).retries
     run.edit(key, TaskEdit(all_steps=False, retries=(None, retries)))
-    run.tell("task_retried", task=key)
+    run.publish("task_retried", task=key)
     run.reopen_skipped()
 
 
@@ -186,5 +186,5 @@ def skip_failed(run: PlanRun, key: str) -> None:
     run.move_task(key, TaskState.SKIPPED, Trigger.SKIP)
     run.mark(key, TaskState.SKIPPED)
     run.skipped_here.add(key)
-    run.tell("task_skipped", task=key, because=None)
+    run.publish("task_skipped", task=key, because=None)
     run.skip_dependants([key])

@@ -47,7 +47,7 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
     run.ledger.move_plan(PlanState.RUNNING, cause)
     run.ledger.note_held([])  # who waits is decided anew
     if lost := memory.what_is_lost(run):
-        run.tell("notice", text=lost)
+        run.publish("notice", text=lost)
     is_memory_new = not run.ledger.tasks
     pending = {id for id, row in run.ledger.tasks.items() if row.state is TaskState.PENDING}
     edits.compare(run, is_running=False)
@@ -89,11 +89,11 @@ def _keep_parks(run: PlanRun) -> None:
         run.accounts.park(park.account, park.kind, park.wakes_at)
     parks = sorted(run.ledger.parks.values(), key=lambda park: park.wakes_at)
     for park in parks[:PARKS_TOLD_MAX]:
-        run.tell("park_kept", task=park.task, wakes_at=stamp(park.wakes_at))
+        run.publish("park_kept", task=park.task, wakes_at=stamp(park.wakes_at))
     more = len(parks) - PARKS_TOLD_MAX
     if more > 0:
         text = ngettext("{n} more task is still parked", "{n} more tasks are still parked", more)
-        run.tell("notice", text=text.format(n=more))
+        run.publish("notice", text=text.format(n=more))
 
 
 def _recover_run(run: PlanRun, row: RunRow) -> None:
@@ -122,7 +122,7 @@ def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
         case Alive():
             run.jobs[job.id] = attempt
             run.has_begun = True
-            run.tell("run_adopted", task=row.task, run=row.id)
+            run.publish("run_adopted", task=row.task, run=row.id)
         case Finished():
             run.jobs[job.id] = attempt
         case NeverStarted():
@@ -236,7 +236,7 @@ def _past_limit(run: PlanRun) -> None:
             run.mark(task.id, TaskState.SKIPPED)
             used, limit = task.retries_used, task.retries
             run.edit(task.id, TaskEdit(retries=(used, limit), language=language()))
-            run.tell(
+            run.publish(
                 "task_skipped",
                 task=task.id,
                 because=None,

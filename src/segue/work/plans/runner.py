@@ -15,14 +15,14 @@ from pathlib import Path
 from segue.core.leash import Leash, next_instant, parse_quiet
 from segue.core.plan import Task, TaskState
 from segue.drivers.launcher import Launcher
-from segue.drivers.notify import Way
+from segue.drivers.notify import Notifier
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
 from segue.engine import signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors.process import ProcessExecutor
-from segue.engine.outbox import LAST_S, Courier, Outbox, SaidFaults
+from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.engine.silence import SilenceBounds
 from segue.engine.worktree import Worktrees
 from segue.errors import Problem, UserError
@@ -44,7 +44,7 @@ from segue.work.plans.attempts import JobFactory
 from segue.work.plans.finish import INTERRUPTED, Result, finish
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.memory import Memory, in_words
-from segue.work.plans.notices import Told, WorkLetters
+from segue.work.plans.notices import NoticeWriter, WorkNotices
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Asker, Questions
 from segue.work.plans.source import Source
@@ -250,7 +250,7 @@ async def run_work(
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
     clock, environ = environment.clock, environment.environ
     tz = zone_here(environ, environment.tz, clock.now())
-    ways, missing = channels.read_ways(settings.notify, environ, clock, project.server)
+    notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, project.server)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None
@@ -283,7 +283,7 @@ async def run_work(
             leash=leash(settings.leash, clock, tz),
             profile_for=roster.profile_for,
             profile_named=roster.profile_named,
-            questions=Questions(environment.asker, engine.tell),
+            questions=Questions(environment.asker, engine.notify),
             held_conversations=Conversations(
                 conversations_folder(environ, project.memory / "conversations"), is_under_way
             ),
@@ -292,9 +292,11 @@ async def run_work(
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
-            run.tell("notice", text=text, is_log=True)
+            run.publish("notice", text=text, is_log=True)
         begin(run)
-        return await _run(run, engine, environment, policy, post(run, store, ways, settings, tz))
+        return await _run(
+            run, engine, environment, policy, post(run, store, notifiers, settings, tz)
+        )
     finally:
         await launcher.close()
         if store is not None:
@@ -308,7 +310,7 @@ async def _run(
     engine: ProcessExecutor,
     environment: Environment,
     policy: RunPolicy,
-    courier: Courier | None,
+    sender: NoticeSender | None,
 ) -> Result:
     with signals.handled(_actions(run, engine, environment)):
         try:
@@ -322,20 +324,20 @@ async def _run(
             await run.loop()
             result = policy.finish(run)
             run.ledger.flush()
-            if courier is not None:
-                await courier.close(0 if result.exit == INTERRUPTED else LAST_S)
+            if sender is not None:
+                await sender.close(0 if result.exit == INTERRUPTED else LAST_S)
             return result
         except BaseException as error:
             if run.has_begun and is_passing(error):
                 raise Outage(error, run.job_factory.project, run.file.path) from error
             await engine.end_all()
-            told = in_words(error, run.job_factory.project) if isinstance(error, OSError) else None
-            if told is not None:
-                raise told from error
+            shown = in_words(error, run.job_factory.project) if isinstance(error, OSError) else None
+            if shown is not None:
+                raise shown from error
             raise
         finally:
-            if courier is not None:
-                await courier.close(0)
+            if sender is not None:
+                await sender.close(0)
             await engine.close()
 
 
@@ -368,19 +370,19 @@ def _actions(
 
 
 def post(
-    run: PlanRun, store: Store, ways: Sequence[Way], settings: config.Config, tz: tzinfo
-) -> Courier | None:
+    run: PlanRun, store: Store, notifiers: Sequence[Notifier], settings: config.Config, tz: tzinfo
+) -> NoticeSender | None:
     """Who brings people outside what they are told; None where no way is set."""
-    if not ways:
+    if not notifiers:
         return None
     faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
     quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.job_factory.project))
-    letters = WorkLetters(store)
-    courier = Courier(
-        Outbox(letters, run.clock, ways, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)
+    pending = WorkNotices(store)
+    sender = NoticeSender(
+        Outbox(pending, run.clock, notifiers, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)
     )
-    run.told = Told(store, courier.wake)
-    return courier
+    run.notices = NoticeWriter(store, sender.wake)
+    return sender
 
 
 def _stand_still(run: PlanRun, environment: Environment) -> None:

@@ -29,7 +29,7 @@ class Source(Protocol):
     shown: str  # the name that people know it by
     kind: str
     problems: list[Problem]
-    mends_conflicts: bool  # whether another try is told of a conflict in the merge of the last
+    retries_conflicts: bool  # whether another try is told of a conflict in the merge of the last
     may_lag: bool  # whether its marks may follow the tables by a moment
 
     @property
@@ -109,7 +109,7 @@ class Steps:
     """The part of a source that every plan of steps has: nobody edits its marks."""
 
     kind = ""
-    mends_conflicts = False
+    retries_conflicts = False
     may_lag = False
 
     def __init__(self, path: Path, shown: str) -> None:

@@ -1,4 +1,4 @@
-"""The ways of `[notify] channels`: how people outside are reached, as the settings say."""
+"""The notifiers of `[notify] channels`: how people outside are reached, as the settings say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from segue.core.leash import Quiet, parse_quiet
-from segue.drivers.notify import Bell, Command, Desktop, Ntfy, Way, Webhook
+from segue.drivers.notify import Bell, Command, Desktop, Notifier, Ntfy, Webhook
 from segue.engine.clock import Clock
 from segue.errors import Problem, UserError
 from segue.i18n import _
@@ -27,22 +27,22 @@ SECRET_VARIABLE, SECRET_FILE = "SEGUE_WEBHOOK_SECRET", "webhook-secret"
 MISSING = "not_installed"
 
 
-def read_ways(
+def read_notifiers(
     settings: NotifySettings, environ: Mapping[str, str], clock: Clock, folder: Path
-) -> tuple[list[Way], list[Problem]]:
-    """The ways that work, and those whose program is not there; all else that is wrong with them
-    is one error. `folder`: where the secret of webhooks is kept."""
-    ways: dict[str, Way] = {}
+) -> tuple[list[Notifier], list[Problem]]:
+    """The notifiers that work, and problems of those whose program is missing. Any other fault in
+    the settings is raised as one error. `folder`: where the secret of webhooks is kept."""
+    notifiers: dict[str, Notifier] = {}
     problems: list[Problem] = []
     for text in settings.channels:
         try:
-            way = _way(text, environ, clock, folder, settings.webhook_secret)
-            ways[way.name] = way
+            notifier = _way(text, environ, clock, folder, settings.webhook_secret)
+            notifiers[notifier.name] = notifier
         except UserError as error:
             problems += [_placed(problem, settings) for problem in error.problems]
     if any(problem.code != MISSING for problem in problems):
         raise UserError.of(problems)
-    return list(ways.values()), problems
+    return list(notifiers.values()), problems
 
 
 def left_out(problem: Problem) -> str:
@@ -57,7 +57,7 @@ def quiet(settings: NotifySettings) -> Quiet | None:
 
 def _way(
     text: str, environ: Mapping[str, str], clock: Clock, folder: Path, secret: str | None
-) -> Way:
+) -> Notifier:
     kind, _colon, rest = text.strip().partition(":")
     name = f"{kind}:{sha256(rest.encode()).hexdigest()[:12]}" if rest else kind
     match kind, rest:

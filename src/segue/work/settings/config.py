@@ -326,10 +326,10 @@ def _notify(reader: Reader, found: Any, reviews: Any, base: NotifySettings) -> N
     if "channels" in places:
         notify = replace(notify, named="[notify] channels")
     if isinstance(reviews, dict):
-        ways, secret = read.any_texts(reviews.get("notify")), reviews.get("webhook_secret")
-        if ways is not None and "channels" not in places:
+        notifiers, secret = read.any_texts(reviews.get("notify")), reviews.get("webhook_secret")
+        if notifiers is not None and "channels" not in places:
             places["channels"] = reader.place("reviews", "notify")
-            notify = replace(notify, channels=ways, named="[reviews] notify")
+            notify = replace(notify, channels=notifiers, named="[reviews] notify")
         if read.text(secret) is not None and "webhook_secret" not in places:
             places["webhook_secret"] = reader.place("reviews", "webhook_secret")
             notify = replace(notify, webhook_secret=secret)

@@ -35,7 +35,7 @@ class PlanFile:
     """
 
     kind = "tasklist"
-    mends_conflicts = False
+    retries_conflicts = False
     may_lag = True
 
     def __init__(

@@ -79,7 +79,7 @@ def test_what_happens_comes_in_order_and_all_at_once(play: Callable[[Act], None]
     async def act(engine: ProcessExecutor) -> None:
         told: list[Happening] = [StopWanted(False), Answered("g", "yes"), ActsAdded()]
         for one in told:
-            engine.tell(one)
+            engine.notify(one)
         assert await engine.next() == told
         assert await engine.next(0.01) == []
 
@@ -92,7 +92,7 @@ def test_very_much_that_happened_comes_in_parts(play: Callable[[Act], None]) -> 
     async def act(engine: ProcessExecutor) -> None:
         told: list[Happening] = [Answered(f"g{n}", "yes") for n in range(3 * process.TAKEN_MAX)]
         for one in told:
-            engine.tell(one)
+            engine.notify(one)
         turns = 0
 
         async def others() -> None:

@@ -27,16 +27,16 @@ from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.drivers.notify import Bell, Command, Desktop, Notice, Ntfy, Undelivered, Webhook
 from segue.engine import outbox
-from segue.engine.outbox import Courier, Outbox
+from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
 from segue.store import works
 from segue.store.changes import Add, Put, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
 from segue.work.phases import moves
-from segue.work.phases.notices import ServerLetters
+from segue.work.phases.notices import ServerNotices
 from segue.work.phases.records import Records
-from segue.work.settings.channels import read_ways, webhook_secret
+from segue.work.settings.channels import read_notifiers, webhook_secret
 from segue.work.settings.config import NotifySettings
 
 START = datetime(2026, 11, 16, tzinfo=UTC)
@@ -100,8 +100,8 @@ def rows(records: Records) -> list[dict[str, Any]]:
     return [dict(row) for row in records.store.all("SELECT * FROM notices ORDER BY id")]
 
 
-def send(records: Records, clock: HandClock, *ways: Kept) -> None:
-    asyncio.run(_send_all(Outbox(ServerLetters(records, URL), clock, ways)))
+def send(records: Records, clock: HandClock, *notifiers: Kept) -> None:
+    asyncio.run(_send_all(Outbox(ServerNotices(records, URL), clock, notifiers)))
 
 
 async def _send_all(outbox: Outbox) -> None:
@@ -239,7 +239,7 @@ def test_quiet_hours_hold_back_what_is_not_urgent(
     """Until they are over; that is no try."""
     way, quiet = Kept("one"), parse_quiet("23:00-07:00")
     tell(records, kind, "text", None)
-    box = Outbox(ServerLetters(records, URL), clock, [way], quiet)
+    box = Outbox(ServerNotices(records, URL), clock, [way], quiet)
     asyncio.run(_send_all(box))
     assert (way.got == []) is is_held
     clock.at = START + timedelta(hours=7)
@@ -256,12 +256,12 @@ def test_the_end_of_a_work_waits_for_what_is_due_and_not_for_ever(
     async def main() -> None:
         quick, stuck = Kept("quick"), Kept("stuck", before=asyncio.Event().wait)
         tell(records)
-        courier = Courier(Outbox(ServerLetters(records, URL), clock, [quick]))
-        await courier.close()
+        sender = NoticeSender(Outbox(ServerNotices(records, URL), clock, [quick]))
+        await sender.close()
         assert len(quick.got) == 1
         tell(records, "completed", "done", None)
-        courier = Courier(Outbox(ServerLetters(records, URL), clock, [quick, stuck]))
-        await courier.close(0.05)
+        sender = NoticeSender(Outbox(ServerNotices(records, URL), clock, [quick, stuck]))
+        await sender.close(0.05)
         assert len(quick.got) == 2
         assert [row["next_at"] is None for row in rows(records)] == [True, False]
 
@@ -277,7 +277,7 @@ def test_a_way_that_hangs_holds_up_no_other(records: Records, clock: HandClock) 
         tell(records)
         tell(records, "completed", "done", None)
         sending = asyncio.create_task(
-            Outbox(ServerLetters(records, URL), clock, (stuck, quick)).send_due()
+            Outbox(ServerNotices(records, URL), clock, (stuck, quick)).send_due()
         )
         await until_async(
             lambda: [json.loads(row["sent"]) for row in rows(records)] == [["quick"]] * 2
@@ -306,20 +306,20 @@ def test_the_pump_sends_when_it_is_woken_and_when_a_row_is_due(
 
     async def main() -> None:
         way = Kept("one", fails=True)
-        courier = Courier(Outbox(ServerLetters(records, URL), clock, [way]))
+        sender = NoticeSender(Outbox(ServerNotices(records, URL), clock, [way]))
         await until_async(lambda: slept == [outbox.LOOK_EVERY_S])
         tell(records)
-        courier.wake()
+        sender.wake()
         await until_async(lambda: slept[1:] == [10.0])
         way.fails = False
         clock.at += timedelta(seconds=9.95)
-        courier.wake()
+        sender.wake()
         await until_async(lambda: len(slept) == 3)
         assert 0 < slept[2] < 0.1
         assert way.got == []
         clock.at += timedelta(seconds=1)  # nobody wakes it: its own sleep ends
         await until_async(lambda: len(way.got) == 1)
-        await courier.close(0)
+        await sender.close(0)
 
     asyncio.run(main())
 
@@ -342,12 +342,12 @@ def test_a_full_disk_neither_ends_the_pump_nor_repeats_what_went_out(
 
     async def main() -> None:
         way = Kept("one")
-        courier = Courier(Outbox(ServerLetters(records, URL), clock, [way]))
+        sender = NoticeSender(Outbox(ServerNotices(records, URL), clock, [way]))
         await until_async(lambda: len(refused) >= 3)
         is_full[0] = False
         await until_async(lambda: rows(records)[0]["next_at"] is None)
         assert len(way.got) == 1
-        await courier.close(0)
+        await sender.close(0)
 
     asyncio.run(main())
 
@@ -374,19 +374,19 @@ from pathlib import Path
 from segue.engine.clock import SystemClock
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work.settings.channels import read_ways
+from segue.work.settings.channels import read_notifiers
 from segue.work.settings.config import NotifySettings
-from segue.engine.outbox import Courier, Outbox
-from segue.work.phases.notices import ServerLetters
+from segue.engine.outbox import NoticeSender, Outbox
+from segue.work.phases.notices import ServerNotices
 from segue.work.phases.records import Records
 
 folder = Path(sys.argv[1])
 store, clock = Store.open(folder / "segue.db"), SystemClock()
 settings = NotifySettings(tuple(sys.argv[2:]))
-ways, _missing = read_ways(settings, {"SEGUE_WEBHOOK_SECRET": "s"}, clock, folder)
+notifiers, _missing = read_notifiers(settings, {"SEGUE_WEBHOOK_SECRET": "s"}, clock, folder)
 
 async def main():
-    Courier(Outbox(ServerLetters(Records(store), "http://127.0.0.1:1"), clock, ways))
+    NoticeSender(Outbox(ServerNotices(Records(store), "http://127.0.0.1:1"), clock, notifiers))
     await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -457,9 +457,9 @@ def test_the_ways_of_the_settings_are_read(tmp_path: Path, clock: HandClock) -> 
         "ntfy:http://127.0.0.1:2586/secret-topic",
         "command:notify-send -s 'a b' me@example.org",
     ]
-    ways, missing = read_ways(NotifySettings(tuple(wanted)), environ, clock, tmp_path)
+    notifiers, missing = read_notifiers(NotifySettings(tuple(wanted)), environ, clock, tmp_path)
     assert missing == []
-    desktop, bell, webhook, ntfy, command = ways
+    desktop, bell, webhook, ntfy, command = notifiers
     assert isinstance(bell, Bell)
     assert isinstance(desktop, Desktop)
     assert isinstance(webhook, Webhook)
@@ -497,7 +497,7 @@ def test_a_way_that_cannot_be_is_told_at_the_start(
 ) -> None:
     """In words, with the cure; the address itself, which may be a secret, is not repeated."""
     with pytest.raises(UserError) as caught:
-        read_ways(NotifySettings((text,)), {"PATH": "/nowhere"}, clock, tmp_path)
+        read_notifiers(NotifySettings((text,)), {"PATH": "/nowhere"}, clock, tmp_path)
     problem = caught.value.problem
     assert said in f"{problem.message} {problem.hint}"
     assert "[notify] channels" in problem.message
@@ -508,10 +508,12 @@ def test_a_way_that_cannot_be_is_told_at_the_start(
 def test_a_way_whose_program_is_not_here_is_left_out_and_told(
     tmp_path: Path, clock: HandClock
 ) -> None:
-    """A user's own settings hold on every machine: the work goes on with the other ways."""
+    """A user's own settings hold on every machine: the work goes on with the other notifiers."""
     wanted = ("desktop", "command:no-such-program-of-ours secret", "bell")
-    ways, missing = read_ways(NotifySettings(wanted), {"PATH": "/nowhere"}, clock, tmp_path)
-    assert [way.name for way in ways] == ["bell"]
+    notifiers, missing = read_notifiers(
+        NotifySettings(wanted), {"PATH": "/nowhere"}, clock, tmp_path
+    )
+    assert [way.name for way in notifiers] == ["bell"]
     assert "apt install libnotify-bin" in (missing[0].hint or "")
     assert "not installed" in missing[1].message
     assert "secret" not in missing[1].message
@@ -521,7 +523,7 @@ def test_all_that_is_wrong_is_told_together(tmp_path: Path, clock: HandClock) ->
     """One start, one list."""
     with pytest.raises(UserError) as caught:
         wanted = ("pigeon", "webhook:x", "ntfy:http://ok.example")
-        read_ways(NotifySettings(wanted), {}, clock, tmp_path)
+        read_notifiers(NotifySettings(wanted), {}, clock, tmp_path)
     assert len(caught.value.problems) == 2
 
 

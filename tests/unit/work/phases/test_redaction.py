@@ -21,7 +21,7 @@ from segue.store.changes import Add, Put, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
 from segue.work.phases import moves
-from segue.work.phases.notices import ServerLetters
+from segue.work.phases.notices import ServerNotices
 from segue.work.phases.records import Records
 from segue.work.phases.redaction import Veil, revealed
 
@@ -164,8 +164,8 @@ def test_notices_carry_no_secret(store: Store) -> None:
     provide(store)
     store.move(moves.notice(TASK, "trouble", f"{SECRET} was refused", NOW), at=NOW)
     way = Kept()
-    letters = ServerLetters(Records(store), "http://x", veil_of(store).text)
-    outbox = Outbox(letters, HandClock(NOW), [way])
+    pending = ServerNotices(Records(store), "http://x", veil_of(store).text)
+    outbox = Outbox(pending, HandClock(NOW), [way])
     asyncio.run(outbox.send_due())
     (told,) = way.notices
     assert told.text == f"{MASK} was refused"

@@ -13,7 +13,7 @@ from segue.dialects.events import (
     Asked,
     BlockUnclosed,
     DependencyAsked,
-    ErrorTold,
+    ErrorReported,
     Event,
     Finished,
     Garbled,
@@ -27,8 +27,8 @@ from segue.store.rows import GateRow
 
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
 WELL = Finished(False, "all done")
-FATAL = ErrorTold("fatal", "no disk", "checkpoint_and_fail")
-PAUSE = ErrorTold("recoverable", "busy", "pause_and_retry")
+FATAL = ErrorReported("fatal", "no disk", "checkpoint_and_fail")
+PAUSE = ErrorReported("recoverable", "busy", "pause_and_retry")
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def test_a_task_of_a_plan_has_no_phases(begun: Bench, event: Event) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [FATAL, ErrorTold("recoverable", "no disk", "checkpoint_and_fail")]
+    "told", [FATAL, ErrorReported("recoverable", "no disk", "checkpoint_and_fail")]
 )
-def test_a_fatal_error_is_why_the_run_failed(begun: Bench, told: ErrorTold) -> None:
+def test_a_fatal_error_is_why_the_run_failed(begun: Bench, told: ErrorReported) -> None:
     """The agent is ended, its words are the error, and a good end behind them changes nothing."""
     begun.says(told)
     assert begun.engine.to_end == [begun.job]
@@ -89,7 +89,9 @@ def test_an_error_to_be_waited_out_parks(begun: Bench) -> None:
 def test_an_error_says_itself_how_long_it_lasts(begun: Bench) -> None:
     """A time in the message is waited for."""
     first = begun.job
-    begun.says(ErrorTold("recoverable", "rate limited, try again in 5 minutes", "pause_and_retry"))
+    begun.says(
+        ErrorReported("recoverable", "rate limited, try again in 5 minutes", "pause_and_retry")
+    )
     begun.ends(0)
     begun.pass_s(290)
     assert begun.job == first
@@ -99,7 +101,9 @@ def test_an_error_says_itself_how_long_it_lasts(begun: Bench) -> None:
 
 def test_an_error_says_itself_which_limit_it_is(begun: Bench) -> None:
     """In words that are nobody's banner: its window counts."""
-    begun.says(ErrorTold("recoverable", "rate limit, retry after 90 seconds", "pause_and_retry"))
+    begun.says(
+        ErrorReported("recoverable", "rate limit, retry after 90 seconds", "pause_and_retry")
+    )
     begun.ends(0)
     [parked] = begun.told("task_parked")
     assert parked["kind"] == "rate_limit"
@@ -130,7 +134,7 @@ def test_figures_stay_whatever_kind_of_limit_the_words_are_about(begun: Bench) -
 
 def test_an_error_for_people_is_told(begun: Bench) -> None:
     """The agent goes on, and its words are among its last ones."""
-    begun.says(ErrorTold("recoverable", "no colours\nhere", "notify_user"))
+    begun.says(ErrorReported("recoverable", "no colours\nhere", "notify_user"))
     assert begun.engine.to_end == []
     assert begun.told("notice") == [{"text": "T-1: no colours\nhere"}]
     assert list(begun.attempt.lines) == ["no colours", "here"]

@@ -82,7 +82,7 @@ class Run:
     def mark(self, task: str, state: TaskState) -> None:
         self.done.append(("mark", task, state))
 
-    def tell(self, event: str, **_facts: object) -> None:
+    def publish(self, event: str, **_facts: object) -> None:
         self.done.append(("tell", event))
 
     def edit(self, task: str, edit: TaskEdit) -> None:
@@ -329,7 +329,7 @@ def test_a_question_at_the_start_holds_up_only_what_depends_on_it(bench: Bench) 
     async def go() -> None:
         bench.start(INDEPENDENT.format(mark="!"))
         person = Person()
-        bench.run.questions = Questions(person, bench.engine.tell)
+        bench.run.questions = Questions(person, bench.engine.notify)
         bench.recover()
         await asyncio.sleep(0)
         assert len(person.asked) == 1
@@ -349,7 +349,7 @@ def test_a_new_failure_is_asked_about_when_nothing_else_can_run_now(bench: Bench
     async def go() -> None:
         bench.start(INDEPENDENT.format(mark=" "))
         person = Person()
-        bench.run.questions = Questions(person, bench.engine.tell)
+        bench.run.questions = Questions(person, bench.engine.notify)
         bench.recover()
         first, second = bench.engine.begun
         for job in (first, second):

@@ -418,7 +418,7 @@ def test_limits_are_a_list_of_tables(text: str, told: str) -> None:
 
 
 def test_patterns_in_an_inline_list_are_told_with_the_lists_line() -> None:
-    """TOML knows two ways to write it."""
+    """TOML knows two notifiers to write it."""
     text = "[limits]\npatterns = [{pattern = '(', kind = 'billing'}]"
     assert only(text).line == 2
 

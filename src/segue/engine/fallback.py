@@ -25,7 +25,9 @@ def fallback(
     return other
 
 
-def stand_in(agent: AnAgent, named: Named[AnAgent], accounts: Accounts, now: datetime) -> AnAgent:
+def agent_or_fallback(
+    agent: AnAgent, named: Named[AnAgent], accounts: Accounts, now: datetime
+) -> AnAgent:
     """Who works for this agent now: itself, or its fallback while its account is parked."""
     until = accounts.parked_until(agent.account) if agent.fallback else None
     return agent if until is None else fallback(agent, until - now, named, accounts) or agent
