@@ -162,7 +162,7 @@ def test_an_open_question_about_a_secret(house: House) -> None:
             sealed: dict[str, str | int | float | bytes | None] = {"task": id, "name": "KEY", "value": saving.secrets.seal(SECRET),
                       "created_at": "2026-11-16"}  # fmt: skip
             saving.records.store.move(Put("secrets", sealed), at=saving.clock.now())
-            saving.veil.renew()
+            saving.redactor.renew()
             shown = await server.pending(id, "question")
             assert shown["question"] == "Is •••• right?"
             assert shown["options"] == ["••••", "no"]

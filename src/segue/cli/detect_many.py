@@ -115,7 +115,7 @@ def _shared(
     most: int,
 ) -> Iterator[bytes]:
     """The answers to these lines and to all that come, by so many processes."""
-    crew = Crew(answer, most)
+    crew = WorkerPool(answer, most)
     waiting = deque(_pieces(lines))
     given = told = 0
     answered: dict[int, bytes] = {}
@@ -154,7 +154,7 @@ class Worker(NamedTuple):
     back: int
 
 
-class Crew:
+class WorkerPool:
     """Processes that answer, each one piece at a time. They end when nobody can give them more."""
 
     def __init__(self, answer: Answer, size: int) -> None:

@@ -47,7 +47,7 @@ from segue.work.settings.config import JOBS_MAX
 )
 @click.option("--agent", metavar="NAME", help=_("who works on it"))
 @click.option(
-    "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many checkpoints side by side")
+    "--jobs", "-j", type=output.BoundedInt(1, JOBS_MAX), help=_("how many checkpoints side by side")
 )
 @click.option(
     "--merge-command", metavar="CMD", help=_("what merges (else the agent), as a PR does")

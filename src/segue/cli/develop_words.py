@@ -59,9 +59,9 @@ def _ways_on(source: FeatureSteps, run: PlanRun) -> list[str]:
     command = way_on(
         waits_for_design=DESIGN in asked,
         has_escalated=any(id not in run.skipped_here for id in escalated),
-        more=source.manner.options,
+        more=source.options.repeated,
     )
-    again = f"segue develop --resume{source.manner.options}"
+    again = f"segue develop --resume{source.options.repeated}"
     lines = [_("Go on: {command}").format(command=command)] if command != again or not asked else []
     if asked:
         lines.append(_("Answer on a terminal: {command}").format(command=again))

@@ -45,7 +45,7 @@ def command(
 ) -> int:
     if as_raw and as_json:
         raise UserError("usage", _("--raw and --json exclude each other"))
-    project = Project.around(plan.resolve() if plan else Path.cwd())
+    project = Project.containing(plan.resolve() if plan else Path.cwd())
     store = Store.open_readonly(project.database)
     if store is None:
         raise _unknown(task)

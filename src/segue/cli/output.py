@@ -19,7 +19,7 @@ PROBLEMS_SHOWN_MAX = 20
 C = TypeVar("C", bound=Callable[..., Any])
 
 
-class Whole(click.IntRange):
+class BoundedInt(click.IntRange):
     """A whole number within bounds, called so in the language in use."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -51,7 +51,7 @@ def json_option() -> Callable[[C], C]:
 def chapters_option() -> Callable[[C], C]:
     return click.option(
         "--chapters",
-        type=Whole(1),
+        type=BoundedInt(1),
         metavar="N",
         help=_("how many chapters the book has, where its files disagree"),
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
 )
 @click.option("--agent", metavar="NAME", help=_("the agent for tasks that name none"))
 @click.option(
-    "--jobs", "-j", type=output.Whole(1, JOBS_MAX), help=_("how many tasks run side by side")
+    "--jobs", "-j", type=output.BoundedInt(1, JOBS_MAX), help=_("how many tasks run side by side")
 )
 @click.option(
     "--on-failed",

@@ -30,7 +30,7 @@ SLOTS_MAX = 64
 @click.option("--host", default="127.0.0.1", show_default=True, help=_("where to listen"))
 @click.option(
     "--port",
-    type=output.Whole(0, 65535),
+    type=output.BoundedInt(0, 65535),
     default=PORT,
     show_default=True,
     help=_("0 takes a free one"),
@@ -47,7 +47,7 @@ SLOTS_MAX = 64
 )
 @click.option(
     "--slots",
-    type=output.Whole(1, SLOTS_MAX),
+    type=output.BoundedInt(1, SLOTS_MAX),
     default=3,
     show_default=True,
     help=_("how many agents work at once"),

@@ -153,8 +153,8 @@ def _here(ctx: click.Context) -> Service:
     epilog=output.example("segue service install --port 8765"),
 )
 @click.option("--host", metavar="HOST", help=_("for segue serve"))
-@click.option("--port", type=output.Whole(0, 65535), help=_("for segue serve"))
-@click.option("--slots", type=output.Whole(1), help=_("for segue serve"))
+@click.option("--port", type=output.BoundedInt(0, 65535), help=_("for segue serve"))
+@click.option("--slots", type=output.BoundedInt(1), help=_("for segue serve"))
 @click.option("--data", type=click.Path(path_type=Path), help=_("for segue serve"))
 @click.option("--insecure", is_flag=True, help=_("for segue serve"))
 @click.option("--print", "is_shown", is_flag=True, help=_("show the unit and change nothing"))

@@ -137,7 +137,7 @@ def _print_lines(text: bytes, as_json: bool) -> bytes:
     epilog=output.example("segue task events 3f9a --json"),
 )
 @click.argument("id", required=False)
-@click.option("--after", type=output.Whole(0), metavar="N", help=_("from this number on"))
+@click.option("--after", type=output.BoundedInt(0), metavar="N", help=_("from this number on"))
 @linked
 def events(client: Client, id: str | None, after: int | None, as_json: bool) -> int:
     task = find_task(client, id) if id else None

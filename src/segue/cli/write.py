@@ -17,7 +17,7 @@ from segue.work.book.writing import CommandOptions, How
     help=_("Write chapter N of the book in PATH, and judge it; what was there is kept beside."),
     epilog=output.example("segue write 3"),
 )
-@click.argument("chapter", type=output.Whole(1), metavar="N")
+@click.argument("chapter", type=output.BoundedInt(1), metavar="N")
 @click.argument(
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )

@@ -9,7 +9,7 @@ from segue.core.machines import PlanState
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class WorkFacts:
     """What is known of a piece of work, whatever its kind."""
 
     is_owned: bool = False  # a process of Segue drives it
@@ -22,18 +22,18 @@ class Signs:
     has_failed: bool = False
 
 
-def state_of(signs: Signs) -> PlanState:
+def state_of(facts: WorkFacts) -> PlanState:
     """What is happening comes before what is waited for, and that before what came of it."""
-    if signs.is_owned and signs.is_at_work:
+    if facts.is_owned and facts.is_at_work:
         return PlanState.RUNNING
-    if signs.is_asked:
+    if facts.is_asked:
         return PlanState.WAITING
-    if signs.is_parked:
+    if facts.is_parked:
         return PlanState.PARKED
-    if signs.is_left and signs.is_owned:
+    if facts.is_left and facts.is_owned:
         return PlanState.RUNNING  # between two agents
-    if signs.is_left and signs.is_begun:
+    if facts.is_left and facts.is_begun:
         return PlanState.INTERRUPTED
-    if signs.has_failed and not signs.is_left:
+    if facts.has_failed and not facts.is_left:
         return PlanState.FAILED
-    return PlanState.FINISHED if signs.is_done and not signs.is_left else PlanState.PENDING
+    return PlanState.FINISHED if facts.is_done and not facts.is_left else PlanState.PENDING

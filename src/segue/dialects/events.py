@@ -280,7 +280,7 @@ class Dialect(Protocol):
 
 
 @runtime_checkable
-class Skimming(Protocol):
+class SupportsSkim(Protocol):
     """A dialect that can pass over very much output in which the agent tells nothing but text."""
 
     def skim(self, data: bytes) -> list[Event] | None:

@@ -21,13 +21,13 @@ from segue.server import (
     system,
     tasks,
 )
-from segue.server.auth import Entrance
+from segue.server.auth import Auth
 from segue.server.commands import Commands
 from segue.server.hub import HEARTBEAT_S, Hub
-from segue.server.idempotency import Once, ReplyBook
+from segue.server.idempotency import Idempotent, ReplyBook
 from segue.server.metrics import Requests
-from segue.server.middleware import Door
-from segue.server.rendering import Shelf
+from segue.server.middleware import AccessMiddleware
+from segue.server.rendering import PageCache
 
 ABOUT = (
     "Tasks that pass through phases, with people in between. Errors are problem documents "
@@ -61,24 +61,24 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    entrance = Entrance(token, hosts, lambda: now().timestamp())
+    auth = Auth(token, hosts, lambda: now().timestamp())
     failures = bounds.Meter(failed_logins, time.monotonic)
-    requests, hub, shelf = Requests(), Hub(commands, heartbeat_s=heartbeat_s), Shelf()
-    once = Once(commands, replies, entrance, now)
-    commands.on_commit(shelf.clear)
-    tasks.add(app.router, commands, once, shelf)
+    requests, hub, page_cache = Requests(), Hub(commands, heartbeat_s=heartbeat_s), PageCache()
+    idempotent = Idempotent(commands, replies, auth, now)
+    commands.on_commit(page_cache.clear)
+    tasks.add(app.router, commands, idempotent, page_cache)
     downloads.add(app.router, commands)
-    gates.add(app.router, commands, once, shelf)
+    gates.add(app.router, commands, idempotent, page_cache)
     events.add(app.router, commands, hub)
     system.add(app.router, commands, hub, requests)
-    login.add(app.router, entrance, failures)
+    login.add(app.router, auth, failures)
     if pages is not None:
         pages(app)
     problems.install(app)
     documenting.install(app)
     app.add_middleware(
-        Door,
-        entrance=entrance,
+        AccessMiddleware,
+        auth=auth,
         requests=requests,
         body_bytes_max=body_bytes_max,
         visits=bounds.Meter(rate, time.monotonic),

@@ -28,7 +28,7 @@ class By(StrEnum):
     COOKIE = "cookie"
 
 
-class Entrance:
+class Auth:
     """`hosts` are names without ports: forwarding may change the port, rebinding the name."""
 
     def __init__(self, token: str, hosts: Iterable[str], clock: Callable[[], float]) -> None:

@@ -10,31 +10,33 @@ from starlette.responses import Response
 from segue.server import bodies, responses
 from segue.server.commands import Commands
 from segue.server.documenting import changing, reading
-from segue.server.idempotency import Once
+from segue.server.idempotency import Idempotent
 from segue.server.parameters import Key, Page, PageSize, Text
-from segue.server.rendering import Shelf, rendered
+from segue.server.rendering import PageCache, rendered
 
 Kind = Annotated[Literal["review", "question", "dependency", "stuck"] | None, Query()]
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
-def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None:
+def add(
+    routes: APIRouter, commands: Commands, idempotent: Idempotent, page_cache: PageCache
+) -> None:
     @routes.get("/api/inbox", response_model=responses.Inbox, responses=reading())
     async def show_inbox(
         kind: Kind = None, task: Text = None, page: Page = 1, page_size: PageSize = 50
     ) -> Response:
         """Everything that waits for a person, the most urgent and the oldest first."""
-        return shelf.get(
+        return page_cache.get(
             ("inbox", kind, task, page, page_size),
             lambda: commands.inbox(kind=kind, task=task, page=page, page_size=page_size),
         )
 
-    _add_reviews(routes, commands, once)
-    _add_questions(routes, commands, once)
-    _add_dependencies(routes, commands, once)
+    _add_reviews(routes, commands, idempotent)
+    _add_questions(routes, commands, idempotent)
+    _add_dependencies(routes, commands, idempotent)
 
 
-def _add_reviews(routes: APIRouter, commands: Commands, once: Once) -> None:
+def _add_reviews(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     @routes.get("/api/tasks/{id}/reviews", response_model=responses.Reviews, responses=reading(404))
     async def list_reviews(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         return rendered(commands.reviews(id, page=page, page_size=page_size))
@@ -51,7 +53,7 @@ def _add_reviews(routes: APIRouter, commands: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Approve | None = None
     ) -> Response:
         comment = body.comment if body else None
-        return once(
+        return idempotent(
             request, key, lambda: commands.approve(id, comment), lambda: commands.review(id)
         )
 
@@ -64,7 +66,7 @@ def _add_reviews(routes: APIRouter, commands: Commands, once: Once) -> None:
         id: str, body: bodies.RequestChanges, request: Request, key: Key = None
     ) -> Response:
         comments = [comment.model_dump() for comment in body.comments]
-        return once(
+        return idempotent(
             request,
             key,
             lambda: commands.request_changes(id, body.feedback, comments),
@@ -72,7 +74,7 @@ def _add_reviews(routes: APIRouter, commands: Commands, once: Once) -> None:
         )
 
 
-def _add_questions(routes: APIRouter, commands: Commands, once: Once) -> None:
+def _add_questions(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     @routes.get("/api/questions", response_model=responses.Questions, responses=reading())
     async def list_questions(
         status: Status = None, page: Page = 1, page_size: PageSize = 50
@@ -97,7 +99,7 @@ def _add_questions(routes: APIRouter, commands: Commands, once: Once) -> None:
     ) -> Response:
         """One of the options, capitals aside. Other text is refused: a close one with the
         suggestion, which confirms it when it is sent. With `ownWords` it is passed on as it is."""
-        return once(
+        return idempotent(
             request,
             key,
             lambda: commands.answer(id, body.answer, own_words=body.own_words),
@@ -105,7 +107,7 @@ def _add_questions(routes: APIRouter, commands: Commands, once: Once) -> None:
         )
 
 
-def _add_dependencies(routes: APIRouter, commands: Commands, once: Once) -> None:
+def _add_dependencies(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     @routes.get(
         "/api/tasks/{id}/dependencies",
         response_model=responses.Dependencies,
@@ -122,7 +124,7 @@ def _add_dependencies(routes: APIRouter, commands: Commands, once: Once) -> None
     async def provide_dependency(
         id: str, body: bodies.Provide, request: Request, key: Key = None
     ) -> Response:
-        return once(
+        return idempotent(
             request, key, lambda: commands.provide(id, body.value), lambda: commands.dependency(id)
         )
 
@@ -136,6 +138,6 @@ def _add_dependencies(routes: APIRouter, commands: Commands, once: Once) -> None
     ) -> Response:
         """The agent goes on without it; a default that it named has no effect."""
         reason = body.reason if body else ""
-        return once(
+        return idempotent(
             request, key, lambda: commands.reject(id, reason), lambda: commands.dependency(id)
         )

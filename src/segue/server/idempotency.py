@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from segue.i18n import _
-from segue.server.auth import Entrance
+from segue.server.auth import Auth
 from segue.server.commands import Commands, Json
 from segue.server.rendering import dumps, rendered
 from segue.store.changes import Change, Drop, Put, instant, stamp
@@ -78,13 +78,13 @@ class StoredReplies:
         self._store.move(*self.keeping(reply), at=reply.at)
 
 
-class Once:
+class Idempotent:
     """Does what a POST asks for, once for each key."""
 
     def __init__(
-        self, commands: Commands, book: ReplyBook, entrance: Entrance, now: Callable[[], datetime]
+        self, commands: Commands, book: ReplyBook, auth: Auth, now: Callable[[], datetime]
     ) -> None:
-        self._commands, self._book, self._entrance, self._now = commands, book, entrance, now
+        self._commands, self._book, self._auth, self._now = commands, book, auth, now
 
     def __call__(
         self,
@@ -97,7 +97,7 @@ class Once:
         and the answer is 201 with its place."""
         if key is None:
             return self._answer(act(), makes=shows is None)
-        mark = self._entrance.mark(
+        mark = self._auth.mark(
             request.method.encode(), request.scope["path"].encode(), request.scope["segue.body"]
         )
         known = self._book.find(key)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from segue.i18n import _, language
-from segue.server.auth import COOKIE, LOGIN_S, Entrance
+from segue.server.auth import COOKIE, LOGIN_S, Auth
 from segue.server.bounds import Meter
 from segue.server.problems import too_many
 
@@ -27,7 +27,7 @@ _PAGE = """<!doctype html>
 """
 
 
-def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
+def add(routes: APIRouter, auth: Auth, failures: Meter) -> None:
     @routes.get("/login", include_in_schema=False)
     async def ask(request: Request, token: str | None = None, next: str = "/") -> Response:
         """With a token in the address: in at once. The link that the server prints is such."""
@@ -48,7 +48,7 @@ def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
 
     def enter(request: Request, token: str, place: str) -> Response:
         client = request.client.host if request.client else "-"
-        if not entrance.is_token(token):
+        if not auth.is_token(token):
             if wait_s := failures.take(client):
                 return too_many(wait_s)
             return _page(place, _("This is not the token."), 401)
@@ -56,7 +56,7 @@ def add(routes: APIRouter, entrance: Entrance, failures: Meter) -> None:
         response = RedirectResponse(_local(place), 303)
         response.set_cookie(
             COOKIE,
-            entrance.login(),
+            auth.login(),
             max_age=LOGIN_S,
             httponly=True,
             samesite="strict",

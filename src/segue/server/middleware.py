@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from segue.i18n import _
 from segue.server import bounds, callers, log
-from segue.server.auth import SAFE, By, Entrance, Headers
+from segue.server.auth import SAFE, Auth, By, Headers
 from segue.server.metrics import Requests
 from segue.server.problems import of_crash, problem, too_many
 
@@ -49,12 +49,12 @@ def is_open(path: str) -> bool:
     return path in OPEN or path.startswith(OPEN_BELOW)
 
 
-class Door:
+class AccessMiddleware:
     def __init__(
         self,
         app: ASGIApp,
         *,
-        entrance: Entrance,
+        auth: Auth,
         requests: Requests,
         body_bytes_max: int = bounds.BODY_BYTES_MAX,
         visits: bounds.Meter,
@@ -62,7 +62,7 @@ class Door:
         on_agent: callers.OnAttempt,
         is_open: Callable[[str], bool] = is_open,
     ) -> None:
-        self._app, self._entrance, self._requests = app, entrance, requests
+        self._app, self._auth, self._requests = app, auth, requests
         self._body_bytes_max = body_bytes_max
         self._is_open = is_open
         self._visits, self._failures = visits, failures
@@ -129,7 +129,7 @@ class Door:
 
     def _unproven(self, scope: Scope, headers: Headers) -> Response | None:
         client = _client(scope)
-        by = self._entrance.seen(headers)
+        by = self._auth.seen(headers)
         if by is By.TOKEN:
             self._failures.forget(client)
         is_guess = by is None and b"authorization" in headers  # whatever it asks for
@@ -138,14 +138,14 @@ class Door:
         if by is None and not self._is_open(scope["path"]):
             return self._stranger(scope, headers)
         is_change = scope["method"] not in SAFE
-        if is_change and not self._entrance.may_change(by or By.TOKEN, headers):
+        if is_change and not self._auth.may_change(by or By.TOKEN, headers):
             return problem(403, "wrong_origin", _("the request comes from another site"))
         scope["segue.by"] = by
         return None
 
     def _is_for_us(self, scope: Scope, headers: Headers) -> bool:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        return len(hosts) == 1 and self._entrance.answers_for(hosts[0].decode("latin-1"))
+        return len(hosts) == 1 and self._auth.answers_for(hosts[0].decode("latin-1"))
 
     def _stranger(self, scope: Scope, headers: Headers) -> Response:
         path = scope["path"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 
 from starlette.responses import Response
 
-SHELF_BYTES_MAX = 16_000_000
+PAGE_CACHE_BYTES_MAX = 16_000_000
 
 
 def dumps(content: object) -> bytes:
@@ -21,7 +21,7 @@ def rendered(
     return Response(dumps(content), status, headers, media_type="application/json")
 
 
-class Shelf:
+class PageCache:
     """Pages that were asked for, ready to send, until something is committed."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Shelf:
         page = self._pages.get(key)
         if page is None:
             page = dumps(make())
-            if self._bytes + len(page) > SHELF_BYTES_MAX:
+            if self._bytes + len(page) > PAGE_CACHE_BYTES_MAX:
                 self.clear()
             self._pages[key] = page
             self._bytes += len(page)

@@ -223,8 +223,8 @@ def _outbox(
     notifiers: Sequence[Notifier],
     url: str,
 ) -> Outbox:
-    veil = app.supervisor.saving.veil.text
-    pending = ServerNotices(app.supervisor.records, url, veil)
+    redactor = app.supervisor.saving.redactor.text
+    pending = ServerNotices(app.supervisor.records, url, redactor)
     return Outbox(pending, clock, notifiers, channels.quiet(settings.notify), tz)
 
 

@@ -12,15 +12,17 @@ from segue.core import serving
 from segue.server import bodies, responses
 from segue.server.commands import Commands, Json, NewTask
 from segue.server.documenting import changing, reading
-from segue.server.idempotency import Once
+from segue.server.idempotency import Idempotent
 from segue.server.parameters import Key, Page, PageSize, Text
-from segue.server.rendering import Shelf, rendered
+from segue.server.rendering import PageCache, rendered
 
 Status = Annotated[serving.Status | None, Query()]
 _PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}
 
 
-def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None:
+def add(
+    routes: APIRouter, commands: Commands, idempotent: Idempotent, page_cache: PageCache
+) -> None:
     @routes.get("/api/tasks", response_model=responses.Tasks, responses=reading())
     async def list_tasks(
         status: Status = None,
@@ -30,7 +32,7 @@ def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None
         page: Page = 1,
         page_size: PageSize = 50,
     ) -> Response:
-        return shelf.get(
+        return page_cache.get(
             (status, type, archived, query, page, page_size),
             lambda: commands.list_tasks(
                 status=status,
@@ -58,7 +60,7 @@ def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None
             priority=body.priority,
             submit=body.submit,
         )
-        return once(request, key, lambda: commands.create_task(given))
+        return idempotent(request, key, lambda: commands.create_task(given))
 
     @routes.get("/api/tasks/{id}", response_model=responses.Task, responses=reading(404))
     async def show_task(id: str) -> Response:
@@ -74,8 +76,8 @@ def add(routes: APIRouter, commands: Commands, once: Once, shelf: Shelf) -> None
         return Response(status_code=204)
 
     _add_looks(routes, commands)
-    _add_actions(routes, commands, once)
-    _add_new_from_old(routes, commands, once)
+    _add_actions(routes, commands, idempotent)
+    _add_new_from_old(routes, commands, idempotent)
 
 
 def _add_looks(routes: APIRouter, commands: Commands) -> None:
@@ -100,7 +102,7 @@ def _add_looks(routes: APIRouter, commands: Commands) -> None:
         return rendered(commands.journal(id, page=page, page_size=page_size))
 
 
-def _add_actions(routes: APIRouter, commands: Commands, once: Once) -> None:
+def _add_actions(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     """Each leads to the task as it is then, or to 409 with what is allowed."""
 
     def add_plain(action: str, act: Callable[[str], Json]) -> None:
@@ -113,7 +115,7 @@ def _add_actions(routes: APIRouter, commands: Commands, once: Once) -> None:
         async def do(
             id: str, request: Request, key: Key = None, body: bodies.Nothing | None = None
         ) -> Response:
-            return once(request, key, lambda: act(id), lambda: commands.task(id))
+            return idempotent(request, key, lambda: act(id), lambda: commands.task(id))
 
     add_plain("submit", commands.submit)
     add_plain("pause", commands.pause)
@@ -129,7 +131,9 @@ def _add_actions(routes: APIRouter, commands: Commands, once: Once) -> None:
         id: str, request: Request, key: Key = None, body: bodies.Cancel | None = None
     ) -> Response:
         reason = body.reason if body else None
-        return once(request, key, lambda: commands.cancel(id, reason), lambda: commands.task(id))
+        return idempotent(
+            request, key, lambda: commands.cancel(id, reason), lambda: commands.task(id)
+        )
 
     @routes.post(
         "/api/tasks/{id}/rewind", response_model=responses.Task, responses=changing(404, 409)
@@ -138,12 +142,12 @@ def _add_actions(routes: APIRouter, commands: Commands, once: Once) -> None:
         id: str, body: bodies.Rewind, request: Request, key: Key = None
     ) -> Response:
         await commands.saved(id)
-        return once(
+        return idempotent(
             request, key, lambda: commands.rewind(id, body.checkpoint_id), lambda: commands.task(id)
         )
 
 
-def _add_new_from_old(routes: APIRouter, commands: Commands, once: Once) -> None:
+def _add_new_from_old(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     @routes.post(
         "/api/tasks/{id}/retry",
         status_code=201,
@@ -154,7 +158,7 @@ def _add_new_from_old(routes: APIRouter, commands: Commands, once: Once) -> None
         id: str, request: Request, key: Key = None, body: bodies.Retry | None = None
     ) -> Response:
         submit = body.submit if body else False
-        return once(request, key, lambda: commands.retry(id, submit=submit))
+        return idempotent(request, key, lambda: commands.retry(id, submit=submit))
 
     @routes.post(
         "/api/tasks/{id}/fork",
@@ -167,4 +171,4 @@ def _add_new_from_old(routes: APIRouter, commands: Commands, once: Once) -> None
     ) -> Response:
         checkpoint = body.checkpoint_id if body else None
         await commands.saved(id)
-        return once(request, key, lambda: commands.fork(id, checkpoint))
+        return idempotent(request, key, lambda: commands.fork(id, checkpoint))

@@ -11,7 +11,7 @@ from typing import Any
 
 from segue.core.machines import AccountState, GateState, ParkState, PlanState, RunState
 from segue.core.plan import MARKS, Resume, Task, TaskState
-from segue.core.standing import Signs, state_of
+from segue.core.standing import WorkFacts, state_of
 from segue.drivers.living import LivingAgent, living_agents
 from segue.engine.question_texts import in_words
 from segue.i18n import _
@@ -377,7 +377,7 @@ def _standing(path: Path, known: Known) -> Standing:
     # nobody could be asked about what failed
     is_asked = bool(counts[TaskState.FAILED] and row and row["state"] == PlanState.WAITING)
     left = counts[TaskState.PENDING] + counts[TaskState.IN_PROGRESS]
-    signs = Signs(
+    facts = WorkFacts(
         is_owned=held_by is not None,
         is_at_work=bool(at_work),
         is_asked=bool(gates) or (is_asked and not left),
@@ -390,7 +390,7 @@ def _standing(path: Path, known: Known) -> Standing:
     return Standing(
         path=path,
         kind="tasklist",
-        state=state_of(signs),
+        state=state_of(facts),
         counts={str(state): counts[state] for state in MARKS},
         parks=parks,
         gates=gates,

@@ -109,8 +109,8 @@ def test_every_mark_that_a_line_begins_with_has_an_ascii_twin() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     strings += catalogue.read_text(encoding="utf-8").splitlines()
-    signs = set(re.findall("[^\x00-\x7f가-힣ㄱ-ㆎ]", console.clean("\n".join(strings))))
-    assert signs == set()
+    facts = set(re.findall("[^\x00-\x7f가-힣ㄱ-ㆎ]", console.clean("\n".join(strings))))
+    assert facts == set()
 
 
 @pytest.mark.parametrize("args", [["--plain", "status"], ["status", "--plain"]])

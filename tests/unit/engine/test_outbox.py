@@ -113,8 +113,8 @@ from pathlib import Path
 from segue.store.lock import Turn
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work.plans.notices import WorkLetters
-from segue.engine.outbox import Courier, Outbox
+from segue.work.plans.notices import WorkNotices
+from segue.engine.outbox import NoticeSender, Outbox
 
 class Way:
     name = "kept"
@@ -133,8 +133,8 @@ async def main():
     Path(f"ready-{sys.argv[1]}").touch()
     while not Path("go").exists():
         await asyncio.sleep(0.001)
-    courier = Courier(Outbox(WorkLetters(store), Clock(), [Way()], turn=Turn(Path("lock"))))
-    await courier.close(60)
+    sender = NoticeSender(Outbox(WorkNotices(store), Clock(), [Way()], turn=Turn(Path("lock"))))
+    await sender.close(60)
     store.close()
 
 asyncio.run(main())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.server.auth import COOKIE, LOGIN_S, By, Entrance
+from segue.server.auth import COOKIE, LOGIN_S, Auth, By
 
 TOKEN = "a-token"
 
@@ -24,8 +24,8 @@ def at() -> At:
 
 
 @pytest.fixture
-def entrance(at: At) -> Entrance:
-    return Entrance(TOKEN, ["127.0.0.1", "::1", "Box.example"], at)
+def auth(at: At) -> Auth:
+    return Auth(TOKEN, ["127.0.0.1", "::1", "Box.example"], at)
 
 
 def cookie(value: str) -> dict[bytes, bytes]:
@@ -49,10 +49,8 @@ def cookie(value: str) -> dict[bytes, bytes]:
         ("127.0.0.1\n", False),
     ],
 )
-def test_a_host_counts_by_its_name_and_with_any_port(
-    entrance: Entrance, host: str, is_ours: bool
-) -> None:
-    assert entrance.answers_for(host) is is_ours
+def test_a_host_counts_by_its_name_and_with_any_port(auth: Auth, host: str, is_ours: bool) -> None:
+    assert auth.answers_for(host) is is_ours
 
 
 @pytest.mark.parametrize(
@@ -67,48 +65,46 @@ def test_a_host_counts_by_its_name_and_with_any_port(
         (b"Bearer \xff", None),
     ],
 )
-def test_the_token_is_taken_as_a_bearer_alone(
-    entrance: Entrance, header: bytes, by: By | None
-) -> None:
-    assert entrance.seen({b"authorization": header}) is by
+def test_the_token_is_taken_as_a_bearer_alone(auth: Auth, header: bytes, by: By | None) -> None:
+    assert auth.seen({b"authorization": header}) is by
 
 
-def test_a_wrong_token_is_not_made_good_by_a_cookie(entrance: Entrance) -> None:
+def test_a_wrong_token_is_not_made_good_by_a_cookie(auth: Auth) -> None:
     """A client that sends a token means it; its cookie does not count then."""
-    headers = {b"authorization": b"Bearer wrong", **cookie(entrance.login())}
-    assert entrance.seen(headers) is None
+    headers = {b"authorization": b"Bearer wrong", **cookie(auth.login())}
+    assert auth.seen(headers) is None
 
 
-def test_a_login_lasts_until_its_time(entrance: Entrance, at: At) -> None:
+def test_a_login_lasts_until_its_time(auth: Auth, at: At) -> None:
     """The last second before the end counts, the end itself does not."""
-    login = cookie(entrance.login())
+    login = cookie(auth.login())
     at.now_s += LOGIN_S - 1
-    assert entrance.seen(login) is By.COOKIE
+    assert auth.seen(login) is By.COOKIE
     at.now_s += 1
-    assert entrance.seen(login) is None
+    assert auth.seen(login) is None
 
 
-def test_a_login_cannot_be_prolonged_or_used_with_another_token(entrance: Entrance, at: At) -> None:
+def test_a_login_cannot_be_prolonged_or_used_with_another_token(auth: Auth, at: At) -> None:
     """The signature covers the time, and the token makes the signature."""
-    until, _dot, signature = entrance.login().partition(".")
-    assert entrance.seen(cookie(f"{int(until) + 1}.{signature}")) is None
-    other = Entrance("another-token", ["127.0.0.1"], at)
+    until, _dot, signature = auth.login().partition(".")
+    assert auth.seen(cookie(f"{int(until) + 1}.{signature}")) is None
+    other = Auth("another-token", ["127.0.0.1"], at)
     assert other.seen(cookie(f"{until}.{signature}")) is None
-    assert TOKEN not in entrance.login()
+    assert TOKEN not in auth.login()
 
 
 @pytest.mark.parametrize(
     "value", ["", ".", "1.", "٣.x", f"{'9' * 5000}.x", "-1.x", "9999999999.\xe9", "9999999999"]
 )
-def test_a_made_up_cookie_is_no_login(entrance: Entrance, value: str) -> None:
+def test_a_made_up_cookie_is_no_login(auth: Auth, value: str) -> None:
     header = f"{COOKIE}={value}".encode()
-    assert entrance.seen({b"cookie": header}) is None
+    assert auth.seen({b"cookie": header}) is None
 
 
-def test_our_cookie_is_found_among_others(entrance: Entrance) -> None:
+def test_our_cookie_is_found_among_others(auth: Auth) -> None:
     """Other programs of this host set cookies too, and a stale one of ours may come first."""
     stale = b"a; =; %%%=\xff; segue_login=stale; "
-    assert entrance.seen({b"cookie": stale + cookie(entrance.login())[b"cookie"]}) is By.COOKIE
+    assert auth.seen({b"cookie": stale + cookie(auth.login())[b"cookie"]}) is By.COOKIE
 
 
 @pytest.mark.parametrize(
@@ -127,22 +123,22 @@ def test_our_cookie_is_found_among_others(entrance: Entrance) -> None:
     ],
 )
 def test_a_change_comes_from_our_own_page_or_from_a_program_with_the_token(
-    entrance: Entrance, by: By | None, origin: bytes | None, may: bool
+    auth: Auth, by: By | None, origin: bytes | None, may: bool
 ) -> None:
     headers = {b"host": b"127.0.0.1:8765"} | ({} if origin is None else {b"origin": origin})
-    assert entrance.may_change(by, headers) is may
+    assert auth.may_change(by, headers) is may
 
 
-def test_a_mark_tells_apart_what_is_split_differently(entrance: Entrance) -> None:
+def test_a_mark_tells_apart_what_is_split_differently(auth: Auth) -> None:
     """The parts of a request cannot be shifted into each other, and the token keys the digest."""
-    assert entrance.mark(b"ab", b"c") != entrance.mark(b"a", b"bc")
-    assert entrance.mark(b"ab") == entrance.mark(b"ab")
-    assert Entrance("other", [], lambda: 0.0).mark(b"ab") != entrance.mark(b"ab")
+    assert auth.mark(b"ab", b"c") != auth.mark(b"a", b"bc")
+    assert auth.mark(b"ab") == auth.mark(b"ab")
+    assert Auth("other", [], lambda: 0.0).mark(b"ab") != auth.mark(b"ab")
 
 
 @pytest.mark.parametrize("given", ["", "a-toke", "a-token ", "é", "\ud800"])
 def test_what_is_not_the_token_is_refused_whatever_characters_it_has(
-    entrance: Entrance, given: str
+    auth: Auth, given: str
 ) -> None:
-    assert not entrance.is_token(given)
-    assert entrance.is_token(TOKEN)
+    assert not auth.is_token(given)
+    assert auth.is_token(TOKEN)

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from kit.front import HOST, Client
 from segue.server import login
-from segue.server.auth import COOKIE, By, Entrance
+from segue.server.auth import COOKIE, Auth, By
 from segue.server.bounds import Meter, Rate
 
 TOKEN = "a-token"
@@ -20,10 +20,10 @@ class Room:
     """An application that has the login alone: whoever is outside can reach it."""
 
     def __init__(self) -> None:
-        self.entrance = Entrance(TOKEN, ["127.0.0.1"], lambda: 0.0)
+        self.auth = Auth(TOKEN, ["127.0.0.1"], lambda: 0.0)
         self.failures = Meter(Rate(burst=2, per_s=0.1), lambda: 0.0)
         app = FastAPI()
-        login.add(app.router, self.entrance, self.failures)
+        login.add(app.router, self.auth, self.failures)
         self._runner = asyncio.Runner()
         self.client = Client(self._runner, app, {})
 
@@ -43,7 +43,7 @@ def test_the_link_with_the_token_logs_in_at_once(room: Room) -> None:
     answer = room.client.get("/login", params={"token": TOKEN, "next": "/inbox"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
     cookie = f"{COOKIE}={answer.cookies[COOKIE]}".encode()
-    assert room.entrance.seen({b"cookie": cookie}) is By.COOKIE
+    assert room.auth.seen({b"cookie": cookie}) is By.COOKIE
 
 
 def test_the_cookie_is_for_our_pages_alone(room: Room) -> None:

@@ -13,11 +13,11 @@ from kit.clock import play
 from segue.drivers.lineage import RUN
 from segue.drivers.peer import Caller
 from segue.server import bounds, callers
-from segue.server.auth import Entrance
+from segue.server.auth import Auth
 from segue.server.bounds import Meter, Rate
 from segue.server.callers import Attempt
 from segue.server.metrics import Requests
-from segue.server.middleware import Door, is_open, refusing
+from segue.server.middleware import AccessMiddleware, is_open, refusing
 
 TOKEN = "a-token"
 BEARER = (b"authorization", b"Bearer a-token")
@@ -45,9 +45,9 @@ class Room:
         self.answer: Response | Exception = Response(b"in")
         self.caller: Caller | None = None
         rate: Rate = more.pop("rate", Rate(1_000, 1))
-        self.door = Door(
+        self.door = AccessMiddleware(
             self._app,
-            entrance=Entrance(TOKEN, ["127.0.0.1"], lambda: 0.0),
+            auth=Auth(TOKEN, ["127.0.0.1"], lambda: 0.0),
             requests=self.requests,
             visits=Meter(rate, lambda: 0.0),
             failures=Meter(Rate(2, 0.1), lambda: 0.0),

@@ -1,4 +1,4 @@
-"""JSON on the wire, and the shelf of pages that were made before."""
+"""JSON on the wire, and the cache of pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from segue.server import rendering
-from segue.server.rendering import Shelf, dumps, rendered
+from segue.server.rendering import PageCache, dumps, rendered
 
 
 def test_text_goes_out_as_it_is_and_halves_of_characters_are_replaced() -> None:
@@ -42,38 +42,38 @@ class Maker:
 
 
 def test_a_page_is_made_once_until_something_is_committed() -> None:
-    shelf, make = Shelf(), Maker({"total": 0})
-    first, second = shelf.get("tasks", make), shelf.get("tasks", make)
+    page_cache, make = PageCache(), Maker({"total": 0})
+    first, second = page_cache.get("tasks", make), page_cache.get("tasks", make)
     assert (bytes(first.body), bytes(second.body), make.made) == (b'{"total":0}', first.body, 1)
     make.content = {"total": 1}
-    shelf.clear()
-    assert (shelf.get("tasks", make).body, make.made) == (b'{"total":1}', 2)
+    page_cache.clear()
+    assert (page_cache.get("tasks", make).body, make.made) == (b'{"total":1}', 2)
 
 
 def test_pages_are_told_apart_by_their_key() -> None:
-    shelf = Shelf()
-    assert shelf.get(("tasks", 1), Maker(1)).body == b"1"
-    assert shelf.get(("tasks", 2), Maker(2)).body == b"2"
+    page_cache = PageCache()
+    assert page_cache.get(("tasks", 1), Maker(1)).body == b"1"
+    assert page_cache.get(("tasks", 2), Maker(2)).body == b"2"
 
 
-def test_a_full_shelf_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is bounded; a page that is larger than the shelf is answered all the same."""
-    monkeypatch.setattr(rendering, "SHELF_BYTES_MAX", 10)
-    shelf, small, other = Shelf(), Maker("1234"), Maker("5678")
+def test_a_full_page_cache_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded; a page that is larger than the cache is answered all the same."""
+    monkeypatch.setattr(rendering, "PAGE_CACHE_BYTES_MAX", 10)
+    page_cache, small, other = PageCache(), Maker("1234"), Maker("5678")
     for _turn in range(2):
-        shelf.get("small", small)
-    shelf.get("other", other)
-    assert shelf.get("small", small).body == b'"1234"'
+        page_cache.get("small", small)
+    page_cache.get("other", other)
+    assert page_cache.get("small", small).body == b'"1234"'
     assert small.made == 2
-    assert len(shelf.get("large", Maker("x" * 100)).body) == 102
+    assert len(page_cache.get("large", Maker("x" * 100)).body) == 102
 
 
 def test_a_page_that_cannot_be_made_is_not_kept() -> None:
-    shelf = Shelf()
+    page_cache = PageCache()
 
     def fail() -> object:
         raise LookupError("no such task")
 
     with pytest.raises(LookupError):
-        shelf.get("a", fail)
-    assert shelf.get("a", Maker(1)).body == b"1"
+        page_cache.get("a", fail)
+    assert page_cache.get("a", Maker(1)).body == b"1"

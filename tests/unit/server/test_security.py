@@ -52,9 +52,9 @@ def test_health_is_for_anyone(front: Front, path: str) -> None:
 def test_an_empty_token_is_never_right(commands: FakeCommands) -> None:
     """A server whose token is empty would be open to everyone: there is no such server."""
     with pytest.raises(ValueError, match="empty"):
-        from segue.server.auth import Entrance
+        from segue.server.auth import Auth
 
-        Entrance("", ["localhost"], lambda: 0.0)
+        Auth("", ["localhost"], lambda: 0.0)
 
 
 def test_a_browser_is_let_in_by_the_link(front: Front) -> None:

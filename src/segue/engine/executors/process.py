@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from segue.dialects.events import Event, Said, Skimming, Unfinished
+from segue.dialects.events import Event, Said, SupportsSkim, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower, Turns
@@ -291,7 +291,7 @@ class ProcessExecutor:
         if job.told is not None:
             heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
         dialect = job.dialect
-        skim = partial(self._hear, job, dialect.skim) if isinstance(dialect, Skimming) else None
+        skim = partial(self._hear, job, dialect.skim) if isinstance(dialect, SupportsSkim) else None
         return [
             Follower(
                 self._watch,

@@ -21,9 +21,9 @@ def pages(commands: Commands) -> Callable[[FastAPI], None]:
     """For `make_app(…, pages=pages(commands))`."""
 
     def add(app: FastAPI) -> None:
-        shelf = Assets()
-        site = Site(commands, shelf)
-        for routes in (assets(shelf), looks(site), acts(site), gate_acts(site)):
+        page_cache = Assets()
+        site = Site(commands, page_cache)
+        for routes in (assets(page_cache), looks(site), acts(site), gate_acts(site)):
             app.include_router(routes)
 
     return add

@@ -7,7 +7,7 @@ from typing import Any
 
 from segue.core import book as rules
 from segue.core.book import BookState
-from segue.core.standing import Signs, state_of
+from segue.core.standing import WorkFacts, state_of
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.book import resuming, settings
@@ -31,7 +31,7 @@ def standing(path: Path, known: Known) -> Standing:
     at_work = known.at_work(path)
     is_begun = problem is not None if state is None else state.is_begun
     is_done = state is not None and state.completed_at is not None and not seen.lost
-    signs = Signs(
+    work_facts = WorkFacts(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
         is_asked=bool(gates) or (state is not None and _waits(state)),
@@ -45,7 +45,7 @@ def standing(path: Path, known: Known) -> Standing:
     return Standing(
         path=path,
         kind="book",
-        state=state_of(signs),
+        state=state_of(work_facts),
         counts=_counts(state, path),
         parks=parks,
         gates=gates,

@@ -34,7 +34,7 @@ from segue.store.sqlite import Store
 from segue.work.agents.profiles import Profile
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.gates import STOP
-from segue.work.feature.steps import FeatureSteps, Manner
+from segue.work.feature.steps import FeatureOptions, FeatureSteps
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
 from segue.work.plans import runner
 from segue.work.plans.finish import ALL_DONE, INTERRUPTED, PARKED, SOMETHING_FAILED, WAITS, Result
@@ -113,7 +113,7 @@ async def _develop(options: CommandOptions, environment: Environment) -> Result:
     project = Project.containing(folder.root)
     known = config.load(project.root, config.user_file(environment.environ))
     roster = FeatureRoster(known, project.root, environment.environ, options.agent)
-    steps = FeatureSteps(folder, _manner(options, known, roster, environment.environ))
+    steps = FeatureSteps(folder, _feature_options(options, known, roster, environment.environ))
     check_writable(folder.root, project)
     if not options.is_fresh:
         found(folder)
@@ -139,9 +139,9 @@ async def _develop(options: CommandOptions, environment: Environment) -> Result:
     return await runner.run_work(steps, project, roster, known, environment, policy, begin)
 
 
-def _manner(
+def _feature_options(
     options: CommandOptions, known: Config, roster: FeatureRoster, environ: Mapping[str, str]
-) -> Manner:
+) -> FeatureOptions:
     name = options.agent or known.agent
     profile = roster.profile(name)
     if profile.needs_command:
@@ -151,7 +151,7 @@ def _manner(
             hint=_('choose an agent: --agent claude, or agent = "claude" in segue.toml'),
         )
     user = config.user_file(environ)
-    return Manner(
+    return FeatureOptions(
         agent=name,
         agent_kind=profile.settings.kind,
         strategy=options.strategy,
@@ -160,7 +160,7 @@ def _manner(
         on_escalated=options.on_escalated,
         merge_command=options.merge_command,
         user_folder=user.parent if user else None,
-        options=_repeated(options),
+        repeated=_repeated(options),
     )
 
 
@@ -345,7 +345,7 @@ def _exit_code(run: PlanRun, steps: FeatureSteps, failed: list[str]) -> int:
         return INTERRUPTED
     if steps.state.phase is Phase.DONE:
         return SOMETHING_FAILED if run.skipped_here else ALL_DONE
-    if failed and steps.manner.on_escalated == STOP:
+    if failed and steps.options.on_escalated == STOP:
         return SOMETHING_FAILED
     if run.ledger.gates or failed:
         return WAITS

@@ -55,13 +55,13 @@ def holds_design(steps: FeatureSteps) -> bool:
     """Whether the finished design waits for a person; the question is asked once."""
     run = steps.run
     gate = next((g for g in run.ledger.gates.values() if g.category == DESIGN), None)
-    if steps.manner.is_approved:
+    if steps.options.is_approved:
         if gate is not None:
             run.ledger.close_gate(gate, APPROVE)
         return False
     if gate is not None:
         return True
-    if not steps.manner.has_gates:
+    if not steps.options.has_gates:
         return False
     about = {"path": str(steps.design.relative_to(steps.folder.root))}
     text = text_of(DESIGN, about)
@@ -78,7 +78,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     if reopen_free(steps):
         steps.passed_over()
         return True
-    choice = steps.manner.on_escalated
+    choice = steps.options.on_escalated
     if choice == STOP:
         return False
     asked = {gate.about.get("checkpoint") for gate in run.ledger.gates.values()}

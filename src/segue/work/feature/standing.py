@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.develop import Feature, Phase, Status, report
-from segue.core.standing import Signs, state_of
+from segue.core.standing import WorkFacts, state_of
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.feature import gates as gates_of
@@ -39,7 +39,7 @@ def standing(root: Path, known: Known) -> Standing:
     at_work = known.at_work(path)
     phase = feature.resumes_in if feature else None
     is_done = phase is Phase.DONE
-    signs = Signs(
+    work_facts = WorkFacts(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
         is_asked=bool(gates) or (counts["failed"] > 0 and not is_done),
@@ -51,7 +51,7 @@ def standing(root: Path, known: Known) -> Standing:
     return Standing(
         path=path,
         kind="develop",
-        state=state_of(signs),
+        state=state_of(work_facts),
         counts=counts,
         parks=parks,
         gates=gates,

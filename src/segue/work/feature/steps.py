@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class FeatureOptions:
     """How a person wants a feature to be worked on."""
 
     agent: str
@@ -54,17 +54,17 @@ class Manner:
     on_escalated: str = "ask"
     merge_command: str | None = None
     user_folder: Path | None = None  # with the user's own prompts
-    options: str = ""  # what of the command line the next one must repeat
+    repeated: str = ""  # what of the command line the next one must repeat
 
 
 class FeatureSteps(Steps):
     kind = "develop"
     retries_conflicts = True
 
-    def __init__(self, folder: FeatureFolder, manner: Manner) -> None:
+    def __init__(self, folder: FeatureFolder, options: FeatureOptions) -> None:
         super().__init__(folder.state_file, str(folder.state_file.relative_to(folder.root)))
         self.folder = folder
-        self.manner = manner
+        self.options = options
         self._run: PlanRun | None = None
         self.state = Feature("")
         self._data = b""
@@ -285,10 +285,10 @@ class FeatureSteps(Steps):
         self._read_checkpoints()
         marks.take_in_checkpoints(self)
         self._tell_differences(before)
-        strategy = self.manner.strategy or strategy_for(self.checkpoints)
-        if strategy is Strategy.AGENT_TEAMS and self.manner.agent_kind != "claude":
+        strategy = self.options.strategy or strategy_for(self.checkpoints)
+        if strategy is Strategy.AGENT_TEAMS and self.options.agent_kind != "claude":
             text = _("{agent} has no agent teams; its checkpoints are done side by side (subagent)")
-            self.run.publish("notice", text=text.format(agent=self.manner.agent))
+            self.run.publish("notice", text=text.format(agent=self.options.agent))
             strategy = Strategy.SUBAGENT
         self._save(replace(self.state, phase=Phase.IMPLEMENT, strategy=strategy))
         self._uses_worktrees = self._wants_worktrees()

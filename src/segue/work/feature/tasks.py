@@ -49,7 +49,7 @@ def _env(steps: FeatureSteps, *more: tuple[str, str]) -> tuple[tuple[str, str], 
 
 def _fill(steps: FeatureSteps, name: str, **values: str) -> str:
     common = {"feature": steps.state.feature, "target": str(steps.design), **values}
-    return prompts.fill(name, steps.folder.root, steps.manner.user_folder, common)
+    return prompts.fill(name, steps.folder.root, steps.options.user_folder, common)
 
 
 def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
@@ -57,7 +57,7 @@ def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
         id,
         title,
         state=steps.state_of(id),
-        agent=steps.manner.agent,
+        agent=steps.options.agent,
         body=_fill(steps, id),
         retries=retries,
         resume=Resume.CONVERSATION,
@@ -84,7 +84,7 @@ def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
         order=order,
         blocked_by=tuple(id for id in one.depends if not steps.is_passed_over(id)),
         files=EVERY_FILE if is_alone else one.files or EVERY_FILE,
-        agent=BY_COMMAND if by_hand else steps.manner.agent,
+        agent=BY_COMMAND if by_hand else steps.options.agent,
         run=":" if by_hand else None,
         verify=one.validate,
         retries=0 if by_hand else ITERATIONS_MAX - 1,
@@ -133,14 +133,14 @@ def _check_task(steps: FeatureSteps) -> Task:
 
 
 def _merge_task(steps: FeatureSteps) -> Task:
-    by_command = steps.manner.merge_command
+    by_command = steps.options.merge_command
     return Task(
         MERGE,
         _("Merge"),
         state=steps.state_of(MERGE),
         order=1,
         blocked_by=(CHECK,),
-        agent=BY_COMMAND if by_command else steps.manner.agent,
+        agent=BY_COMMAND if by_command else steps.options.agent,
         run=by_command,
         verify=None if by_command else validations.script(steps.wanted),
         retries=TRIES,

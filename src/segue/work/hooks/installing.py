@@ -33,7 +33,7 @@ EMPTY = "{}\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Created:
     """What an installation had to make. `empty`: containers that stood empty before."""
 
     file: bool = False
@@ -65,7 +65,7 @@ class Settings:
 
     def install(self, program: str) -> bool:
         """True: something has changed."""
-        made = Made(file=not self.path.exists(), folder=not self.path.parent.exists())
+        made = Created(file=not self.path.exists(), folder=not self.path.parent.exists())
         for _try in range(TRIES_MAX):
             before = self._read()
             with _told(before or EMPTY, self.path):
@@ -162,7 +162,7 @@ class Settings:
         name = "-".join(["installed", *inside.parts])
         return self._project.memory / "hooks" / f"{name}.json"
 
-    def _remember(self, made: Made) -> None:
+    def _remember(self, made: Created) -> None:
         self._project.prepare()
         try:
             self._memory.parent.mkdir(exist_ok=True)
@@ -170,15 +170,15 @@ class Settings:
         except OSError as error:
             raise files.in_words(error, self._memory) from error
 
-    def _made(self) -> Made:
+    def _made(self) -> Created:
         try:
             told = json.loads(self._memory.read_bytes())
         except (OSError, ValueError):
-            return Made()  # Segue's memory was deleted
+            return Created()  # Segue's memory was deleted
         match told:
             case {"file": bool(file), "folder": bool(folder), "empty": dict(empty)}:
-                return Made(file, folder, {str(k): str(v) for k, v in empty.items()})
-        return Made()
+                return Created(file, folder, {str(k): str(v) for k, v in empty.items()})
+        return Created()
 
     def _bad(self, why: str, line: int | None) -> UserError:
         return bad_settings(why, self.path, line)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.machines import PaneState
-from segue.core.standing import Signs, state_of
+from segue.core.standing import WorkFacts, state_of
 from segue.i18n import _
 from segue.store import lock
 from segue.store.rows import PANES
@@ -44,7 +44,7 @@ def panes(known: Known) -> Standing | None:
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for row in rows:
         counts[COUNTED.get(PaneState(row["state"]), "in_progress")] += 1
-    signs = Signs(
+    facts = WorkFacts(
         is_owned=holder is not None,
         is_at_work=bool(busy),
         is_asked=bool(asked),
@@ -55,7 +55,7 @@ def panes(known: Known) -> Standing | None:
     return Standing(
         path=known.project.memory,
         kind=PANES,
-        state=state_of(signs),
+        state=state_of(facts),
         counts=counts,
         parks=sorted(parks, key=lambda park: str(park["wakes_at"])),
         gates=asked,

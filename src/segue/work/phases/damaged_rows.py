@@ -67,7 +67,7 @@ gate_row = checked("gates", rows.gate_row)
 run_row = checked("runs", rows.run_row)
 
 
-class Whole:
+class IntactRows:
     """The values of rows but for those that are damaged; these are named in the log, once."""
 
     def __init__(self) -> None:

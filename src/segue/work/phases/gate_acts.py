@@ -88,7 +88,7 @@ class GateActs(ActBase):
         kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
         about = moves.as_json({**gate.about, "comments": kept})
         now = self.supervisor.clock.now()
-        text = self.supervisor.saving.veil.hidden(task.id, prompts.changes(feedback, comments))
+        text = self.supervisor.saving.redactor.hidden(task.id, prompts.changes(feedback, comments))
         said = self._kept(gate, feedback)
         again = replace(task, reworks=0, reminders=0)
         self._commit(
@@ -125,8 +125,8 @@ class GateActs(ActBase):
             raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
         if not gate.options or answer in gate.options:
             return answer
-        veil = self.supervisor.saving.veil
-        shown = {veil.text(gate.task or "", option): option for option in gate.options}
+        redactor = self.supervisor.saving.redactor
+        shown = {redactor.text(gate.task or "", option): option for option in gate.options}
         if answer in shown:
             return shown[answer]
         for option in gate.options:
@@ -164,7 +164,7 @@ class GateActs(ActBase):
         self._go_on_after(
             gate, task, agent, Trigger.PROVIDE, prompts.provided(gate.name, name), [secret]
         )
-        self.supervisor.saving.veil.renew()
+        self.supervisor.saving.redactor.renew()
         return self.dependency(gate.id)
 
     def _path(self, task: PhaseTaskRow, value: str) -> str:
@@ -186,7 +186,7 @@ class GateActs(ActBase):
         """It goes on without it."""
         gate, task, agent = self._gate(dependency, "dependency")
         text = prompts.rejected(gate.name, reason.strip())
-        text = self.supervisor.saving.veil.hidden(task.id, text)
+        text = self.supervisor.saving.redactor.hidden(task.id, text)
         kept = self._kept(gate, reason)
         self._go_on_after(gate, task, agent, Trigger.REJECT, text, [], kept)
         return self.dependency(gate.id)
@@ -221,7 +221,7 @@ class GateActs(ActBase):
 
     def _kept(self, gate: GateRow, text: str) -> str:
         """What a person said, as it is stored: without what was provided in confidence."""
-        return self.supervisor.saving.veil.text(gate.task_id, text)
+        return self.supervisor.saving.redactor.text(gate.task_id, text)
 
     def _gate(self, id: str, kind: str) -> tuple[GateRow, PhaseTaskRow, AgentRow]:
         gate = self._pending(id, kind)

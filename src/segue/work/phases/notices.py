@@ -14,16 +14,16 @@ from segue.work.plans.notices import headline
 
 
 class ServerNotices(PendingNotices):
-    """`veil` takes a task's secrets out of a text."""
+    """`redactor` takes a task's secrets out of a text."""
 
     def __init__(
         self,
         records: Records,
         url: str,
-        veil: Callable[[str, str], str] = lambda task, text: text,
+        redactor: Callable[[str, str], str] = lambda task, text: text,
     ) -> None:
         super().__init__(records.store, "work = ?", SERVER)
-        self._records, self._url, self._veil = records, url, veil
+        self._records, self._url, self._redactor = records, url, redactor
 
     def notice(self, row: Row) -> Notice | None:
         task = self._records.task(row["task"])
@@ -41,10 +41,10 @@ class ServerNotices(PendingNotices):
             id=f"{task.id}-{row['id']}",
             kind=row["kind"],
             task=task.id,
-            title=self._veil(task.id, task.title),
+            title=self._redactor(task.id, task.title),
             gate=row["gate"],
-            headline=self._veil(task.id, title),
-            text=self._veil(task.id, text),
+            headline=self._redactor(task.id, title),
+            text=self._redactor(task.id, text),
             link=f"{self._url}/tasks/{task.id}" + (f"#{gate.kind}" if gate else ""),
             at=row["created_at"],
             outcome=outcome,

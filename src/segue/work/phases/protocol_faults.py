@@ -78,7 +78,7 @@ def _tell(supervisor: Supervisor, attempt: Attempt, text: str | None) -> None:
         said = "task %s: run %s has more faults of this kind: they are not told any more"
         logger.warning(said, task, run, extra={"task": task})
         return
-    text = supervisor.saving.veil.text(task, text)
+    text = supervisor.saving.redactor.text(task, text)
     logger.warning("task %s: run %s: %s", task, run, text, extra={"task": task})
     if supervisor.records.store.one(TOLD, task, KIND, text) is None:  # heard again after a death
         supervisor.commit(moves.notice(task, KIND, text, supervisor.clock.now()))

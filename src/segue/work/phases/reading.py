@@ -338,7 +338,7 @@ class Reading:
         shown = shapes.task(task, agent, waits, used, blocked_tasks.acts(missing))
         if missing:
             shown["error"] = "; ".join(one.text for one in missing)
-        return self.supervisor.saving.veil.shown(task.id, shown)
+        return self.supervisor.saving.redactor.shown(task.id, shown)
 
     def _missing(self, task: PhaseTaskRow) -> list[blocked_tasks.Missing]:
         """What a task waits for in vain."""
@@ -348,8 +348,8 @@ class Reading:
 
     def _stuck_shown(self, task: PhaseTaskRow, missing: Sequence[blocked_tasks.Missing]) -> Json:
         shown = self._veiled(shapes.stuck(task, missing))
-        veil = self.supervisor.saving.veil
-        shown["missing"] = [veil.shown(one["id"], one) for one in shown["missing"]]
+        redactor = self.supervisor.saving.redactor
+        shown["missing"] = [redactor.shown(one["id"], one) for one in shown["missing"]]
         return shown
 
     def _gate_shown(self, gate: GateRow, *, is_named: bool = False) -> Json:
@@ -365,7 +365,7 @@ class Reading:
 
     def _veiled(self, shown: Json) -> Json:
         """Without what people provided in confidence."""
-        return self.supervisor.saving.veil.shown(shown["taskId"] or "", shown)
+        return self.supervisor.saving.redactor.shown(shown["taskId"] or "", shown)
 
 
 def _phase_status(task: PhaseTaskRow, n: int) -> str:

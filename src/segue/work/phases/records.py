@@ -27,7 +27,7 @@ from segue.store.rows import (
 )
 from segue.store.sqlite import Store
 from segue.work.phases.damaged_rows import (
-    Whole,
+    IntactRows,
     agent_row,
     checked,
     gate_row,
@@ -58,7 +58,7 @@ PARKS = (
 class Records:
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.whole = Whole()
+        self.whole = IntactRows()
 
     def task(self, id: str) -> PhaseTaskRow | None:
         row = self.store.one(TASK, id)

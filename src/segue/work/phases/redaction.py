@@ -30,11 +30,11 @@ WORDED = frozenset(
 OPENS, CLOSES = "\ue000", "\ue001"
 HIDDEN = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]+){CLOSES}")
 
-logger = logging.getLogger("segue.veil")
+logger = logging.getLogger("segue.redaction")
 
 
 def revealed(text: str, given: Mapping[str, str], *, is_json: bool = False) -> str:
-    """What `Veil.hidden` hid, as it is given to the agent."""
+    """What `Redactor.hidden` hid, as it is given to the agent."""
 
     def value(found: re.Match[str]) -> str:
         known = given.get(found[1])
@@ -45,7 +45,7 @@ def revealed(text: str, given: Mapping[str, str], *, is_json: bool = False) -> s
     return HIDDEN.sub(value, text)
 
 
-class Veil:
+class Redactor:
     """`given`: what was provided for a task, in clear. `renew` after something was."""
 
     def __init__(self, store: Store, given: Callable[[str], Mapping[str, str]]) -> None:

@@ -59,7 +59,7 @@ class RewindActs(CreateActs):
                  {"submitted_at": stamp(now)}, 1),
             *(moves.notice(new, "trouble", trouble, now) for trouble in troubles),
         )  # fmt: skip
-        saving.veil.renew()
+        saving.redactor.renew()
         self.supervisor.kick()
         return self.task(new)
 

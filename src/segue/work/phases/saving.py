@@ -23,7 +23,7 @@ from segue.store.rows import GateRow, PhaseTaskRow, new_id
 from segue.store.secrets import Secrets
 from segue.work.phases import deliverables, moves, repository
 from segue.work.phases.records import Records
-from segue.work.phases.redaction import Veil
+from segue.work.phases.redaction import Redactor
 from segue.work.phases.refused import Refused
 from segue.work.phases.repository import Head
 from segue.work.phases.workspace import Workspace
@@ -52,10 +52,10 @@ class Saving:
     waiting: Waiting
     _underway: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
-    veil: Veil = field(init=False)
+    redactor: Redactor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.veil = Veil(self.records.store, self.given)
+        self.redactor = Redactor(self.records.store, self.given)
 
     def workspace(self, task: str) -> Path:
         return Workspace(self.data, task).make()
@@ -112,7 +112,7 @@ class Saving:
             return
         self.go_back(id)
         gates = [
-            {"id": gate.id, "kind": gate.kind, "text": self.veil.text(id, gate.text)}
+            {"id": gate.id, "kind": gate.kind, "text": self.redactor.text(id, gate.text)}
             for gate in self.records.pending_gates(id)
         ]
         content = checkpoints.contents(

@@ -10,7 +10,7 @@ from typing import Any
 from segue.core.machines import GateState, ParkState
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
-from segue.core.standing import Signs, state_of
+from segue.core.standing import WorkFacts, state_of
 from segue.i18n import _, ngettext
 from segue.store import lock
 from segue.store.changes import stamp
@@ -57,7 +57,7 @@ def tasks(known: Known) -> Standing | None:
     at_work = _at_work(known)
     if holder is None:
         at_work = [task for task in at_work if task in known.living()]
-    signs = Signs(
+    work_facts = WorkFacts(
         is_owned=holder is not None,
         is_at_work=bool(at_work),
         is_asked=bool(gates),
@@ -70,7 +70,7 @@ def tasks(known: Known) -> Standing | None:
     return Standing(
         path=known.project.memory,
         kind="server",
-        state=state_of(signs),
+        state=state_of(work_facts),
         counts=counts,
         parks=parks,
         gates=gates,

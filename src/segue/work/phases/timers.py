@@ -102,15 +102,15 @@ def answer(
         said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
         if text not in gate.options:
             said += "\n" + text
-    veil = supervisor.saving.veil
+    redactor = supervisor.saving.redactor
     told = {
-        "type": asking.ANSWER, "text": veil.hidden(task.id, said + "\n"),
-        "questionId": gate.id, "answer": veil.hidden(task.id, text),
+        "type": asking.ANSWER, "text": redactor.hidden(task.id, said + "\n"),
+        "questionId": gate.id, "answer": redactor.hidden(task.id, text),
     }  # fmt: skip
     changes = [
         *also,
         *moves.settle_gate(
-            gate, Trigger.ANSWER, supervisor.clock.now(), answer=veil.text(task.id, text)
+            gate, Trigger.ANSWER, supervisor.clock.now(), answer=redactor.text(task.id, text)
         ),
         *asking.after(supervisor, task, agent, gate, Trigger.ANSWER, told),
     ]

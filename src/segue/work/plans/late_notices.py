@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
 from segue.engine.clock import Clock
-from segue.engine.outbox import LAST_S, Courier, Outbox, SaidFaults
+from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.store.lock import Turn
 from segue.store.sqlite import Store
 from segue.work.locks import notices_lock
-from segue.work.plans.notices import WorkLetters
+from segue.work.plans.notices import WorkNotices
 from segue.work.project import Project
 from segue.work.settings import channels, config
 
@@ -29,15 +29,17 @@ async def send(
     if not _is_any_left(project):
         return
     settings = config.load(project.root, config.user_file(environ)).notify
-    ways, _missing = channels.read_ways(settings, environ, clock, project.server)
-    if not ways:
+    notifiers, _missing = channels.read_notifiers(settings, environ, clock, project.server)
+    if not notifiers:
         return
     store = Store.open(project.database)
     try:
-        letters, turn = WorkLetters(store), Turn(notices_lock(project))
+        pending, turn = WorkNotices(store), Turn(notices_lock(project))
         quiet, faults = channels.quiet(settings), SaidFaults(say)
-        courier = Courier(Outbox(letters, clock, ways, quiet, tz, faults=faults, turn=turn))
-        await courier.close(LAST_S)
+        sender = NoticeSender(
+            Outbox(pending, clock, notifiers, quiet, tz, faults=faults, turn=turn)
+        )
+        await sender.close(LAST_S)
     finally:
         store.close()
 
@@ -47,6 +49,6 @@ def _is_any_left(project: Project) -> bool:
     if store is None:
         return False
     try:
-        return WorkLetters(store).next_at() is not None
+        return WorkNotices(store).next_at() is not None
     finally:
         store.close()

@@ -23,7 +23,7 @@ from segue.store.sqlite import Store
 from segue.work.phases import moves
 from segue.work.phases.notices import ServerNotices
 from segue.work.phases.records import Records
-from segue.work.phases.redaction import Veil, revealed
+from segue.work.phases.redaction import Redactor, revealed
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 TASK, OTHER = "task_0123456789ab", "task_ba9876543210"
@@ -55,19 +55,19 @@ def provide(store: Store, name: str = "KEY") -> None:
     store.move(Put("secrets", row), at=NOW)
 
 
-def veil_of(store: Store, given: Mapping[str, str] | None = None) -> Veil:
+def redactor_of(store: Store, given: Mapping[str, str] | None = None) -> Redactor:
     values = {"KEY": SECRET} if given is None else given
-    return Veil(store, lambda task: values if task == TASK else {})
+    return Redactor(store, lambda task: values if task == TASK else {})
 
 
 def test_a_secret_is_masked_in_its_task_alone(store: Store) -> None:
     """In each form it may be written in; nothing else is touched."""
     provide(store)
-    veil = veil_of(store)
-    assert veil.text(TASK, f"use {SECRET}!") == f"use {MASK}!"
-    assert veil.text(TASK, json.dumps({"a": SECRET})) == f'{{"a": "{MASK}"}}'
-    assert veil.text(TASK, "use nothing") == "use nothing"
-    assert veil.text(OTHER, f"use {SECRET}!") == f"use {SECRET}!"
+    redactor = redactor_of(store)
+    assert redactor.text(TASK, f"use {SECRET}!") == f"use {MASK}!"
+    assert redactor.text(TASK, json.dumps({"a": SECRET})) == f'{{"a": "{MASK}"}}'
+    assert redactor.text(TASK, "use nothing") == "use nothing"
+    assert redactor.text(OTHER, f"use {SECRET}!") == f"use {SECRET}!"
 
 
 def test_what_is_hidden_for_an_agent_comes_back_as_it_was(store: Store) -> None:
@@ -75,42 +75,42 @@ def test_what_is_hidden_for_an_agent_comes_back_as_it_was(store: Store) -> None:
     not touched."""
     provide(store)
     given = {"KEY": SECRET, "LONGER": f"{SECRET}-and-more", "PORT": "8080"}
-    veil = veil_of(store, given)
+    redactor = redactor_of(store, given)
     text = f"use {SECRET}-and-more, {SECRET} at 8080"
-    hidden = veil.hidden(TASK, text)
+    hidden = redactor.hidden(TASK, text)
     assert "quoted" not in hidden
     assert "-and-more" not in hidden, "nothing is left of the longer one"
     assert "8080" in hidden
     assert revealed(hidden, given) == text
     line = revealed(json.dumps({"text": hidden}, ensure_ascii=False), given, is_json=True)
     assert json.loads(line) == {"text": text}
-    assert veil.hidden(OTHER, text) == text
+    assert redactor.hidden(OTHER, text) == text
     assert revealed("\ue000NONE\ue001", given) == "\ue000NONE\ue001"
 
 
 def test_one_mask_does_not_run_into_the_next_text(store: Store) -> None:
     """Each text is looked at by itself."""
     provide(store)
-    veil = veil_of(store)
+    redactor = redactor_of(store)
     half, rest = SECRET[:8], SECRET[8:]
-    assert [veil.text(TASK, part) for part in (SECRET, SECRET, half, rest)] == [
+    assert [redactor.text(TASK, part) for part in (SECRET, SECRET, half, rest)] == [
         MASK, MASK, half, rest,
     ]  # fmt: skip
 
 
 def test_what_is_provided_later_is_known_after_renewal(store: Store) -> None:
     """Texts that were written before are masked from then on."""
-    veil = veil_of(store)
-    assert veil.text(TASK, SECRET) == SECRET
+    redactor = redactor_of(store)
+    assert redactor.text(TASK, SECRET) == SECRET
     provide(store)
-    veil.renew()
-    assert veil.text(TASK, SECRET) == MASK
+    redactor.renew()
+    assert redactor.text(TASK, SECRET) == MASK
 
 
 def test_only_what_was_worded_is_masked(store: Store) -> None:
     """A secret that is a word of ours breaks no shape: states and ids stay what they are."""
     provide(store)
-    veil = veil_of(store, {"KEY": "pending"})
+    redactor = redactor_of(store, {"KEY": "pending"})
     shown: dict[str, Any] = {
         "id": "q_1",
         "taskId": TASK,
@@ -121,7 +121,7 @@ def test_only_what_was_worded_is_masked(store: Store) -> None:
         "deliverables": [{"path": "pending", "text": "pending", "diff": None}],
         "comments": [{"file": "a", "line": 1, "text": "pending"}],
     }
-    assert veil.shown(TASK, shown) == {
+    assert redactor.shown(TASK, shown) == {
         "id": "q_1",
         "taskId": TASK,
         "status": "pending",
@@ -131,7 +131,7 @@ def test_only_what_was_worded_is_masked(store: Store) -> None:
         "deliverables": [{"path": "pending", "text": MASK, "diff": None}],
         "comments": [{"file": "a", "line": 1, "text": MASK}],
     }
-    assert veil.shown(OTHER, shown) is shown
+    assert redactor.shown(OTHER, shown) is shown
 
 
 def test_with_another_key_it_is_said_and_nothing_breaks(
@@ -143,9 +143,9 @@ def test_with_another_key_it_is_said_and_nothing_breaks(
         raise UserError("key_wrong", "another key")
 
     provide(store)
-    veil = Veil(store, wrong)
+    redactor = Redactor(store, wrong)
     with caplog.at_level(logging.ERROR):
-        assert veil.text(TASK, "a text") == veil.text(TASK, "a text") == "a text"
+        assert redactor.text(TASK, "a text") == redactor.text(TASK, "a text") == "a text"
     assert len(caplog.records) == 1
 
 
@@ -164,7 +164,7 @@ def test_notices_carry_no_secret(store: Store) -> None:
     provide(store)
     store.move(moves.notice(TASK, "trouble", f"{SECRET} was refused", NOW), at=NOW)
     way = Kept()
-    pending = ServerNotices(Records(store), "http://x", veil_of(store).text)
+    pending = ServerNotices(Records(store), "http://x", redactor_of(store).text)
     outbox = Outbox(pending, HandClock(NOW), [way])
     asyncio.run(outbox.send_due())
     (told,) = way.notices
