@@ -6,6 +6,7 @@ Rows = dict[str, dict[str, str]]
 
 NO_START = "a person starts the programs in panes; Segue starts none there"
 NOT_OURS = "the program in a pane is a person's: Segue neither ends nor starts it"
+NO_COST = "a program in a pane reports no cost to Segue"
 NO_END = "watching has no end"
 
 NOT_APPLICABLE: Rows = {
@@ -47,7 +48,6 @@ NOT_APPLICABLE: Rows = {
     "test_owners_that_begin_at_once_share_the_memory": dict.fromkeys(
         ("tasklist", "feature", "server", "panes"), "one command drives all tasks of the work"
     ),
-    "test_a_budget_that_is_used_up_asks_while_the_run_works_on": {
-        "panes": "a program in a pane reports no cost to Segue",
-    },
+    "test_a_budget_that_is_used_up_asks_while_the_run_works_on": {"panes": NO_COST},
+    "test_the_question_about_the_budget_survives_kill_9": {"panes": NO_COST},
 }

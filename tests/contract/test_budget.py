@@ -19,3 +19,18 @@ def test_a_budget_that_is_used_up_asks_while_the_run_works_on(spending: Subject)
     (gate,) = spending.until(spending.gates, "the gate", 8)
     assert "$20" in gate.text, gate
     assert spending.box.agents(), "the agent lives"
+
+
+def test_the_question_about_the_budget_survives_kill_9(spending: Subject) -> None:
+    """The agent lives on, and what it had spent is in no row yet: still the same question."""
+    spending.settings.more += "[leash]\nbudget_usd = 20.0\n"
+    spending.scenario("usage 1 1 30.0\nsay spent\nwait 1h\n")
+    spending.begin()
+    spending.wait(0, RUNNING)
+    (before,) = spending.until(spending.gates, "the gate", 8)
+    spending.kill()
+    spending.drive()
+    answered = spending.answer(before, "yes")
+    assert answered.code == 0, answered.said
+    spending.until(lambda: not spending.gates(), "what it may cost is allowed", 8)
+    assert spending.box.agents(), "the agent lives"

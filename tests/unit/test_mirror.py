@@ -49,7 +49,6 @@ MISSING = frozenset(
         "drivers/nursery.py",
         "drivers/pane_host.py",
         "drivers/streams.py",
-        "engine/budget.py",
         "engine/said.py",
         "engine/fallback.py",
         "plans/build.py",

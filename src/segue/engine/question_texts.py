@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from segue.engine.budget import BUDGET
 from segue.i18n import _
 
 DESIGN, ESCALATED, BREAKER = "design", "escalated", "breaker"
 PERMISSION = "permission"
+BUDGET = "budget"
 
 About = Mapping[str, Any]
 

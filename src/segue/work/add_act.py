@@ -18,9 +18,8 @@ from segue.core.plan import TaskState
 from segue.engine import acts, bell
 from segue.engine.accounts import Accounts
 from segue.engine.acts import Actor, CannotError, Verb, Wanted
-from segue.engine.budget import BUDGET
 from segue.engine.clock import Clock
-from segue.engine.question_texts import BREAKER, ESCALATED, PERMISSION
+from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import stamp

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from segue.engine.budget import BUDGET
+from segue.engine.question_texts import BUDGET
 from segue.store.changes import instant
 from segue.store.rows import PANES, SERVER, key_of
 from segue.store.sqlite import Store

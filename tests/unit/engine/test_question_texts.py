@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from segue import i18n
-from segue.engine.budget import BUDGET
-from segue.engine.question_texts import BREAKER, DESIGN, ESCALATED, PERMISSION, in_words
+from segue.engine.question_texts import BREAKER, BUDGET, DESIGN, ESCALATED, PERMISSION, in_words
 
 ABOUT: dict[str, dict[str, Any]] = {
     DESIGN: {"path": "docs/design/chat.md"},

@@ -1,82 +1,55 @@
-"""The budget of the server's tasks, all together; what running agents report counts at once."""
+"""What the server knows of the money of its tasks, all together: `engine/budget.py` says what
+follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from segue.core.machines import Trigger
-from segue.engine.budget import BUDGET, NO, YES, is_used_up
-from segue.engine.question_texts import text_of
-from segue.store.changes import Change
+from segue.engine.budget import NO, YES, About, Spending, live_cost_usd
+from segue.engine.question_texts import BUDGET
+from segue.store import usage
+from segue.store.changes import Note
 from segue.store.rows import SERVER, GateRow, gate_row
 from segue.work.phases import moves
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
 
-OF_BUDGET = f"FROM gates WHERE work = '{SERVER}' AND category = '{BUDGET}' AND task IS NULL"
-ASKED = f"SELECT * {OF_BUDGET} AND state = 'pending'"
-GRANTED = f"SELECT count(*) {OF_BUDGET} AND answer = '{YES}'"
-COST = f"SELECT coalesce(sum(cost_usd), 0) FROM runs WHERE work = '{SERVER}'"  # noqa: S608
+ASKED = "SELECT * FROM gates WHERE work = ? AND category = ? AND task IS NULL AND state = 'pending'"
 
 
-def held(supervisor: Supervisor) -> str | None:
-    """Why nothing new may start, if the budget is used up; then a person is asked, once."""
-    asked = _asked(supervisor)
-    budget = supervisor.budget_usd
-    if budget is None or not is_used_up(budget, _cost(supervisor), _granted(supervisor)):
-        if asked is not None:  # the settings allow more now
-            supervisor.commit(*moves.settle_gate(asked, Trigger.CLOSE, supervisor.clock.now()))
-        return None
-    if asked is None and not supervisor.is_budget_refused and _is_anything_left(supervisor):
-        supervisor.commit(*_question(supervisor, budget))
-    return BUDGET
+@dataclass(frozen=True, slots=True)
+class PaidTasks:
+    supervisor: Supervisor
 
+    def spending(self) -> Spending:
+        attempts, records = self.supervisor.attempts.values(), self.supervisor.records
+        waiting = set(records.at_work()) - {attempt.run.task for attempt in attempts}
+        is_left = waiting or records.parks() or records.queue()
+        ended = usage.of_plan(records.store, SERVER)["cost_usd"] or 0.0
+        return Spending(
+            cost_usd=ended + live_cost_usd(attempts, records.usage_before),
+            may_cost_more=bool(is_left or any(attempt.may_cost_more for attempt in attempts)),
+            is_at_work=bool(attempts),
+        )
 
-def answered(
-    supervisor: Supervisor, gate: GateRow, answer: str, then: Callable[[], Iterable[Change]] = tuple
-) -> bool:
-    """Yes grants as much again; otherwise nothing new starts until the next start asks again."""
-    settled = moves.settle_gate(gate, Trigger.ANSWER, supervisor.clock.now(), answer=answer)
-    if not supervisor.commit(*settled, then=then):
-        return False
-    supervisor.is_budget_refused = answer != YES
-    supervisor.kick()
-    return True
+    def budget_gate(self) -> GateRow | None:
+        row = self.supervisor.records.store.one(ASKED, SERVER, BUDGET)
+        return gate_row(row) if row else None
 
+    def ask_for_budget(self, text: str, about: About) -> None:
+        gate, add = moves.open_gate(
+            None, "question", "q",
+            category=BUDGET, text=text, options=moves.as_json((YES, NO)), preset=NO,
+            about=moves.as_json(about),
+        )  # fmt: skip
+        told = moves.notice("", "question", text, self.supervisor.clock.now(), gate)
+        self.supervisor.commit(add, told)
 
-def _question(supervisor: Supervisor, budget: float) -> list[Change]:
-    now = supervisor.clock.now()
-    about = {"budget": budget, "cost": _cost(supervisor)}
-    text = text_of(BUDGET, about)
-    gate, add = moves.open_gate(
-        None, "question", "q",
-        category=BUDGET, text=text, options=moves.as_json((YES, NO)), preset=NO,
-        about=moves.as_json(about),
-    )  # fmt: skip
-    return [add, moves.notice("", "question", text, now, gate)]
+    def reword_budget(self, gate: GateRow, text: str, about: About) -> None:
+        self.supervisor.commit(Note("gate", gate.id, {"text": text, "about": moves.as_json(about)}))
 
-
-def _asked(supervisor: Supervisor) -> GateRow | None:
-    row = supervisor.records.store.one(ASKED)
-    return gate_row(row) if row else None
-
-
-def _granted(supervisor: Supervisor) -> int:
-    row = supervisor.records.store.one(GRANTED)
-    return int(row[0]) if row else 0
-
-
-def _cost(supervisor: Supervisor) -> float:
-    row = supervisor.records.store.one(COST)
-    live = (one.used.cost_usd or 0.0 for one in supervisor.attempts.values() if one.used)
-    return (float(row[0]) if row else 0.0) + sum(live)
-
-
-def _is_anything_left(supervisor: Supervisor) -> bool:
-    """Whether something could cost more."""
-    attempts, records = supervisor.attempts.values(), supervisor.records
-    if any(attempt.may_cost_more for attempt in attempts) or records.parks() or records.queue():
-        return True
-    return bool(set(records.at_work()) - {attempt.run.task for attempt in attempts})
+    def withdraw_budget(self, gate: GateRow) -> None:
+        self.supervisor.commit(*moves.settle_gate(gate, Trigger.CLOSE, self.supervisor.clock.now()))

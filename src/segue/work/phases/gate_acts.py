@@ -12,7 +12,7 @@ from segue.core.machines import GateState, RunState, Trigger
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
-from segue.work.phases import asking, budget, moves, outcomes, parking, progress, prompts, timers
+from segue.work.phases import asking, moves, outcomes, parking, progress, prompts, timers
 from segue.work.phases.act_base import ActBase
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
@@ -111,12 +111,20 @@ class GateActs(ActBase):
         gate = self._pending(question, "question")
         chosen = self._checked(gate, answer.strip(), own_words)
         if gate.task is None:
-            if not budget.answered(self.supervisor, gate, chosen, self._kept_too(())):
-                self._settled(gate)
-            return self.question(gate.id)
+            return self._answer_for_all(gate, chosen)
         task, _agent = self._both(gate.task)
         if not timers.answer(self.supervisor, task, gate, chosen, [], self._kept_too(())):
             self._settled(gate)
+        return self.question(gate.id)
+
+    def _answer_for_all(self, gate: GateRow, answer: str) -> Json:
+        """The question about the budget, which is about no task in particular."""
+        supervisor = self.supervisor
+        settled = moves.settle_gate(gate, Trigger.ANSWER, supervisor.clock.now(), answer=answer)
+        if not supervisor.commit(*settled, then=self._kept_too(())):
+            self._settled(gate)
+        supervisor.budget.answered(answer)
+        supervisor.kick()
         return self.question(gate.id)
 
     def _checked(self, gate: GateRow, answer: str, is_own: bool) -> str:

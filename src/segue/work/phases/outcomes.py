@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import PhaseDone, TaskDone
-from segue.engine.attempt import Report, TooSilent, share_of
+from segue.engine import budget
+from segue.engine.attempt import Report, TooSilent
 from segue.engine.executors import Ended
 from segue.engine.limits import COMPACT
 from segue.engine.outcome import (
@@ -190,11 +191,9 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
 
 def used_by(supervisor: Supervisor, attempt: Attempt) -> dict[str, Value]:
     """What this run used; of a program that counts over its conversation, what it used more."""
-    used, run = attempt.used, attempt.run
+    used = budget.used_by(attempt, supervisor.records.usage_before)
     if used is None:
         return {}
-    if attempt.profile.counts_conversation and run.resume_id is not None:
-        used = share_of(used, supervisor.records.usage_before(run))
     return {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,

@@ -12,6 +12,7 @@ from segue.core.limits import family, holds_account
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.dialects.events import Used
+from segue.store import usage
 from segue.store.changes import instant, stamp
 from segue.store.rows import (
     IS_OPEN,
@@ -172,10 +173,7 @@ class Records:
 
     def usage_before(self, run: RunRow) -> Used:
         """What the conversation of a run had used before it."""
-        sql = f"SELECT {USAGE} FROM runs WHERE resume_id = ? AND id != ?"  # noqa: S608
-        row = self.store.one(sql, run.resume_id, run.id)
-        assert row is not None
-        return Used(row[0], row[1])
+        return Used(**usage.of_conversation(self.store, run.resume_id or "", but=run.id))
 
     def usages(self, tasks: Sequence[str]) -> dict[str, dict[str, Any]]:
         """The same for several, in one go."""

@@ -42,6 +42,7 @@ from segue.dialects.events import (
     WindowUsed,
 )
 from segue.engine.accounts import Accounts
+from segue.engine.budget import Budget, grants
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happening, Heard, Started
@@ -51,7 +52,7 @@ from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Note
-from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
+from segue.store.rows import SERVER, AgentRow, PhaseTaskRow, RunRow
 from segue.work.phases import (
     checking,
     checkpoint_integrity,
@@ -69,6 +70,7 @@ from segue.work.phases import (
     turns,
 )
 from segue.work.phases.attempt import Attempt
+from segue.work.phases.budget import PaidTasks
 from segue.work.phases.continuation import Continuation
 from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
@@ -111,7 +113,7 @@ class Supervisor:
     ended: str | None = None  # the task whose run has just ended: it keeps its slot
     not_before: dict[str, datetime] = field(default_factory=dict)  # whose conversation is in use
     held: str | None = None  # why nothing new may start
-    is_budget_refused: bool = False
+    budget: Budget = field(init=False)
     quarantined: set[str] = field(default_factory=set)  # tasks that could not even be failed
     unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
@@ -128,6 +130,8 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.canaries = Canaries(self.accounts)
+        granted = grants(self.records.store, SERVER)
+        self.budget = Budget(self.budget_usd, PaidTasks(self), granted)
         self.silences = SilenceWatch(
             self.silence, self.engine, self._speaking, self._tell_silence, self.end
         )

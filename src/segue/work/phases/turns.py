@@ -22,10 +22,11 @@ from segue.core.decide import (
 )
 from segue.core.limits import holds_account
 from segue.core.machines import RunState
+from segue.engine.question_texts import BUDGET
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.rows import ParkRow, RunRow
-from segue.work.phases import budget, outcomes, parking, task_failure
+from segue.work.phases import outcomes, parking, task_failure
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -65,7 +66,7 @@ def give(supervisor: Supervisor) -> None:
     if supervisor.is_stopping:
         return
     now = supervisor.clock.now()
-    supervisor.held = budget.held(supervisor)
+    supervisor.held = BUDGET if supervisor.budget.holds() else None
     turn = _Turn(supervisor, now)
     supervisor.decisions = decide(turn.snapshot(), now)
     for id in supervisor.decisions.wake:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from segue.core.machines import PlanState, Trigger
 from segue.core.plan import MARKS, TaskState
 from segue.core.rules import dependency_report, is_stuck
-from segue.engine.budget import BUDGET
+from segue.engine.question_texts import BUDGET
 
 if TYPE_CHECKING:
     from segue.work.plans.plan_run import PlanRun
@@ -39,7 +39,8 @@ def finish(run: PlanRun) -> Result:
     states = run.frontier.states
     parked = run.parked
     waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
-    if any(gate.category == BUDGET for gate in run.ledger.gates.values()):
+    is_asked = any(gate.category == BUDGET for gate in run.ledger.gates.values())
+    if is_asked or run.budget.is_refused:
         waiting += [task.id for task in run.frontier.ready]
     waiting += [task for task in _to_be_asked(run) if task not in waiting]
     by_state = {state: [id for id, s in states.items() if s is state] for state in MARKS}
@@ -86,7 +87,8 @@ def _exit_code(
 ) -> int:
     if run.stopping:
         return INTERRUPTED
-    if run.ledger.gates or _to_be_asked(run):
+    is_refused = run.budget.is_refused and bool(parked or by_state[TaskState.PENDING])
+    if run.ledger.gates or is_refused or _to_be_asked(run):
         return WAITS
     is_stopped = run.options.on_failed == "stop" and bool(by_state[TaskState.FAILED])
     if not is_stopped and (parked or by_state[TaskState.PENDING]):

@@ -20,8 +20,10 @@ from segue.core.bulk import no_collection
 from segue.core.limits import family
 from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
+from segue.dialects.events import Used
 from segue.drivers.living import LivingAgent
 from segue.engine import acts
+from segue.engine.budget import grants
 from segue.engine.clock import Clock
 from segue.engine.question_texts import in_words
 from segue.errors import Bug
@@ -158,9 +160,7 @@ class Ledger:
 
     def budgets_granted(self) -> int:
         """How often a person let the plan go on past its budget."""
-        sql = "SELECT COUNT(*) FROM gates WHERE work = ? AND category = 'budget' AND answer = 'yes'"
-        row = self._store.one(sql, self.plan)
-        return int(row[0]) if row else 0
+        return grants(self._store, self.plan)
 
     def usage(self, task: str | None = None) -> Usage:
         """What the plan (or one task of it) has used, over all runs."""
@@ -168,9 +168,9 @@ class Ledger:
             return usage.of_plan(self._store, self.plan)
         return usage.of_task(self._store, self._id(task))
 
-    def usage_before(self, run: RunRow) -> Usage:
+    def usage_before(self, run: RunRow) -> Used:
         """What the conversation of a run had used before it."""
-        return usage.of_conversation(self._store, run.resume_id or "", but=run.id)
+        return Used(**usage.of_conversation(self._store, run.resume_id or "", but=run.id))
 
     # Changing
 

@@ -14,6 +14,7 @@ from segue.core.plan import Resume, Task, TaskState
 from segue.dialects.events import Asked, DependencyAsked, LimitHit
 from segue.engine import prompts
 from segue.engine.attempt import Dropped, TooSilent
+from segue.engine.budget import used_by
 from segue.engine.executors import Ended
 from segue.engine.outcome import (
     Circumstances,
@@ -39,7 +40,7 @@ from segue.errors import AgentError
 from segue.i18n import _, language
 from segue.plans.task_edit import TaskEdit
 from segue.store.usage import Usage
-from segue.work.plans import answers, beginning, budget, conversations, parking
+from segue.work.plans import answers, beginning, conversations, parking
 from segue.work.plans.attempts import Attempt, in_full, one_line
 from segue.work.plans.ledger import DEPENDENCY
 
@@ -104,7 +105,7 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
 
 def note_usage(run: PlanRun, attempt: Attempt) -> None:
     """What this run used; of a program that counts over its conversation, what it used more."""
-    used = attempt.used = budget.used_by(run, attempt)
+    used = attempt.used = used_by(attempt, run.ledger.usage_before)
     if used is None:
         return
     run.ledger.note_usage(attempt.run, used.input_tokens, used.output_tokens, used.cost_usd)
@@ -256,7 +257,7 @@ def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) ->
         fail(run, attempt, short, full, ended)
     elif run.stopping:
         cut_off(run, attempt)
-    elif budget.is_spent(run):
+    elif run.budget.is_spent:
         try_again_later(run, attempt, short, full, ended)
     else:
         try_again(run, attempt, short, full, ended)

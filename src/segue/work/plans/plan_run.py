@@ -32,7 +32,7 @@ from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
 from segue.dialects.events import StepDone
 from segue.engine.accounts import Accounts
-from segue.engine.budget import BUDGET
+from segue.engine.budget import Budget
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
 from segue.engine.executors import (
@@ -50,6 +50,7 @@ from segue.engine.executors import (
 )
 from segue.engine.limit_reader import WordReader
 from segue.engine.outcome import Need
+from segue.engine.question_texts import BUDGET
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError
 from segue.plans.task_edit import TaskEdit
@@ -61,7 +62,6 @@ from segue.work.plans import (
     agent_events,
     answers,
     beginning,
-    budget,
     context_note,
     deferred,
     edits,
@@ -70,6 +70,7 @@ from segue.work.plans import (
     plan_acts,
 )
 from segue.work.plans.attempts import Attempt, JobFactory
+from segue.work.plans.budget import PaidPlan
 from segue.work.plans.deferred import Deferred
 from segue.work.plans.finish import OUTCOME
 from segue.work.plans.ledger import LATER, Ledger
@@ -127,8 +128,7 @@ class PlanRun:
     failed_here: list[str] = field(default_factory=list)
     skipped_here: set[str] = field(default_factory=set)  # by a person's decision
     unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
-    budgets_granted: int = 0
-    is_budget_refused: bool = False
+    budget: Budget = field(init=False)
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
@@ -147,6 +147,8 @@ class PlanRun:
     def __post_init__(self) -> None:
         self._pace = Pace(self.options.marks_every_s)
         self.canaries = Canaries(self.accounts)
+        granted = self.ledger.budgets_granted()
+        self.budget = Budget(self.options.budget_usd, PaidPlan(self), granted)
         self.silence = SilenceWatch(
             self.options.silence,
             self.engine,
@@ -266,7 +268,7 @@ class PlanRun:
             return "stopping"
         if self.file.is_broken:
             return "broken"
-        if budget.is_used_up(self):
+        if self.budget.holds():
             return "budget"
         if self.options.on_failed == "stop" and (self.failed_here or self.unanswered):
             return "failed"
@@ -281,7 +283,7 @@ class PlanRun:
             return False
         # What is parked may be so for hours: whoever can be asked meanwhile is asked now.
         has_changed = self.questions.ask_about_failed_here(self) or self.file.at_rest(self)
-        budget.withdraw_if_nothing_is_left(self)
+        self.budget.holds()  # it asks no longer if nothing is left that could cost more
         if has_changed or self.questions.is_asking:
             return False
         return self.decisions.next_at is None or not self.options.wait
@@ -604,7 +606,8 @@ class PlanRun:
 
     def open_gate(self, gate: GateRow) -> None:
         if gate.category == BUDGET:
-            gate = budget.renewed(self, gate)
+            self.budget.renew(gate)
+            gate = self.ledger.gates[gate.id]
         self.publish(
             "gate_opened",
             task=gate.task or gate.about.get("checkpoint"),
@@ -619,7 +622,8 @@ class PlanRun:
     def go_on_with(self, gate: GateRow, answer: str) -> None:
         """A person answered: on, in the same conversation."""
         if gate.category == BUDGET:
-            budget.answered(self, gate, answer)
+            self.ledger.close_gate(gate, answer)
+            self.budget.answered(answer)
             return
         if self.file.answered(self, gate, answer):
             return

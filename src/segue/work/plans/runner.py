@@ -317,7 +317,6 @@ async def _run(
             engine.watch_plan(run.file.path)
             engine.watch_bell(run.job_factory.project.bell)
             run.emit("started", path=str(run.file.path))
-            run.budgets_granted = run.ledger.budgets_granted()
             await recovery.recover(run, restart=policy.restart)
             environment.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again

@@ -10,6 +10,7 @@ from segue.dialects.events import Finished, Opened, Used
 from segue.engine.executors import Alive
 from segue.store.rows import GateRow
 from segue.work.agents import profiles as agents
+from segue.work.plans.finish import WAITS, finish
 
 ONE = "- [ ] T-1: a\n"
 TWO = f"{ONE}- [ ] T-2: b\n"
@@ -137,3 +138,17 @@ def test_a_program_that_counts_its_conversation_pays_its_share(
     assert not asked(bench)
     bench.says(Used(1, 1, 21.0))
     assert [gate.about["cost"] for gate in asked(bench)] == [21.0]
+
+
+def test_no_answers_the_question_and_the_plan_waits(bench: Bench) -> None:
+    """It is answered once; nothing new starts, and the exit code says that a person must decide."""
+    bench.settings(f"jobs = 1\n{CLAUDE}")
+    bench.begin(TWO, budget_usd=20.0)
+    bench.says(Used(1, 1, 30.0))
+    ends_well(bench)
+    [gate] = asked(bench)
+    bench.run.go_on_with(gate, "no")
+    bench.turn()
+    assert (asked(bench), len(bench.engine.begun), bench.run.is_over()) == ([], 1, True)
+    result = finish(bench.run)
+    assert (result.exit, result.waiting) == (WAITS, ["T-2"])
