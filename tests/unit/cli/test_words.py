@@ -113,7 +113,7 @@ def told_by_work() -> list[tuple[str, frozenset[str], str]]:
             first = node.args[0] if node.args else None
             if isinstance(first, ast.Name):
                 first = named.get(first.id)
-            if name not in {"emit", "tell"} or not isinstance(first, ast.Constant):
+            if name not in {"emit", "publish"} or not isinstance(first, ast.Constant):
                 continue
             facts = {keyword.arg for keyword in node.keywords if keyword.arg}
             if any(keyword.arg is None for keyword in node.keywords):
