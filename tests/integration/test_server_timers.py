@@ -93,7 +93,7 @@ class App(House):
         ) as app:
             app.supervisor.recover()
             sender: NoticeSender | None = None
-            work = [asyncio.create_task(app.supervisor.loop())]
+            work = [asyncio.create_task(app.supervisor.run())]
             if not is_deaf:
                 pending = ServerNotices(app.supervisor.records, "http://x")
                 sender = NoticeSender(Outbox(pending, self.clock, [self.told]))

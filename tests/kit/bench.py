@@ -15,7 +15,7 @@ from kit.engine import HandEngine
 from segue.core.leash import Leash
 from segue.core.plan import TaskState
 from segue.dialects.events import Event
-from segue.engine import acts
+from segue.engine import acts, loop
 from segue.engine.accounts import Accounts
 from segue.engine.acts import Actor, Verb, Wanted
 from segue.engine.executors import (
@@ -145,9 +145,7 @@ class RunBench:
 
     def turn(self) -> None:
         """One turn of the loop, without the wait at its end."""
-        self.run.take_in_edits()
-        self.run.decide()
-        self.run.commit()
+        loop.turn(self.run, self.engine)
 
     def happens(self, *happenings: Happening) -> None:
         """These things happen, and what the engine told itself; then the loop turns once."""

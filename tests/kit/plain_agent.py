@@ -31,6 +31,8 @@ class PlainAgent:
     takes_lines: bool = False
     has_terminal: bool = False
     counts_conversation: bool = False
+    has_context: bool = True
+    compact: str | None = None
     silence_after_s: float | None = None
     silence_max_s: float | None = None
     fallback: str | None = None
@@ -55,7 +57,9 @@ SHELL = PlainAgent(name="shell", kind="shell", needs_command=True)
 
 def run_row(id: str = "run-1", state: RunState = RunState.RUNNING) -> RunRow:
     """A run of the task T-1."""
-    return RunRow(id, "T-1", 1, "mine", "mine", state, "c-1", "n0nce", None, NOON)
+    return RunRow(
+        id, "T-1", 1, "mine", "mine", state, "c-1", "n0nce", None, NOON, task_id="plan/T-1"
+    )
 
 
 def attempt_of(agent: PlainAgent = COMMAND, **more: Any) -> Attempt:

@@ -112,6 +112,16 @@ class Agent(Protocol):
         ...
 
     @property
+    def has_context(self) -> bool:
+        """It keeps a context, which may be full."""
+        ...
+
+    @property
+    def compact(self) -> str | None:
+        """What it is told to make its context smaller, where it can do that."""
+        ...
+
+    @property
     def silence_after_s(self) -> float | None: ...
 
     @property

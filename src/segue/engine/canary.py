@@ -73,6 +73,10 @@ class Canaries:
         self.accounts.opened(account)
         return True
 
+    def forget(self) -> None:
+        """This owner follows nothing any more: those that live are adopted when it does again."""
+        self._tasks.clear()
+
     def parked(self, account: str) -> None:
         """The limit is not over; the account is parked again."""
         self._tasks.pop(account, None)

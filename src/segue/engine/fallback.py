@@ -14,7 +14,7 @@ Named = Callable[[str], AnAgent | None]  # an agent by its name, where it can be
 
 
 def fallback(
-    agent: AnAgent, lasts: timedelta, named: Named[AnAgent], accounts: Accounts
+    agent: Agent, lasts: timedelta, named: Named[AnAgent], accounts: Accounts
 ) -> AnAgent | None:
     """Who takes over while this agent's account is parked for so long, if anybody can."""
     if agent.fallback is None or lasts.total_seconds() <= (agent.fallback_after_s or 0.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from segue.core.limits import has_instant
 from segue.dialects.events import LimitHit
 from segue.engine.agent import Agent
 from segue.engine.attempt import Attempt
+from segue.engine.clock import Clock
 from segue.engine.executors import Ended
 from segue.engine.run_files import RunFiles
 
@@ -71,6 +73,22 @@ class WordReader:
         from segue.engine.limit_words import Speaker  # noqa: PLC0415 - many patterns
 
         return Speaker(self.agent, self.tz, self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class WordReaders:
+    """Makes the reader of an attempt's words. `tz`: for an agent that has no zone of its own."""
+
+    files: RunFiles
+    environ: Mapping[str, str]
+    clock: Clock
+    tz: tzinfo
+    patterns: tuple[Extra, ...] = ()  # the user's own
+
+    def of(self, attempt: Attempt) -> WordReader:
+        agent, now = attempt.profile, self.clock.now()
+        tz = agent.zone(self.environ) or self.tz
+        return WordReader(agent, attempt.run.id, self.files, now, tz, self.patterns)
 
 
 def counted_from(limit: LimitHit, at: datetime) -> LimitHit:

@@ -46,6 +46,7 @@ class Park:
     wakes_at: datetime
     text: str = ""
     unknown_zone: str = ""
+    refusals: int = 0  # directly before it
 
     @property
     def holds_account(self) -> bool:
@@ -105,7 +106,7 @@ def judge(
         repeated=before.refusals,
         jitter=jitter,
     )
-    return Park(limit.kind, resets_at, at, limit.text, limit.unknown_zone)
+    return Park(limit.kind, resets_at, at, limit.text, limit.unknown_zone, before.refusals)
 
 
 def _for_a_person(
@@ -127,19 +128,6 @@ def _for_a_person(
         text = _("Segue has waited through {n} limit windows, the maximum; continue?")
         return Asked(text.format(n=most), category=CONFIRMATION)
     return None
-
-
-def remedy(
-    *, has_context: bool, compact: str | None, conversation: str | None, purposes: tuple[str, ...]
-) -> str:
-    """What is tried with a full context: the agent's own compaction (`compact`), once; then a new
-    conversation with a summary. `purposes`: of the run that found it full and of the one before.
-    Nothing where the agent keeps no context: it is simply started again."""
-    if not has_context:
-        return ""
-    if compact is None or conversation is None or COMPACT in purposes:
-        return AFRESH
-    return COMPACT
 
 
 def iso(at: datetime | None) -> str | None:

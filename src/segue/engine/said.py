@@ -3,13 +3,15 @@ those that depend on what was done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from segue.dialects.events import Event, Opened, Said, Used
 from segue.engine.agent import Agent
 from segue.engine.run_files import RunFiles
 from segue.i18n import _
+from segue.store.rows import RunRow
 
 SUMMARY_CHARS_MAX = 4_000
 CHAIN_MAX = 10  # runs that are looked through for what was said
@@ -41,6 +43,15 @@ def heard_before(files: RunFiles, run: str, nonce: str, agent: Agent) -> Heard:
             case Said(text):
                 heard.lines.append(text)
     return heard
+
+
+def said_by_each(
+    files: RunFiles, runs: Iterable[RunRow], named: Callable[[str], Agent | None]
+) -> Iterator[list[str]]:
+    """What each of some runs said. `named`: an agent by its name, where it can still be had."""
+    for run in islice(runs, CHAIN_MAX):
+        if (agent := named(run.agent)) is not None:
+            yield heard_before(files, run.id, run.nonce, agent).lines
 
 
 def what_is_known(said_by_each: Iterable[list[str]]) -> str:

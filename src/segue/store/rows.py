@@ -135,6 +135,7 @@ class RunRow:
     queued: int | None = None  # bytes that were unread when the prompt was about to be sent
     heard: int = 0  # how many of its reports were acted on
     version: int = 1
+    task_id: str = ""  # its task's, among those of all works
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +267,7 @@ def run_row(row: sqlite3.Row) -> RunRow:
         row["account"], RunState(row["state"]), row["conversation"], row["nonce"],
         row["resumes"], instant(row["created_at"]), row["verify_job"], row["resume_id"],
         row["purpose"], row["answer"], row["role"], row["phase"], row["prompt"], row["queued"],
-        row["heard"], row["version"],
+        row["heard"], row["version"], row["task"],
     )  # fmt: skip
 
 

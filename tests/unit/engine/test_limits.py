@@ -22,7 +22,6 @@ from segue.engine.limits import (
     Policy,
     Verdict,
     judge,
-    remedy,
 )
 
 POLICY = Policy(Waits(margin_s=5.0, context_s=2.0), windows_max=3)
@@ -84,27 +83,3 @@ def test_the_journal_keeps_the_beginning_of_what_was_said() -> None:
     assert Park("rate_limit", None, SOON).data() == {}
     said = Park("rate_limit", None, SOON, "x" * 10_000, "MARS").data()
     assert said == {"text": "x" * TEXT_CHARS_MAX, "unknown_zone": "MARS"}
-
-
-@pytest.mark.parametrize(
-    ("has_context", "compact", "conversation", "purposes", "expected"),
-    [
-        (False, "/compact", "c-1", (), ""),
-        (True, "/compact", "c-1", (), COMPACT),
-        (True, "/compact", "c-1", ("", COMPACT), AFRESH),
-        (True, None, "c-1", (), AFRESH),
-        (True, "/compact", None, (), AFRESH),
-    ],
-)
-def test_a_full_context_is_compacted_once_then_begun_afresh(
-    has_context: bool,
-    compact: str | None,
-    conversation: str | None,
-    purposes: tuple[str, ...],
-    expected: str,
-) -> None:
-    """An agent that keeps no context is simply started again."""
-    found = remedy(
-        has_context=has_context, compact=compact, conversation=conversation, purposes=purposes
-    )
-    assert found == expected

@@ -26,7 +26,6 @@ from segue.drivers.masking import Masker
 from segue.drivers.process_activity import activity_below
 from segue.drivers.runs import Live, Order
 from segue.engine import bell
-from segue.engine.alarm import Alarm
 from segue.engine.clock import Clock
 from segue.engine.executors import (
     ActsAdded,
@@ -46,6 +45,7 @@ from segue.engine.executors import (
     Started,
     StopWanted,
 )
+from segue.engine.inbox import Inbox
 from segue.errors import AgentError
 from segue.i18n import _
 
@@ -55,7 +55,6 @@ SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
 SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
 INBOX_FULL = 5_000
-TAKEN_MAX = 1_000  # happenings at once: whoever takes them works through all in one go
 BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 
 
@@ -80,7 +79,7 @@ class ProcessExecutor:
         self._launcher = launcher
         self._watch = FolderWatch()
         self._turns = Turns()
-        self._inbox: asyncio.Queue[Happening] = asyncio.Queue()
+        self._inbox = Inbox[Happening](clock, Due())
         self._live: dict[str, Live] = {}
         self._launching: asyncio.Event | None = None  # the last one: whether it was told
         self._attending: dict[str, asyncio.Task[None]] = {}
@@ -89,7 +88,6 @@ class ProcessExecutor:
         self._watched: set[Path] = set()
         self._spares: list[Path] = []
         self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
-        self._alarm = Alarm(clock, lambda: self.notify(Due()))
 
     # Jobs
 
@@ -186,7 +184,7 @@ class ProcessExecutor:
             if self._attending.get(name) is task:
                 del self._attending[name]
             if not task.cancelled() and (error := task.exception()) is not None:
-                self._inbox.put_nowait(Broke(job, error))
+                self._inbox.notify(Broke(job, error))
 
         self._attending[name] = asyncio.create_task(attending)
         self._attending[name].add_done_callback(done)
@@ -199,7 +197,7 @@ class ProcessExecutor:
             await self.unknown_ended()
             live = await self._launcher.launch(self._order(job))
         except AgentError as error:
-            self._inbox.put_nowait(Ended(job.id, None, error=str(error)))
+            self._inbox.notify(Ended(job.id, None, error=str(error)))
             return
         else:
             if before is not None:
@@ -240,7 +238,7 @@ class ProcessExecutor:
         self._live[job.id] = live  # from now on it can be paused and sent to
         self._keep_watching(job.log.parent)
         handle = {"keeper": live.keeper, "keeper_started": live.started}
-        self._inbox.put_nowait(Started(job.id, handle, is_adopted))
+        self._inbox.notify(Started(job.id, handle, is_adopted))
 
     async def _attend(self, job: Job, live: Live) -> None:
         if job.id in self._wanted_end:  # it was to end before it had begun
@@ -309,12 +307,12 @@ class ProcessExecutor:
             found = feed(data)
             events = None if found is None else list(found)
         except Exception as error:  # noqa: BLE001 - nobody above would know which job it was
-            self._inbox.put_nowait(Broke(job.id, error))
+            self._inbox.notify(Broke(job.id, error))
             return True
         if events is None:
             return False
         for event in self._worth_telling(events):
-            self._inbox.put_nowait(Heard(job.id, event))
+            self._inbox.notify(Heard(job.id, event))
         if (timer := self._blocks.pop(job.id, None)) is not None:
             timer.cancel()
         if isinstance(job.dialect, Unfinished) and job.dialect.has_open_block:
@@ -325,10 +323,10 @@ class ProcessExecutor:
     def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
         """Of very many lines at once only the last ones: nobody can follow, the log has them all,
         and whoever is behind must not fall further behind."""
-        session = SAID_MAX if self._inbox.qsize() < INBOX_FULL else SAID_LEAST
-        if len(events) <= session:
+        room = SAID_MAX if len(self._inbox) < INBOX_FULL else SAID_LEAST
+        if len(events) <= room:
             return events
-        excess = sum(isinstance(event, Said) for event in events) - session
+        excess = sum(isinstance(event, Said) for event in events) - room
         kept = []
         for event in events:
             if excess > 0 and isinstance(event, Said):
@@ -342,7 +340,7 @@ class ProcessExecutor:
         self._blocks.pop(job.id, None)
         if isinstance(job.dialect, Unfinished):
             for event in job.dialect.close_blocks():
-                self._inbox.put_nowait(Heard(job.id, event))
+                self._inbox.notify(Heard(job.id, event))
 
     def _finish(self, job: Job, timed_out: bool, *, is_unseen: bool = False) -> None:
         if (timer := self._blocks.pop(job.id, None)) is not None:
@@ -350,10 +348,10 @@ class ProcessExecutor:
         end = drivers.read_outcome(self._path(job.id, "claim"), self._path(job.id, "end"))
         if end is not None and end.lost_tail:  # the disk was full: its report may be in this
             for event in job.dialect.feed(end.lost_tail):
-                self._inbox.put_nowait(Heard(job.id, event))
+                self._inbox.notify(Heard(job.id, event))
         for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
             for event in dialect.close():
-                self._inbox.put_nowait(Heard(job.id, event))
+                self._inbox.notify(Heard(job.id, event))
         self._live.pop(job.id, None)
         if end is None:
             killed = _("its keeper process was killed")
@@ -369,7 +367,7 @@ class ProcessExecutor:
                 lost_bytes=end.lost_bytes,
                 is_unseen=is_unseen,
             )
-        self._inbox.put_nowait(happened)
+        self._inbox.notify(happened)
 
     def forget(self, job: str) -> None:
         """Its end was recorded: what was kept for a next supervisor can go."""
@@ -405,7 +403,7 @@ class ProcessExecutor:
     # The inbox, the timer, the plan's folder
 
     def notify(self, happening: Happening) -> None:
-        self._inbox.put_nowait(happening)
+        self._inbox.notify(happening)
 
     def soon(self, action: Callable[[], None]) -> None:
         """Do something behind the jobs that were just begun."""
@@ -414,7 +412,7 @@ class ProcessExecutor:
             try:
                 action()
             except Exception as error:  # noqa: BLE001 - raised where the inbox is read
-                self._inbox.put_nowait(Broke("", error))
+                self._inbox.notify(Broke("", error))
 
         asyncio.get_running_loop().call_soon(act)
 
@@ -444,20 +442,10 @@ class ProcessExecutor:
             self._watch.watch(folder, lambda name: None)
 
     def wake_at(self, at: datetime | None) -> None:
-        self._alarm.set(at)
+        self._inbox.wake_at(at)
 
     async def next(self, timeout_s: float | None = None) -> list[Happening]:
-        if not self._inbox.empty():
-            await asyncio.sleep(0)  # others first: very much may wait here
-            told = [self._inbox.get_nowait()]
-        else:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    told = [await self._inbox.get()]
-            except TimeoutError:
-                return []
-        while not self._inbox.empty() and len(told) < TAKEN_MAX:
-            told.append(self._inbox.get_nowait())
+        told = await self._inbox.next(timeout_s)
         if not self._tells_errors:
             for happening in told:
                 if isinstance(happening, Broke):
@@ -465,7 +453,6 @@ class ProcessExecutor:
         return told
 
     async def let_go(self) -> None:
-        self._alarm.close()
         for timer in self._blocks.values():
             timer.cancel()
         self._blocks.clear()
@@ -475,8 +462,7 @@ class ProcessExecutor:
         await asyncio.gather(*attending, return_exceptions=True)
         self._live.clear()
         self._wanted_end.clear()
-        while not self._inbox.empty():
-            self._inbox.get_nowait()
+        self._inbox.close()
         await self._launcher.close()  # of a run that is recovered the keeper's own end tells
 
     async def close(self) -> None:

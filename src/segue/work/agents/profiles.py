@@ -84,6 +84,14 @@ class Profile:
         return self.brand is not None and self.brand.counts_conversation
 
     @property
+    def has_context(self) -> bool:
+        return self.settings.kind not in ("shell", "script")
+
+    @property
+    def compact(self) -> str | None:
+        return self.brand.compact if self.brand is not None else None
+
+    @property
     def silence_after_s(self) -> float | None:
         return self.settings.silence_after_s
 

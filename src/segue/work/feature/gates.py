@@ -92,7 +92,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
         elif id not in asked:
             run.open_gate(_question(steps, id))
             is_going_on = is_going_on or run.questions.is_asking
-    run.commit()  # the questions are told before they are asked
+    run.act()  # the questions are told before they are asked
     return is_going_on
 
 

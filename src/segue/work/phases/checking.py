@@ -137,7 +137,7 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
         )
     ]
     if attempt.run.role != "check":
-        supervisor.judged(attempt, works=verdict_in(attempt.lines) is not None)
+        supervisor.events.ended(attempt, works=verdict_in(attempt.lines) is not None)
     if agent.state != "running":  # paused meanwhile: what came out of it did not count in time
         supervisor.commit(*end, again(supervisor, task, agent, attempt.run))
         return

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from segue.core.machines import GATE, PARK, TASK, GateState, ParkState, RunState, Trigger
+from segue.core.machines import GATE, TASK, GateState, RunState, Trigger
 from segue.core.serving import AGENT
-from segue.engine.limits import Park
 from segue.store.changes import Add, Change, Drop, Move, Put, Value, stamp
-from segue.store.rows import SERVER, AgentRow, GateRow, ParkRow, PhaseTaskRow, RunRow, new_id
+from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow, RunRow, new_id
 
 SAVE_EVERY = timedelta(minutes=10)
 
@@ -111,27 +110,6 @@ def add_run(
 def end_run(run: RunRow, to: RunState, cause: Trigger, **sets: Value) -> Move:
     data = {"task": run.task, "purpose": run.role}
     return Move("run", run.id, run.state, to, cause, sets, run.version, data)
-
-
-def add_park(run: RunRow, park: Park, refusals: int) -> Add:
-    """The task of a run waits for the end of a limit."""
-    row: dict[str, Value] = {
-        "work": SERVER,
-        "task": run.task,
-        "run": run.id,
-        "account": run.account,
-        "kind": park.kind,
-        "resets_at": stamp(park.resets_at) if park.resets_at else None,
-        "wakes_at": stamp(park.wakes_at),
-        "refusals": refusals,
-    }
-    data = {"task": run.task, **park.data()}
-    return Add("park", new_id("park"), ParkState.WAITING, row, Trigger.PARK, data)
-
-
-def end_park(park: ParkRow, cause: Trigger) -> Move:
-    to = PARK.target(ParkState.WAITING, cause)
-    return Move("park", park.id, ParkState.WAITING, to, cause, data={"task": park.task})
 
 
 def timer(kind: str, task: str, at: datetime, gate: str | None = None) -> Put:

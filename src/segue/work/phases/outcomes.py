@@ -140,14 +140,14 @@ def told(supervisor: Supervisor, attempt: Attempt) -> None:
     agent = supervisor.records.agent(attempt.run.task)
     if agent is None or agent.state != "running" or supervisor.is_being_checked(attempt):
         return  # it told this before it stood still: it counts when it goes on
-    how = reported(attempt, supervisor.words_of(attempt))
+    how = reported(attempt, supervisor.events.words.of(attempt))
     beside = passed_over(attempt, asking.NEEDS_MAX)
     attempt.acted_on()
     if how is None:
         return
     heard = Note("run", attempt.run.id, {"heard": attempt.heard})
     if isinstance(how, PROVEN):
-        supervisor.works(attempt)
+        supervisor.events.works(attempt)
     _act(supervisor, attempt, how, [heard], beside)
     supervisor.reconcile(attempt.run.task)
 
@@ -165,12 +165,12 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
         return
     used = used_by(supervisor, attempt)
     if agent.state != "running":  # it was paused, and ended or was killed meanwhile
-        supervisor.judged(attempt, works=False)
+        supervisor.events.ended(attempt)
         supervisor.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
     how = _by_exit_code(task, attempt, ended, supervisor.outcome(attempt, ended))
     if not isinstance(how, Limited):
-        supervisor.judged(attempt, works=isinstance(how, PROVEN))
+        supervisor.events.ended(attempt, works=isinstance(how, PROVEN))
     match how:
         case CutOff():
             cut_off(supervisor, task, attempt.run, **used)

@@ -1,26 +1,24 @@
 """A limit on the server: the task is parked until it is over, or another agent takes it over.
 
-What follows from a limit is decided in `engine/limits.py`; here it is committed for a task with
+What follows from a limit is decided in `engine/parking.py`; here it is committed for a task with
 phases: the run's end, the agent's pause, the park and the account's park are one transaction.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from segue.core.limits import family, holds_account
+from segue.core.limits import holds_account
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState
 from segue.dialects.events import LimitHit
-from segue.engine import limits, said
-from segue.engine.fallback import fallback
-from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, Before, GiveUp, Park
+from segue.engine import said
+from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park
+from segue.engine.parking import HandOver, add_park, end_park, remedy
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
-from segue.store.rows import AgentRow, ParkRow, PhaseTaskRow, RunRow
+from segue.store.rows import SERVER, AgentRow, ParkRow, PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
 from segue.work.phases import asking, moves, prompts
 from segue.work.phases.attempt import Attempt
@@ -38,38 +36,20 @@ def limited(supervisor: Supervisor, attempt: Attempt, limit: LimitHit, also: lis
     from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
     task, agent = supervisor.rows(attempt.run.task)
-    refusals = 0  # one that worked before this limit was not refused again: it hit a new one
-    if not attempt.proof.works:
-        refusals = supervisor.records.refusals(task.id, family(limit.kind))
-    before = Before(refusals, supervisor.records.windows(task.id), attempt.run.purpose)
-    policy = limits.Policy(supervisor.waits, supervisor.leash.max_windows)
-    jitter = random.random()  # noqa: S311 - it only spreads
-    now, name = supervisor.clock.now(), attempt.run.agent
-    verdict = limits.judge(limit, name, now, policy, before, jitter)
-    if isinstance(verdict, Park) and verdict.holds_account:
-        supervisor.canaries.parked(attempt.run.account)
-    else:
-        supervisor.canaries.ended(attempt.run.account, task.id)
-    match verdict:
+    match supervisor.parking.judge(attempt, limit, supervisor.records.windows(task.id)):
         case AskPerson(question):
             asking.put(supervisor, task, agent, [question], also)
         case GiveUp(reason):
             outcomes.fail(supervisor, task, reason, also)
-        case Park() as park:
-            _park(supervisor, attempt, park, refusals, also)
+        case HandOver(park, other) if attempt.run.role == "work":
+            _hand_over(supervisor, attempt, park, other, also)
+        case HandOver(park) | (Park() as park):
+            _park(supervisor, attempt, park, also)
 
 
-def _park(
-    supervisor: Supervisor, attempt: Attempt, park: Park, refusals: int, also: list[Change]
-) -> None:
+def _park(supervisor: Supervisor, attempt: Attempt, park: Park, also: list[Change]) -> None:
     run = attempt.run
     task, agent = supervisor.rows(run.task)
-    if park.holds_account and run.role == "work":
-        lasts = park.wakes_at - supervisor.clock.now()
-        other = fallback(attempt.profile, lasts, supervisor.continuation.named, supervisor.accounts)
-        if other is not None:
-            _hand_over(supervisor, attempt, park, other, also)
-            return
     paused: dict[str, Value] = {
         "kind": park.kind,
         "resets_at": stamp(park.resets_at) if park.resets_at else None,
@@ -79,19 +59,11 @@ def _park(
     supervisor.commit(
         *also,
         moves.move_agent(agent, Trigger.LIMIT, sets=paused, data=data),
-        moves.add_park(run, park, refusals),
+        add_park(SERVER, run, park)[1],
         *_told_of(supervisor, task, park),
-        then=_account_parked(supervisor, run, park),
+        then=supervisor.parking.account_parked(run.account, park),
     )
     supervisor.saving.save(task.id, LIMIT)
-
-
-def _account_parked(
-    supervisor: Supervisor, run: RunRow, park: Park
-) -> Callable[[], Iterable[Change]]:
-    if not park.holds_account:
-        return tuple
-    return lambda: supervisor.accounts.parked(run.account, park.kind, park.wakes_at)
 
 
 def _told_of(supervisor: Supervisor, task: PhaseTaskRow, park: Park) -> list[Change]:
@@ -124,7 +96,7 @@ def _hand_over(
     supervisor.commit(
         *also,
         *afresh(supervisor, task, agent, other),
-        then=_account_parked(supervisor, run, park),
+        then=supervisor.parking.account_parked(run.account, park),
     )
     supervisor.reconcile(task.id)
 
@@ -175,10 +147,9 @@ def afresh(
 
 def what_is_known(supervisor: Supervisor, task: str) -> str:
     """The end of what the last runs of a task said."""
+    runs = supervisor.records.last_works(task, said.CHAIN_MAX)
     return said.what_is_known(
-        said.heard_before(supervisor.jobs.files, run.id, run.nonce, profile).lines
-        for run in supervisor.records.last_works(task, said.CHAIN_MAX)
-        if (profile := supervisor.continuation.named(run.agent)) is not None
+        said.said_by_each(supervisor.jobs.files, runs, supervisor.continuation.named)
     )
 
 
@@ -188,7 +159,7 @@ def what_is_known(supervisor: Supervisor, task: str) -> str:
 def wake(supervisor: Supervisor, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
     task, agent = supervisor.rows(park.task)
-    over = moves.end_park(park, Trigger.WAKE)
+    over = end_park(park, Trigger.WAKE)
     if agent.state is not AgentState.PAUSED or agent.is_by_person:
         supervisor.commit(over)
         return
@@ -215,20 +186,13 @@ def _smaller(
 ) -> list[Change]:
     """Its context was full: what is tried with it. A process that lives cannot be compacted."""
     profile = supervisor.continuation.worker(task)
-    compact = profile.brand.compact if profile.brand else None
     before = supervisor.records.run(full.resumes) if full.resumes else None
-    purpose = limits.remedy(
-        has_context=profile.kind not in ("shell", "script"),
-        compact=compact,
-        conversation=agent.resume_id,
-        purposes=(full.purpose, before.purpose if before else ""),
-    )
+    purpose = remedy(profile, full, before, agent.resume_id)
     ended = _ended_runs(supervisor, task.id)
-    match purpose:
-        case limits.COMPACT if compact is not None:
-            return [*ended, *supervisor.continuation.again(task, agent, compact, COMPACT)]
-        case limits.AFRESH:
-            return [*ended, *afresh(supervisor, task, agent, profile, AFRESH)]
+    if purpose == COMPACT and profile.compact is not None:
+        return [*ended, *supervisor.continuation.again(task, agent, profile.compact, COMPACT)]
+    if purpose == AFRESH:
+        return [*ended, *afresh(supervisor, task, agent, profile, AFRESH)]
     return supervisor.continuation.prompt_agent(task, agent, supervisor.resume_text, "prompt")
 
 
@@ -252,7 +216,7 @@ def compacted(
 def ended_by_hand(supervisor: Supervisor, task: str) -> list[Change]:
     """Nothing of the task waits for a limit any more."""
     park = supervisor.records.park_of(task)
-    return [moves.end_park(park, Trigger.CANCEL)] if park is not None else []
+    return [end_park(park, Trigger.CANCEL)] if park is not None else []
 
 
 def opened(supervisor: Supervisor, account: str) -> None:

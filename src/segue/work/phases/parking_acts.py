@@ -10,9 +10,10 @@ from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.engine.limits import Park
+from segue.engine.parking import add_park
 from segue.i18n import _
 from segue.store.changes import Change, Note, Value, stamp
-from segue.store.rows import AgentRow, PhaseTaskRow
+from segue.store.rows import SERVER, AgentRow, PhaseTaskRow
 from segue.work.phases import moves
 from segue.work.phases.act_base import ActBase
 from segue.work.phases.shapes import Json
@@ -50,5 +51,5 @@ class ParkingActs(ActBase):
         changes: list[Change] = [moves.move_agent(agent, Trigger.LIMIT, sets=sets, data=data)]
         for run in runs:
             changes.append(moves.end_run(run, RunState.PARKED, Trigger.PARK))
-            changes.append(moves.add_park(run, Park(MANUAL, until, until), 0))
+            changes.append(add_park(SERVER, run, Park(MANUAL, until, until))[1])
         return changes

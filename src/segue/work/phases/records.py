@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from segue.core.limits import family, holds_account
+from segue.core.limits import holds_account
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.dialects.events import Used
@@ -123,12 +123,6 @@ class Records:
     def park_of(self, task: str) -> ParkRow | None:
         row = self.store.one(f"{PARKS} AND task = ?", task)
         return park_row(row, 0) if row else None
-
-    def refusals(self, task: str, of_family: str) -> int:
-        """How many refusals of a family a task had directly before this one."""
-        sql = "SELECT kind, refusals FROM parks WHERE task = ? ORDER BY created_at DESC, rowid DESC"
-        last = self.store.one(f"{sql} LIMIT 1", task)
-        return last["refusals"] + 1 if last and family(last["kind"]) == of_family else 0
 
     def windows(self, task: str) -> int:
         """How many limits of its account a task has waited through."""

@@ -11,7 +11,6 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from segue.engine.canary import Canaries
 from segue.work.phases import storage
 from segue.work.plans.storage_outage import waits_s
 
@@ -33,7 +32,7 @@ async def until_over(supervisor: Supervisor, error: Exception) -> None:
         supervisor.trouble = None
         await supervisor.engine.let_go()
         supervisor.attempts.clear()
-        supervisor.canaries = Canaries(supervisor.accounts)
+        supervisor.canaries.forget()
         supervisor.not_before.clear()
         await supervisor.engine.next(next(waits))
         if not supervisor.is_stopping and supervisor.can_write():

@@ -1,4 +1,4 @@
-"""The supervisor of the server: one loop that makes processes and tables agree.
+"""The supervisor of the server: it makes processes and tables agree, driven by the one loop.
 
 Whatever changes a task (a person's command, an event of its agent, a timer) commits it with what
 must follow: a run to start, a text to deliver. `reconcile` then looks at the rows of the
@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from segue.core.decide import Decisions, Leash
-from segue.core.limits import Waits, needs_person
+from segue.core.decide import Leash
+from segue.core.limits import Waits
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
@@ -26,9 +26,7 @@ from segue.dialects.events import (
     DependencyAsked,
     ErrorReported,
     Event,
-    Finished,
     Garbled,
-    LimitHit,
     Opened,
     PermissionAsked,
     PhaseDone,
@@ -39,20 +37,25 @@ from segue.dialects.events import (
     ToolUsed,
     Unsigned,
     Used,
-    WindowUsed,
 )
 from segue.engine.accounts import Accounts
+from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget, grants
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happening, Heard, Started
-from segue.engine.limit_reader import WordReader
+from segue.engine.limit_reader import WordReaders
+from segue.engine.limits import Policy
+from segue.engine.loop import Rest, drive
 from segue.engine.outcome import Circumstances, Outcome, outcome
+from segue.engine.parking import Parking
+from segue.engine.scheduler import nearest
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Note
 from segue.store.rows import SERVER, AgentRow, PhaseTaskRow, RunRow
+from segue.work.agents.profiles import Profile
 from segue.work.phases import (
     checking,
     checkpoint_integrity,
@@ -107,7 +110,8 @@ class Supervisor:
     attempts: dict[str, Attempt] = field(default_factory=dict)
     canaries: Canaries = field(init=False)
     silences: SilenceWatch[Attempt] = field(init=False)
-    decisions: Decisions = field(default_factory=Decisions)
+    events: AgentEvents = field(init=False)
+    parking: Parking[Profile] = field(init=False)
     look_at: datetime | None = None  # when deciding again could change something
     granted: set[str] = field(default_factory=set)  # tasks whose turn it is, while it is given
     ended: str | None = None  # the task whose run has just ended: it keeps its slot
@@ -130,10 +134,26 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.canaries = Canaries(self.accounts)
+        self.parking = Parking(
+            self.records.store,
+            self.clock,
+            self.canaries,
+            Policy(self.waits, self.leash.max_windows),
+            self.continuation.named,
+        )
         granted = grants(self.records.store, SERVER)
         self.budget = Budget(self.budget_usd, PaidTasks(self), granted)
         self.silences = SilenceWatch(
             self.silence, self.engine, self._speaking, self._tell_silence, self.end
+        )
+        jobs = self.jobs
+        self.events = AgentEvents(
+            self.clock,
+            self.engine,
+            self.canaries,
+            WordReaders(jobs.files, jobs.environ, self.clock, self.tz, self.limit_patterns),
+            end=lambda run: self.end(self.attempts[run]),
+            opened=lambda account: parking.opened(self, account),
         )
 
     # Committing
@@ -165,42 +185,55 @@ class Supervisor:
     def on_commit(self, listener: Callable[[], None]) -> None:
         self._committed.append(listener)
 
-    # The loop
+    # A turn of the loop
+
+    async def run(self) -> None:
+        """Until it is stopped."""
+        looking = asyncio.create_task(self._look_at_rest())
+        try:
+            await drive(self, self.engine)
+        finally:
+            looking.cancel()
 
     async def _look_at_rest(self) -> None:
         await recovery.save_rest(self)
         await checkpoint_integrity.look_at_rest(self)
 
-    async def loop(self) -> None:
-        looking = asyncio.create_task(self._look_at_rest())
-        try:
-            while not self.is_stopping:
-                try:
-                    await self._turn()
-                except Exception as error:  # noqa: BLE001 - it is logged, or raised in the end
-                    await storage_outage.until_over(self, error)
-        finally:
-            looking.cancel()
+    def take_in(self) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+        if not self.is_stopping:
+            timers.fire(self)
 
-    async def _turn(self) -> None:
-        timers.fire(self)
+    def decide(self) -> datetime | None:
         is_due = self.look_at is not None and self.look_at <= self.clock.now()
         if self._may_start or is_due:
             self._may_start = False
             turns.give(self)
         self.silences.look(self.clock.now())
-        due = (timers.next_at(self), self.look_at, self.silences.next_at())
-        instants = [at for at in due if at is not None]
-        self.engine.wake_at(min(instants, default=None))
-        for happening in await self.engine.next():
+        return nearest(timers.next_at(self), self.look_at, self.silences.next_at())
+
+    def act(self) -> None:
+        """Each turn was committed when it was given, and its process followed."""
+
+    def rest(self) -> Rest:
+        return Rest.OVER if self.is_stopping else Rest.WAIT
+
+    @property
+    def wait_s(self) -> float | None:
+        return None
+
+    async def hear(self, happened: Sequence[Happening]) -> None:
+        for happening in happened:
             if isinstance(happening, Ended):
                 await self._look_through(self.attempts.get(happening.job))
             self.handle(happening)
         for attempt in [one for one in self.attempts.values() if one.reports or one.is_further]:
             await self._look_through(attempt)
             self._act_on_told(attempt)
-        if self.trouble is not None:
-            raise self.trouble
+
+    async def outlast(self, error: Exception) -> None:
+        await storage_outage.until_over(self, error)
 
     def can_write(self) -> bool:
         """Whether the disk and the database take something now."""
@@ -268,7 +301,7 @@ class Supervisor:
             if not attempt.is_paused:
                 attempt.is_paused = True
                 self.engine.pause(job)
-                self.canaries.ended(attempt.run.account, attempt.run.task)
+                self.events.ended(attempt)
             return
         if attempt.is_paused and not self._may_go_on(attempt):
             self.kick()
@@ -374,67 +407,26 @@ class Supervisor:
         self.reconcile(run.task)
 
     def _heard(self, attempt: Attempt, event: Event) -> None:
-        now = self.clock.now()
-        is_limit = isinstance(event, LimitHit)
-        files = self.jobs.files
-        attempt.hear(event, now, files.said_at(attempt.run.id, now) if is_limit else now)
+        self.events.hear(attempt, event)
         match event:
             case Said(text):
-                self._spoke(attempt, text)
                 self.tell_output(attempt.run.task, text)
             case ToolUsed(tool, what):
-                self.works(attempt)
                 self.tell_output(attempt.run.task, f"⚙ {tool} {what}".rstrip())
             case Opened(conversation):
                 self._opened(attempt, conversation)
-            case LimitHit() | WindowUsed() | Used():
-                self._hindered(attempt, event)
-            case Finished():
-                self.engine.end_input(attempt.run.id)
+            case Used() if self.budget_usd is not None:
+                self.kick()
             case PermissionAsked():
                 permissions.asked(self, attempt, event)
             case PhaseDone() | TaskDone() | ErrorReported() | DependencyAsked() | Asked():
                 self._report_heard(attempt, event)
             case StepDone() | TodosListed():
-                self.works(attempt)
                 progress.heard(attempt, event)
             case Unsigned() | BlockUnclosed() | Garbled():
                 protocol_faults.noticed(self, attempt, event)
             case _:
                 pass  # in the log
-
-    def _hindered(self, attempt: Attempt, event: LimitHit | WindowUsed | Used) -> None:
-        """What keeps it from its work, or soon will."""
-        match event:
-            case LimitHit():
-                if attempt.limit is event and needs_person(event.kind):
-                    self.end(attempt)  # that it tries on by itself cannot help
-            case WindowUsed(_kind, share, resets_at):
-                self.accounts.note_used(attempt.run.account, share, resets_at)
-            case Used():
-                if self.budget_usd is not None:
-                    self.kick()
-
-    def _spoke(self, attempt: Attempt, text: str) -> None:
-        """Whether its words show that it works. Those of a canary may be that the limit is not
-        over."""
-        is_canary = self.canaries.is_canary(attempt.run.account, attempt.run.task)
-        if is_canary and self.words_of(attempt).is_refusal(text):
-            attempt.proof.refused()
-        elif attempt.proof.works:
-            self.works(attempt)
-
-    def works(self, attempt: Attempt) -> None:
-        """An agent works for real: if it is its account's canary, the others may follow."""
-        if self.canaries.works(attempt.run.account, attempt.run.task):
-            parking.opened(self, attempt.run.account)
-
-    def judged(self, attempt: Attempt, *, works: bool) -> None:
-        """A run has ended: whether that shows that its account is open."""
-        if works:
-            self.works(attempt)
-        else:
-            self.canaries.ended(attempt.run.account, attempt.run.task)
 
     def rows(self, id: str) -> tuple[PhaseTaskRow, AgentRow]:
         task, agent = self.records.task(id), self.records.agent(id)
@@ -457,8 +449,7 @@ class Supervisor:
         if not self._is_meant(attempt, event):
             protocol_faults.noticed(self, attempt, event)
             return
-        now = self.clock.now()
-        attempt.report(event, self.jobs.files.said_at(attempt.run.id, now))
+        self.events.report(attempt, event)
         if attempt.profile.brand is None and not attempt.profile.takes_lines:
             self.end(attempt)
 
@@ -532,7 +523,7 @@ class Supervisor:
                 self.commit(moves.notice(run.task, "trouble", said, self.clock.now()))
             self._follow_up(attempt, ended)
         else:
-            self.canaries.ended(attempt.run.account, attempt.run.task)
+            self.events.ended(attempt)
         self.reconcile(attempt.run.task)  # the next run may have waited for this end
         self.engine.forget(ended.job)
         self.kick()  # a slot may be free
@@ -552,7 +543,7 @@ class Supervisor:
         circumstances = Circumstances(
             is_continued=run.resume_id is not None, keeper_deaths=self.keeper_deaths[run.task]
         )
-        return outcome(attempt, ended, circumstances, self.words_of(attempt))
+        return outcome(attempt, ended, circumstances, self.events.words.of(attempt))
 
     def _speaking(self) -> list[Attempt]:
         """The agents that could say something: one that stands still cannot."""
@@ -563,17 +554,6 @@ class Supervisor:
         text = silence.in_words(task)
         logger.warning("run %s: %s", attempt.run.id, text, extra={"task": task})
         self.tell_output(task, text)
-
-    def words_of(self, attempt: Attempt) -> WordReader:
-        """Reads what an attempt said about limits, in its zone and by the user's own patterns."""
-        return WordReader(
-            attempt.profile,
-            attempt.run.id,
-            self.jobs.files,
-            self.clock.now(),
-            attempt.profile.zone(self.jobs.environ) or self.tz,
-            self.limit_patterns,
-        )
 
     def recover(self) -> None:
         """Take up what an earlier supervisor left, or this one had to leave alone."""

@@ -13,6 +13,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT
 from segue.engine.launch import secret_values
+from segue.engine.parking import end_park
 from segue.errors import Bug
 from segue.i18n import _
 from segue.store.changes import Change, Drop, stamp
@@ -99,7 +100,7 @@ def _failed(supervisor: Supervisor, task: PhaseTaskRow, text: str) -> list[Chang
     for gate in supervisor.records.pending_gates(task.id):
         changes += moves.settle_gate(gate, Trigger.CLOSE, now)
     if (park := supervisor.records.park_of(task.id)) is not None:
-        changes.append(moves.end_park(park, Trigger.CANCEL))
+        changes.append(end_park(park, Trigger.CANCEL))
     changes.append(Drop("timers", {"task": task.id}))
     changes.append(moves.notice(task.id, "failed", text, now))
     return changes + blocked_tasks.failed(supervisor.records, task.id, now)

@@ -12,20 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from segue.core.decide import (
-    CANARY_LOOK,
-    Candidate,
-    ParkView,
-    Reason,
-    Snapshot,
-    decide,
-)
-from segue.core.limits import holds_account
+from segue.core.decide import Candidate, ParkView, Reason, Snapshot, decide
 from segue.core.machines import RunState
 from segue.engine.question_texts import BUDGET
+from segue.engine.scheduler import Turn, carry_out, nearest, park_view
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.rows import ParkRow, RunRow
+from segue.store.rows import RunRow
 from segue.work.phases import outcomes, parking, task_failure
 
 if TYPE_CHECKING:
@@ -68,14 +61,11 @@ def give(supervisor: Supervisor) -> None:
     now = supervisor.clock.now()
     supervisor.held = BUDGET if supervisor.budget.holds() else None
     turn = _Turn(supervisor, now)
-    supervisor.decisions = decide(turn.snapshot(), now)
-    for id in supervisor.decisions.wake:
-        turn.wake(id)
-    for id in supervisor.decisions.start:
-        turn.start(id)
-    instants = [turn.again_at, supervisor.decisions.next_at]
-    instants += [at for at in supervisor.not_before.values() if at > now]
-    supervisor.look_at = min((at for at in instants if at is not None), default=None)
+    decisions = carry_out(
+        turn.snapshot(), now, supervisor.canaries, wake=turn.wake, start=turn.start
+    )
+    later = [at for at in supervisor.not_before.values() if at > now]
+    supervisor.look_at = nearest(decisions.next_at, *later)
 
 
 def in_words(supervisor: Supervisor, task: str) -> str | None:
@@ -135,7 +125,6 @@ class _Turn:
 
     def __init__(self, supervisor: Supervisor, now: datetime) -> None:
         self.supervisor, self.now = supervisor, now
-        self.again_at: datetime | None = None  # where another owner was faster
         self._parks = {park.id: park for park in supervisor.records.parks()}
         self._runs = {run.id: run for run in _waiting(supervisor)}
         self._accounts: dict[str, str] = {}
@@ -143,7 +132,7 @@ class _Turn:
     def snapshot(self, *, with_queue: bool = True) -> Snapshot:
         supervisor, running = self.supervisor, taken(self.supervisor)
         is_asked = with_queue and len(running) < supervisor.slots()
-        parks = [self._park(park) for park in self._parks.values()]
+        parks = map(park_view, self._parks.values())
         return Snapshot(
             ready=_Queue(supervisor, self._accounts) if is_asked else (),
             running=running,
@@ -154,35 +143,30 @@ class _Turn:
             held=supervisor.held,
         )
 
-    def _park(self, park: ParkRow) -> ParkView:
-        is_for_limit = holds_account(park.kind)
-        return ParkView(park.id, park.task, park.account, park.wakes_at, is_for_limit)
-
     def _begun(self, run: RunRow) -> ParkView:
         """What was begun and waits for its turn is due."""
         at = self.supervisor.not_before.get(run.id) or min(run.created_at, self.now)
-        account = "" if run.role == CHECK else run.account
-        return ParkView(run.id, run.task, account, at, is_for_limit=False)
+        return ParkView(run.id, run.task, _account(run), at, is_for_limit=False)
 
-    def wake(self, id: str) -> None:
+    def wake(self, id: str) -> Turn | None:
         park, run = self._parks.get(id), self._runs.get(id)
         if park is not None:
-            self._take(park.task, park.account, lambda: parking.wake(self.supervisor, park))
-        elif run is not None:
-            account = "" if run.role == CHECK else run.account
-            self._take(run.task, account, lambda: self.supervisor.reconcile(run.task))
+            return self._turn(park.task, park.account, lambda: parking.wake(self.supervisor, park))
+        if run is not None:
+            return self._turn(run.task, _account(run), lambda: self.supervisor.reconcile(run.task))
+        return None
 
-    def start(self, id: str) -> None:
+    def start(self, id: str) -> Turn | None:
         task = self.supervisor.records.task(id)
-        if task is not None:
-            self._take(id, self._accounts[id], lambda: outcomes.assigned(self.supervisor, task))
+        if task is None:
+            return None
+        return self._turn(id, self._accounts[id], lambda: outcomes.assigned(self.supervisor, task))
 
-    def _take(self, task: str, account: str, act: Callable[[], object]) -> None:
-        """It has its turn, unless another owner's task was faster with the account."""
+    def _turn(self, task: str, account: str, act: Callable[[], object]) -> Turn:
+        return Turn(task, account, lambda: self._begin(task, account, act))
+
+    def _begin(self, task: str, account: str, act: Callable[[], object]) -> None:
         supervisor = self.supervisor
-        if not self._claims(account, task):
-            self.again_at = self.now + CANARY_LOOK
-            return
         supervisor.granted.add(task)
         try:
             act()
@@ -193,16 +177,9 @@ class _Turn:
         if task not in taken(supervisor):  # it could not begin: it tries nothing
             supervisor.canaries.ended(account, task)
 
-    def _claims(self, account: str, task: str) -> bool:
-        """A task that is about to start gets its account, where it has to be the first or the next
-        one. False: another owner's was faster."""
-        supervisor = self.supervisor
-        if account in supervisor.decisions.probe:
-            return supervisor.canaries.send(account, task)
-        if account and supervisor.accounts.canary(account) == task:
-            supervisor.canaries.adopt(account, task)  # it was sent before its owner died
-            return True
-        return account not in supervisor.decisions.follow or supervisor.accounts.follow(account)
+
+def _account(run: RunRow) -> str:
+    return "" if run.role == CHECK else run.account
 
 
 def _waiting(supervisor: Supervisor) -> Iterator[RunRow]:

@@ -1,4 +1,4 @@
-"""What a run under way tells of itself, and what follows at once.
+"""What an event means for a task of a plan, beside what it means for any run.
 
 What it comes to is judged when the run has ended (`outcomes.py`): until then every word is
 only noted.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.limits import needs_person
 from segue.core.machines import RunState
 from segue.dialects.events import (
     Asked,
@@ -16,9 +15,7 @@ from segue.dialects.events import (
     DependencyAsked,
     ErrorReported,
     Event,
-    Finished,
     Garbled,
-    LimitHit,
     Opened,
     PermissionAsked,
     Retrying,
@@ -26,7 +23,6 @@ from segue.dialects.events import (
     StepDone,
     ToolUsed,
     Unsigned,
-    WindowUsed,
 )
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
@@ -40,47 +36,27 @@ if TYPE_CHECKING:
 def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
     if attempt.run.state is RunState.VERIFYING and not isinstance(event, Said):
         return  # a check reports nothing but its exit code
-    now = run.clock.now()
-    is_limit = isinstance(event, LimitHit)
-    attempt.hear(
-        event, now, run.job_factory.files.said_at(attempt.run.id, now) if is_limit else now
-    )
+    run.events.hear(attempt, event)
     match event:
-        case Said() | ToolUsed() | StepDone():
-            _at_work(run, attempt, event)
+        case Said(text):
+            run.emit("task_said", task=attempt.task.id, text=text)
+        case ToolUsed(tool, what):
+            run.emit("task_said", task=attempt.task.id, text=f"⚙ {tool} {what}".rstrip())
+        case StepDone(n):
+            _step_done(run, attempt, n)
         case Opened(conversation):
             conversations.opened(run, attempt, conversation)
         case Asked() | DependencyAsked():
             run.stop_to_ask(attempt, event)
         case PermissionAsked():
             answers.permission_asked(run, attempt, event)
-        case Finished():
-            run.engine.end_input(attempt.run.id)
         case _:
             _hindered(run, attempt, event)
-
-
-def _at_work(run: PlanRun, attempt: Attempt, event: Said | ToolUsed | StepDone) -> None:
-    match event:
-        case Said(text):
-            _spoke(run, attempt, text)
-            run.emit("task_said", task=attempt.task.id, text=text)
-        case ToolUsed(tool, what):
-            run.works(attempt)
-            run.emit("task_said", task=attempt.task.id, text=f"⚙ {tool} {what}".rstrip())
-        case StepDone(n):
-            _step_done(run, attempt, n)
 
 
 def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
     """What keeps it from its work, or soon will."""
     match event:
-        case LimitHit():
-            is_last = attempt.limit is event
-            if is_last and needs_person(event.kind):  # that it tries on by itself cannot help
-                run.engine.end_soon(attempt.run.id)
-        case WindowUsed(_kind, share, resets_at):
-            run.accounts.note_used(attempt.run.account, share, resets_at)
         case Retrying():
             run.publish(
                 "agent_retrying",
@@ -110,21 +86,11 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
 def _error_reported(run: PlanRun, attempt: Attempt, told: ErrorReported) -> None:
     """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
     if told.is_fatal or told.is_pause:  # that it ends well then does not count
-        now = run.clock.now()
-        attempt.report(told, run.job_factory.files.said_at(attempt.run.id, now))
+        run.events.report(attempt, told)
         run.engine.end_soon(attempt.run.id)
     else:
         attempt.lines.extend(told.message.splitlines())
         run.publish("notice", text=f"{attempt.task.id}: {told.message}")
-
-
-def _spoke(run: PlanRun, attempt: Attempt, text: str) -> None:
-    """Whether its words show that it works. Those of a canary may be that the limit is not over."""
-    account, task = attempt.run.account, run.ledger.task_id(attempt.task.id)
-    if run.canaries.is_canary(account, task) and run.words_of(attempt).is_refusal(text):
-        attempt.proof.refused()
-    elif attempt.proof.works:
-        run.works(attempt)
 
 
 def _step_done(run: PlanRun, attempt: Attempt, n: int) -> None:

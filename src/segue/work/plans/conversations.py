@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.engine import prompts, said
+from segue.engine.limits import Park
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.conversations import ConversationHolder
@@ -78,7 +79,7 @@ def wait_until_free(run: PlanRun, attempt: Attempt, holder: ConversationHolder) 
     at = run.clock.now() + timedelta(seconds=BUSY_S)
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
     run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
-    run.ledger.add_park(attempt.run, BUSY, None, at)
+    run.ledger.add_park(attempt.run, Park(BUSY, None, at))
     run.publish(
         "task_parked",
         task=attempt.task.id,
@@ -123,10 +124,11 @@ def said_before(run: PlanRun, row: RunRow | None) -> str:
 
 
 def _said_by_each(run: PlanRun, row: RunRow | None) -> Iterator[list[str]]:
-    """What was said by a run, then by the one that it went on from, and so on."""
-    for _chain in range(said.CHAIN_MAX):
-        profile = run.profile_named(row.agent) if row else None
-        if row is None or profile is None:
-            return
-        yield run.job_factory.heard_before(row, profile).lines
+    return said.said_by_each(run.job_factory.files, _chain(run, row), run.profile_named)
+
+
+def _chain(run: PlanRun, row: RunRow | None) -> Iterator[RunRow]:
+    """A run, then the one that it went on from, and so on."""
+    while row is not None:
+        yield row
         row = run.ledger.run_row(row.resumes) if row.resumes else None

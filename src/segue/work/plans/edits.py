@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segue.core.machines import ParkState, Trigger
+from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.attempt import Dropped
 from segue.i18n import _
@@ -110,7 +110,7 @@ def drop_what_is_out_of_our_hands(run: PlanRun) -> None:
         if run.ledger.tasks[park.task].state is not TaskState.IN_PROGRESS or not _has(
             run, park.task
         ):
-            run.ledger.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
+            run.ledger.end_park(park, Trigger.CANCEL)
     for gate in list(run.ledger.gates.values()):
         task = gate.task
         if task and (

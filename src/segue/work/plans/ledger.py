@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.bulk import no_collection
-from segue.core.limits import family
-from segue.core.machines import GateState, ParkState, PlanState, RunState, Trigger
+from segue.core.machines import GateState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.dialects.events import Used
 from segue.drivers.living import LivingAgent
-from segue.engine import acts
+from segue.engine import acts, parking
 from segue.engine.budget import grants
 from segue.engine.clock import Clock
+from segue.engine.limits import Park
 from segue.engine.question_texts import in_words
 from segue.errors import Bug
 from segue.i18n import _
@@ -44,7 +44,7 @@ class Ledger:
     """The rows of one plan."""
 
     def __init__(self, store: Store, clock: Clock, path: Path, kind: str) -> None:
-        self._store = store
+        self.store = store
         self._clock = clock
         self._staged: list[Change] = []
         self._made: list[Callable[[], Iterable[Change]]] = []
@@ -63,7 +63,7 @@ class Ledger:
     # Loading
 
     def _load(self, path: Path, kind: str) -> None:
-        found = self._store.one("SELECT * FROM works WHERE path = ?", str(path))
+        found = self.store.one("SELECT * FROM works WHERE path = ?", str(path))
         if found is None:
             self.plan = secrets.token_hex(4)
             self.state = self.found = PlanState.PENDING
@@ -82,36 +82,36 @@ class Ledger:
             self._load_rows()
 
     def _load_rows(self) -> None:
-        for task in self._store.all(f"SELECT {rows.TASK} FROM tasks WHERE work = ?", self.plan):  # noqa: S608
+        for task in self.store.all(f"SELECT {rows.TASK} FROM tasks WHERE work = ?", self.plan):  # noqa: S608
             row = rows.task_row(task)
             self.tasks[row.key] = row
         sql = f"SELECT * FROM runs WHERE work = ? AND {IS_OPEN} ORDER BY created_at"  # noqa: S608
-        for run in self._store.all(sql, self.plan):
+        for run in self.store.all(sql, self.plan):
             self.runs[run["id"]] = rows.run_row(run)
         sql = f"SELECT {rows.PARK} FROM parks WHERE work = ? AND state = 'waiting'"  # noqa: S608
         prefix = len(self.plan) + 1
-        for found in self._store.all(f"{sql} ORDER BY wakes_at", self.plan):
+        for found in self.store.all(f"{sql} ORDER BY wakes_at", self.plan):
             park = rows.park_row(found, prefix)
             self.parks[park.id] = park
         sql = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
-        for asked in self._store.all(sql, self.plan):
+        for asked in self.store.all(sql, self.plan):
             gate = rows.gate_row(asked)
             words = in_words(gate.category, gate.about, gate.text)
             self.gates[gate.id] = replace(gate, text=words)
 
     def run_row(self, run: str) -> RunRow | None:
-        found = self._store.one("SELECT * FROM runs WHERE id = ?", run)
+        found = self.store.one("SELECT * FROM runs WHERE id = ?", run)
         return None if found is None else rows.run_row(found)
 
     def is_gate_closed(self, gate: str) -> bool:
         """Whether a gate of whatever plan is known and does not wait any more."""
-        found = self._store.one("SELECT state FROM gates WHERE id = ?", gate)
+        found = self.store.one("SELECT state FROM gates WHERE id = ?", gate)
         return found is not None and found["state"] != GateState.PENDING
 
     def last_run(self, task: str) -> RunRow | None:
         """The newest run of a task."""
         sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
-        found = self._store.one(sql, self._id(task))
+        found = self.store.one(sql, self._id(task))
         return None if found is None else rows.run_row(found)
 
     def cut_off_runs(self) -> list[RunRow]:
@@ -121,7 +121,7 @@ class Ledger:
             "SELECT * FROM runs AS cut WHERE work = ? AND state = ? AND NOT EXISTS"
             " (SELECT 1 FROM runs AS other WHERE other.task = cut.task AND other.rowid > cut.rowid)"
         )
-        found = self._store.all(sql, self.plan, RunState.CUT_OFF)
+        found = self.store.all(sql, self.plan, RunState.CUT_OFF)
         return [rows.run_row(run) for run in found]
 
     def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
@@ -130,7 +130,7 @@ class Ledger:
             "SELECT about, answer FROM gates WHERE task = ? AND category = 'permission'"
             " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
         )
-        rows = self._store.all(sql, self._id(task))
+        rows = self.store.all(sql, self._id(task))
         return [(json.loads(row["about"]), row["answer"]) for row in rows]
 
     def provided(self, task: str) -> list[str]:
@@ -139,7 +139,7 @@ class Ledger:
             "SELECT about, options, answer FROM gates WHERE task = ? AND category = ?"
             " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
         )
-        rows = self._store.all(sql, self._id(task), DEPENDENCY)
+        rows = self.store.all(sql, self._id(task), DEPENDENCY)
         is_there = [row for row in rows if row["answer"] in json.loads(row["options"])[:1]]
         return [json.loads(row["about"])["name"] for row in is_there]
 
@@ -151,7 +151,7 @@ class Ledger:
                 " WHERE work = ? AND state = ? AND resumes IS NULL GROUP BY task"
             )
             self._lasted = {}
-            for row in self._store.all(sql, self.plan, RunState.COMPLETED):
+            for row in self.store.all(sql, self.plan, RunState.COMPLETED):
                 took = instant(row["updated_at"]) - instant(row["created_at"])
                 # What hardly takes any time is all the same: else chance would choose the order.
                 task = row["task"].removeprefix(f"{self.plan}/")
@@ -160,17 +160,17 @@ class Ledger:
 
     def budgets_granted(self) -> int:
         """How often a person let the plan go on past its budget."""
-        return grants(self._store, self.plan)
+        return grants(self.store, self.plan)
 
     def usage(self, task: str | None = None) -> Usage:
         """What the plan (or one task of it) has used, over all runs."""
         if task is None:
-            return usage.of_plan(self._store, self.plan)
-        return usage.of_task(self._store, self._id(task))
+            return usage.of_plan(self.store, self.plan)
+        return usage.of_task(self.store, self._id(task))
 
     def usage_before(self, run: RunRow) -> Used:
         """What the conversation of a run had used before it."""
-        return Used(**usage.of_conversation(self._store, run.resume_id or "", but=run.id))
+        return Used(**usage.of_conversation(self.store, run.resume_id or "", but=run.id))
 
     # Changing
 
@@ -202,13 +202,13 @@ class Ledger:
         self._later.clear()
         self._staged.clear()
         self._made.clear()
-        if not self._store.move(
+        if not self.store.move(
             *changes,
             at=self._clock.now(),
             then=lambda: chain.from_iterable(make() for make in made),
         ):
-            if not self._store.is_whole():
-                raise damaged(str(self._store.path), ValueError(_("rows are missing in it")))
+            if not self.store.is_whole():
+                raise damaged(str(self.store.path), ValueError(_("rows are missing in it")))
             raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
 
     def unstage(self) -> list[Change]:
@@ -332,6 +332,7 @@ class Ledger:
             resume_id=resumes.resume_id if resumes and keeps_conversation else None,
             purpose=purpose,
             answer=answer,
+            task_id=self._id(task),
         )
         self._add_run(run)
         return run
@@ -340,7 +341,7 @@ class Ledger:
         self.runs[run.id] = run
         values: dict[str, Value] = {
             "work": self.plan,
-            "task": self._id(run.task),
+            "task": run.task_id,
             "attempt": run.attempt,
             "agent": run.agent,
             "account": run.account,
@@ -367,6 +368,7 @@ class Ledger:
             nonce=found.says("SEGUE_NONCE") or secrets.token_hex(3),
             resumes=None,
             created_at=self._clock.now(),
+            task_id=self._id(found.says("SEGUE_TASK")),
         )
         self._add_run(run)
         return run
@@ -412,7 +414,7 @@ class Ledger:
     @property
     def is_damaged(self) -> bool:
         """Whether what was remembered last could not be read any more."""
-        return self._store.is_damaged
+        return self.store.is_damaged
 
     @property
     def held(self) -> list[dict[str, Any]]:
@@ -432,46 +434,18 @@ class Ledger:
         self.windows += 1
         self.stage(Note("work", self.plan, {"windows": self.windows}))
 
-    def add_park(
-        self,
-        run: RunRow,
-        kind: str,
-        resets_at: datetime | None,
-        wakes_at: datetime,
-        told: Mapping[str, object] | None = None,
-        refusals: int = 0,
-    ) -> ParkRow:
-        """`told`: what the agent said of it, for the journal."""
-        park = ParkRow(
-            secrets.token_hex(6), run.task, run.id, run.account, kind, resets_at, wakes_at
-        )
-        self.parks[park.id] = park
-        values: dict[str, Value] = {
-            "work": self.plan,
-            "task": self._id(run.task),
-            "run": run.id,
-            "account": run.account,
-            "kind": kind,
-            "resets_at": stamp(resets_at) if resets_at else None,
-            "wakes_at": stamp(wakes_at),
-            "refusals": refusals,
-        }
-        self.stage(Add("park", park.id, ParkState.WAITING, values, data=told or None))
-        return park
+    def add_park(self, run: RunRow, park: Park) -> None:
+        row, add = parking.add_park(self.plan, run, park)
+        self.parks[row.id] = row
+        self.stage(add)
 
     def delay_park(self, park: ParkRow, wakes_at: datetime) -> None:
         """It goes on a little later than it could."""
         self.parks[park.id] = replace(park, wakes_at=wakes_at)
         self.stage(Note("park", park.id, {"wakes_at": stamp(wakes_at)}))
 
-    def refusals(self, task: str, of_family: str) -> int:
-        """How many refusals of a family a task had directly before this one."""
-        sql = "SELECT kind, refusals FROM parks WHERE task = ? ORDER BY created_at DESC, rowid DESC"
-        last = self._store.one(f"{sql} LIMIT 1", self._id(task))
-        return last["refusals"] + 1 if last and family(last["kind"]) == of_family else 0
-
-    def end_park(self, park: ParkRow, to: ParkState, cause: Trigger) -> None:
-        self.stage(Move("park", park.id, ParkState.WAITING, to, cause))
+    def end_park(self, park: ParkRow, cause: Trigger) -> None:
+        self.stage(parking.end_park(park, cause))
         del self.parks[park.id]
 
     def add_question(
@@ -527,7 +501,7 @@ class Ledger:
 
     def waiting_acts(self) -> list[ActRow]:
         """What people want and the owner has not dealt with yet."""
-        found = acts.waiting(self._store, self.plan)
+        found = acts.waiting(self.store, self.plan)
         return [act for act in found if act.id not in self._acts_settled]
 
     def take_act(self, act: ActRow) -> None:
@@ -542,7 +516,7 @@ class Ledger:
     def end_waits(self) -> None:
         """Nothing waits any more: what was parked or has asked begins again."""
         for park in list(self.parks.values()):
-            self.end_park(park, ParkState.CANCELLED, Trigger.CANCEL)
+            self.end_park(park, Trigger.CANCEL)
         for gate in list(self.gates.values()):
             self.close_gate(gate, None)
 

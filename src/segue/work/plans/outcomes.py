@@ -74,7 +74,7 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
         keeper_deaths=run.keeper_deaths[attempt.task.id],
         timeout_s=attempt.task.timeout_s,
     )
-    how = outcome(attempt, ended, environment, run.words_of(attempt))
+    how = outcome(attempt, ended, environment, run.events.words.of(attempt))
     is_compaction = attempt.run.purpose == parking.COMPACT
     match how:
         case Dropped():
@@ -100,7 +100,7 @@ def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
             conversations.lost(run, attempt)
         case Failed(reason):
             attempt_failed(run, attempt, reason, ended)
-    run.canaries.ended(attempt.run.account, run.ledger.task_id(attempt.task.id))
+    run.events.ended(attempt)
 
 
 def note_usage(run: PlanRun, attempt: Attempt) -> None:
@@ -112,7 +112,7 @@ def note_usage(run: PlanRun, attempt: Attempt) -> None:
 
 
 def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
-    run.works(attempt)
+    run.events.works(attempt)
     attempt.summary = summarise(attempt.lines)
     if has_changed_git(run, attempt):
         return

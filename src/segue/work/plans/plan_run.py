@@ -1,37 +1,29 @@
 """The run of a plan: a task list, a book, a feature.
 
-One loop: take in what a person changed, decide, commit, write the marks, begin what was
-committed, wait for what happens. Whatever dies in between, the tables say what was meant
-and the next start goes on from there (`recovery.py`).
+Driven by the one loop (`engine/loop.py`). What it does beside is to write the marks: after the
+tables, before the processes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from segue.core.decide import (
-    CANARY_LOOK,
-    AccountView,
-    Candidate,
-    Decisions,
-    Leash,
-    ParkView,
-    Snapshot,
-    decide,
-)
+from segue.core.decide import AccountView, Candidate, Decisions, Leash, Snapshot
 from segue.core.frontier import Frontier
 from segue.core.graph import Graph
-from segue.core.limits import Waits, holds_account
+from segue.core.limits import Waits
 from segue.core.machines import RunState, Trigger
 from segue.core.pace import Pace
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
 from segue.dialects.events import StepDone
+from segue.engine import scheduler
 from segue.engine.accounts import Accounts
+from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
@@ -48,9 +40,13 @@ from segue.engine.executors import (
     Started,
     StopWanted,
 )
-from segue.engine.limit_reader import WordReader
+from segue.engine.limit_reader import WordReaders
+from segue.engine.limits import Policy
+from segue.engine.loop import Rest
 from segue.engine.outcome import Need
+from segue.engine.parking import Parking
 from segue.engine.question_texts import BUDGET
+from segue.engine.scheduler import Turn, nearest, park_view
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError
 from segue.plans.task_edit import TaskEdit
@@ -134,6 +130,8 @@ class PlanRun:
     unheard: set[str] = field(default_factory=set)  # runs whose output was lost with the memory
     canaries: Canaries = field(init=False)
     silence: SilenceWatch[Attempt] = field(init=False)
+    events: AgentEvents = field(init=False)
+    parking: Parking[Profile] = field(init=False)
     deferred: dict[str, Deferred] = field(default_factory=dict)  # they wait without a run
     deferred_published: dict[str, str | None] = field(default_factory=dict)
     has_acts_left: bool = False  # a person wants something that waits for an agent's end
@@ -147,6 +145,13 @@ class PlanRun:
     def __post_init__(self) -> None:
         self._pace = Pace(self.options.marks_every_s)
         self.canaries = Canaries(self.accounts)
+        self.parking = Parking(
+            self.ledger.store,
+            self.clock,
+            self.canaries,
+            Policy(self.options.waits, self.leash.max_windows),
+            self.profile_named,
+        )
         granted = self.ledger.budgets_granted()
         self.budget = Budget(self.options.budget_usd, PaidPlan(self), granted)
         self.silence = SilenceWatch(
@@ -156,30 +161,50 @@ class PlanRun:
             self._tell_silence,
             lambda attempt: self.engine.end_soon(attempt.run.id),
         )
+        shop = self.job_factory
+        self.events = AgentEvents(
+            self.clock,
+            self.engine,
+            self.canaries,
+            WordReaders(
+                shop.files, shop.environ, self.clock, self.leash.tz, self.options.limit_patterns
+            ),
+            end=self.engine.end_soon,
+            opened=self._account_opened,
+        )
 
-    # The loop
+    def _account_opened(self, account: str) -> None:
+        if self.has_fallbacks:  # the agent itself does its tasks again
+            self.queue()
 
-    async def loop(self) -> None:
-        while True:
-            self.take_in_edits()
-            self.decide()
-            self.commit()
-            if self._has_followed():
-                continue
-            if self.is_over():
-                if plan_acts.take_in(self):
-                    continue  # it came at the last moment
-                break
-            if self._has_followed():  # what was found at rest has changed something
-                continue
-            happened = await self.engine.next(self._timeout_s())
-            if lost := self.keep_memory():
-                self.publish("notice", text=lost)
-            for happening in happened:
-                self.handle(happening)
+    # A turn of the loop
 
-    def _timeout_s(self) -> float | None:
-        """How long to wait at most for something to happen: there may be something to write."""
+    def take_in(self) -> None:
+        if self.file.read():
+            self.taken_in()
+        self._has_followed()  # an answer may have brought other tasks
+
+    def rest(self) -> Rest:
+        if self._has_followed():
+            return Rest.AGAIN
+        if self.is_over():
+            # What a person wants may come at the last moment.
+            return Rest.AGAIN if plan_acts.take_in(self) else Rest.OVER
+        # What was found at rest may have changed something.
+        return Rest.AGAIN if self._has_followed() else Rest.WAIT
+
+    async def hear(self, happened: Sequence[Happening]) -> None:
+        if told := self.keep_memory():
+            self.publish("notice", text=told)
+        for happening in happened:
+            self.handle(happening)
+
+    async def outlast(self, error: Exception) -> None:
+        raise error  # whoever opened the plan closes it first (`storage_outage.py`)
+
+    @property
+    def wait_s(self) -> float | None:
+        """There may be something to write."""
         later_s = LATER.total_seconds() if self.ledger.has_later else None
         marks_s = self._marks_wait_s() if self.file.may_lag else None
         return min((s for s in (later_s, marks_s) if s is not None), default=None)
@@ -192,29 +217,28 @@ class PlanRun:
         self.file.followed(self)
         return True
 
-    def decide(self) -> None:
+    def decide(self) -> datetime | None:
         answers.take_defaults(self)
         now = self.clock.now()
-        self.decisions = decide(self.snapshot(self._accounts()), now)
-        again_at: datetime | None = None  # where another owner was faster
-        for id in self.decisions.wake:
-            park = self.ledger.parks[id]
-            if self._claims(park.account, park.task):
-                parking.wake(self, park)
-            else:
-                again_at = now + CANARY_LOOK
-        for task in self.decisions.start:
-            if self._claims(self.agent_for(self.graph.task(task)).account, task):
-                beginning.start(self, task)
-            else:
-                again_at = now + CANARY_LOOK
-        self.decisions = replace(self.decisions, next_at=_nearest(self.decisions.next_at, again_at))
+        snapshot = self.snapshot(self._accounts())
+        self.decisions = scheduler.carry_out(
+            snapshot, now, self.canaries, wake=self._wake, start=self._start
+        )
         deferred.look(self)
         self.silence.look(now)
         wake = self.decisions.next_at if self.options.wait else None
         remind = self.notices.remind(self) if self.notices is not None else None
         silent_at, deadline = self.silence.next_at(), answers.next_deadline(self)
-        self.engine.wake_at(_nearest(wake, silent_at, deadline, remind))
+        return nearest(wake, silent_at, deadline, remind)
+
+    def _wake(self, id: str) -> Turn:
+        park = self.ledger.parks[id]
+        task = self.ledger.task_id(park.task)
+        return Turn(task, park.account, lambda: parking.wake(self, park))
+
+    def _start(self, task: str) -> Turn:
+        account = self.agent_for(self.graph.task(task)).account
+        return Turn(self.ledger.task_id(task), account, lambda: beginning.start(self, task))
 
     def _accounts(self) -> Mapping[str, AccountView]:
         """For a decision. Who would end instead of waiting starts all at once."""
@@ -223,13 +247,6 @@ class PlanRun:
             return accounts
         return {name: replace(view, follows_at=None) for name, view in accounts.items()}
 
-    def _claims(self, account: str, task: str) -> bool:
-        """A task that is about to start gets its account, where it has to be the first or the next
-        one. False: another owner's was faster."""
-        if account in self.decisions.probe:
-            return self.canaries.send(account, self.ledger.task_id(task))
-        return account not in self.decisions.follow or self.accounts.follow(account)
-
     def snapshot(self, accounts: Mapping[str, AccountView]) -> Snapshot:
         # A check or a next try that is about to begin has its slot and its files as well.
         under_way = (*self.jobs.values(), *(attempt for attempt, _make in self._begin))
@@ -237,7 +254,7 @@ class PlanRun:
         return Snapshot(
             ready=self.frontier.ready,
             running=running,
-            parks=[_park_view(park) for park in self._parks()],
+            parks=[park_view(park) for park in self._parks()],
             accounts=accounts,
             slots=self.options.jobs,
             leash=self.leash,
@@ -288,7 +305,7 @@ class PlanRun:
             return False
         return self.decisions.next_at is None or not self.options.wait
 
-    def commit(self) -> None:
+    def act(self) -> None:
         """Tables first, then marks that must be seen, then processes, then the word about it."""
         self.ledger.commit()
         if not self.file.may_lag or self._must_show:
@@ -348,7 +365,7 @@ class PlanRun:
         self.ledger.move_plan(*OUTCOME[code])
         if self.notices is not None:
             self.notices.end(self, code, counts)
-        self.commit()
+        self.act()
 
     # Marks and edits
 
@@ -397,11 +414,6 @@ class PlanRun:
             self.ledger.note_mark(task, state)
         self._marked.clear()
         self.ledger.note_written()
-
-    def take_in_edits(self) -> None:
-        if self.file.read():
-            self.taken_in()
-        self._has_followed()  # an answer may have brought other tasks
 
     def taken_in(self) -> None:
         """A person changed the file: what does it say now?"""
@@ -525,25 +537,8 @@ class PlanRun:
     def stop_to_ask(self, attempt: Attempt, need: Need) -> None:
         """The first question counts: the agent ends, and goes on with the answer."""
         if not attempt.has_asked:
-            attempt.report(need, self.clock.now())
+            self.events.report(attempt, need)
             self.engine.end_soon(attempt.run.id)
-
-    def works(self, attempt: Attempt) -> None:
-        """An agent works for real: if it is its account's canary, the others may follow."""
-        task = self.ledger.task_id(attempt.task.id)
-        if self.canaries.works(attempt.run.account, task) and self.has_fallbacks:
-            self.queue()
-
-    def words_of(self, attempt: Attempt) -> WordReader:
-        """Reads what an attempt said about limits, in its zone and by the user's own patterns."""
-        return WordReader(
-            attempt.profile,
-            attempt.run.id,
-            self.job_factory.files,
-            self.clock.now(),
-            attempt.profile.zone(self.job_factory.environ) or self.leash.tz,
-            self.options.limit_patterns,
-        )
 
     def _speaking(self) -> list[Attempt]:
         """The agents at work; not Segue's own checks of what they did."""
@@ -638,12 +633,3 @@ class PlanRun:
         )
         attempt.question = gate.id
         self.publish("task_resumed", task=before.task, run=attempt.run.id, after="answer")
-
-
-def _nearest(*instants: datetime | None) -> datetime | None:
-    return min((at for at in instants if at is not None), default=None)
-
-
-def _park_view(park: ParkRow) -> ParkView:
-    is_for_limit = holds_account(park.kind)
-    return ParkView(park.id, park.task, park.account, park.wakes_at, is_for_limit)

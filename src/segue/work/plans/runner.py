@@ -22,6 +22,7 @@ from segue.engine import signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors.process import ProcessExecutor
+from segue.engine.loop import drive
 from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.engine.silence import SilenceBounds
 from segue.engine.worktree import Worktrees
@@ -320,7 +321,7 @@ async def _run(
             await recovery.recover(run, restart=policy.restart)
             environment.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again
-            await run.loop()
+            await drive(run, engine)
             result = policy.finish(run)
             run.ledger.flush()
             if sender is not None:

@@ -16,7 +16,7 @@ from kit.clock import HandClock
 from segue.dialects.events import Event, Said
 from segue.drivers.follow import CHUNK_BYTES
 from segue.drivers.launcher import Launcher
-from segue.engine import alarm, bell
+from segue.engine import alarm, bell, inbox
 from segue.engine.executors import (
     ActsAdded,
     Answered,
@@ -90,7 +90,7 @@ def test_very_much_that_happened_comes_in_parts(play: Callable[[Act], None]) -> 
     """Whoever works through it lets others have their turn after each part."""
 
     async def act(engine: ProcessExecutor) -> None:
-        told: list[Happening] = [Answered(f"g{n}", "yes") for n in range(3 * process.TAKEN_MAX)]
+        told: list[Happening] = [Answered(f"g{n}", "yes") for n in range(3 * inbox.TAKEN_MAX)]
         for one in told:
             engine.notify(one)
         turns = 0
@@ -109,7 +109,7 @@ def test_very_much_that_happened_comes_in_parts(play: Callable[[Act], None]) -> 
             turns_seen.append(turns)
         beside.cancel()
         assert [one for part in parts for one in part] == told
-        assert max(map(len, parts)) == process.TAKEN_MAX
+        assert max(map(len, parts)) == inbox.TAKEN_MAX
         assert turns_seen == [1, 2, 3]
 
     play(act)

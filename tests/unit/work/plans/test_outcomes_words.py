@@ -234,7 +234,7 @@ def test_an_unknown_zone_is_told_and_kept(bench: Bench) -> None:
     (notice,) = bench.told("notice")
     assert "Mars/Olympus" in notice["text"]
     sql = "SELECT data FROM journal WHERE entity = 'park'"
-    (row,) = bench.run.ledger._store.all(sql)
+    (row,) = bench.run.ledger.store.all(sql)
     assert '"unknown_zone": "Mars/Olympus"' in row["data"]
 
 
@@ -250,7 +250,7 @@ def test_a_known_zone_says_nothing_more(bench: Bench) -> None:
     """What the agent said is in the journal all the same."""
     begun(bench)
     hits(bench, "session_limit", "You've hit your limit · resets 3pm (UTC)")
-    (row,) = bench.run.ledger._store.all("SELECT data FROM journal WHERE entity = 'park'")
+    (row,) = bench.run.ledger.store.all("SELECT data FROM journal WHERE entity = 'park'")
     assert row["data"] == '{"text": "You\'ve hit your limit · resets 3pm (UTC)"}'
     assert bench.told("notice") == []
 

@@ -244,14 +244,14 @@ def test_a_parked_run_and_its_account_are_one_transaction(bench: Bench) -> None:
     """Whoever reads the tables never sees the one without the other."""
     begun(bench)
     moves: list[tuple[set[str], set[str]]] = []
-    move = bench.run.ledger._store.move
+    move = bench.run.ledger.store.move
 
     def seen(*changes: Any, then: Any = tuple, **more: Any) -> bool:
         made = list(then())
         moves.append(({c.entity for c in changes}, {c.entity for c in made}))
         return move(*changes, then=lambda: made, **more)
 
-    bench.run.ledger._store.move = seen  # type: ignore[method-assign]
+    bench.run.ledger.store.move = seen  # type: ignore[method-assign]
     hits(bench, "session_limit", wait_s=3600)
     (own,) = [(ours, made) for ours, made in moves if "park" in ours]
     assert {"run", "task", "park"} <= own[0]

@@ -260,7 +260,7 @@ def test_of_very_many_parks_only_the_next_are_told_by_name(bench: Bench) -> None
         bench.run.handle(Heard(job, LimitHit("session_limit", at + timedelta(hours=2, minutes=-n))))
         bench.run.handle(Ended(job, 1))
     bench.turn()
-    bench.run.ledger._store._db.execute("DELETE FROM accounts")  # they are found by their parks
+    bench.run.ledger.store._db.execute("DELETE FROM accounts")  # they are found by their parks
     bench.start()
     bench.recover()
     told = bench.told("park_kept")
@@ -371,7 +371,7 @@ def test_dead_between_the_decision_and_the_restart(bench: Bench) -> None:
     bench.says(Opened("talk-1"))
     bench.start()
     asyncio.run(recovery.recover(bench.run))
-    bench.run.commit()
+    bench.run.act()
     bench.start()
     bench.recover()
     assert resumed_by(bench) == "talk-1"
