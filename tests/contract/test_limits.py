@@ -50,7 +50,7 @@ def test_runs_under_way_are_left_alone(subject: Subject) -> None:
     subject.park_of(0)
     assert subject.state(1) == RUNNING
     if not subject.is_pane:
-        assert is_alive(subject.starts(1)[0].pid)
+        assert is_alive(subject.started(1).pid)
     subject.release("end")
     subject.wait(1, DONE)
     assert len(subject.starts(1)) == 1
