@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output, person
+from segue.cli import console, detach, output, person
 from segue.cli.choosing import choose
 from segue.cli.run import not_begun, run_work, send_late_notices
 from segue.core.cells import visible
@@ -18,6 +18,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.work.feature.developing import CommandOptions, develop, found, repair
 from segue.work.feature.folder import FOLDER, FeatureFolder
+from segue.work.locks import lock_path
 from segue.work.plans.finish import ALL_DONE, SOMETHING_FAILED, WAITS
 from segue.work.project import Project
 from segue.work.settings.config import JOBS_MAX
@@ -56,6 +57,7 @@ from segue.work.settings.config import JOBS_MAX
 @click.option(
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
+@detach.option()
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -73,13 +75,19 @@ def command(
     merge_command: str | None,
     is_repair: bool,
     no_wait: bool,
+    is_detached: bool,
     as_json: bool,
 ) -> int:
     if resume and fresh:
         raise UserError("usage", _("--resume and --fresh exclude each other"))
     if approve:
         person.check(ctx.obj["environ"])
-    folder = FeatureFolder(Project.containing(Path.cwd()).root)
+    project = Project.containing(Path.cwd())
+    folder = FeatureFolder(project.root)
+    if is_detached:
+        state = folder.state_file
+        held = lock_path(project, state)
+        return detach.run(project, state, held, ctx.obj["environ"], as_json=as_json)
     if is_repair:
         _repair(folder, as_json=as_json)
     there = None if fresh and feature else found(folder)

@@ -25,6 +25,8 @@ COMMANDS = {
     "run": N_("run a task list, or continue it"),
     "resume": N_("find interrupted work here and continue it"),
     "status": N_("where everything stands"),
+    "attach": N_("follow a work that runs in the background"),
+    "stop": N_("end a work in order, progress kept"),
     "logs": N_("what an agent said and did, readable, live"),
     "develop": N_("a feature from design to merge"),
     "write-all": N_("write a book, chapter by chapter, or continue it"),
@@ -48,7 +50,9 @@ COMMANDS = {
     "service": N_("the server as a service that returns after a reboot"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
-HIDDEN = ("hook",)  # what programs call, not people
+# They are listed by name alone: the help is one screen.
+MORE = ("write", "skip", "unskip", "park", "wake", "detect", "rehearse", "hooks", "mcp", "service")
+HIDDEN = ("hook", "start-detached")  # what programs call, not people
 
 
 class Commands(click.Group):
@@ -73,7 +77,10 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, _(text)) for name, text in COMMANDS.items()])
+            shown = {name: _(text) for name, text in COMMANDS.items() if name not in MORE}
+            formatter.write_dl(list(shown.items()))
+        with formatter.section(_("More, each with --help")):
+            formatter.write_text(", ".join(MORE))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Example")):

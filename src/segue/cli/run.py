@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segue.cli import console, output
+from segue.cli import console, detach, output
 from segue.i18n import _
 from segue.work.settings.config import JOBS_MAX
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     show_default=True,
     help=_("give each task a git worktree of its own, merged when it is done"),
 )
+@detach.option()
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -63,8 +64,11 @@ def command(
     on_failed: str,
     no_wait: bool,
     isolate: str,
+    is_detached: bool,
     as_json: bool,
 ) -> int:
+    if is_detached:
+        return _detached(plan, ctx.obj["environ"], as_json=as_json)
     from segue.work.plans.runner import CommandOptions  # noqa: PLC0415 - see above
 
     options = CommandOptions(
@@ -76,6 +80,15 @@ def command(
         isolate=isolate == "worktree",
     )
     return go(options, ctx.obj["environ"], as_json=as_json)
+
+
+def _detached(plan: Path, environ: dict[str, str], *, as_json: bool) -> int:
+    from segue.work.locks import lock_path  # noqa: PLC0415 - see above
+    from segue.work.project import Project, find_plan  # noqa: PLC0415 - see above
+
+    path = find_plan(plan)
+    project = Project.containing(path)
+    return detach.run(project, path, lock_path(project, path), environ, as_json=as_json)
 
 
 def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
@@ -133,6 +146,7 @@ async def _conduct(
     work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
 ) -> int:
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
+    from segue.work import background  # noqa: PLC0415 - see above
     from segue.work.plans.runner import Environment  # noqa: PLC0415 - see above
 
     is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
@@ -149,6 +163,7 @@ async def _conduct(
         show=reporter.show,
         pause=reporter.pause,
         go_on=reporter.go_on,
+        background=background.command_here(environ),
     )
     try:
         return (await work(environment)).exit

@@ -46,10 +46,28 @@ TimeoutStopSec=60
 WantedBy=default.target
 """
 
+WORKS_UNIT = """\
+[Unit]
+Description=Segue: the work in the background of {shown}
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+WorkingDirectory={folder}
+ExecStart={command}
+Environment={path}
+EnvironmentFile=-{environment}
+# What it starts stays: it ends by itself, or by segue stop.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One unit for each folder, named after it."""
+    """Two units for each folder, named after it: its server, and its work in the background."""
 
     folder: Path
     environ: Mapping[str, str]
@@ -65,14 +83,29 @@ class Service:
         home = self.environ.get("XDG_CONFIG_HOME") or f"{self.environ.get('HOME', '')}/.config"
         return Path(home) / "systemd" / "user" / self.unit
 
+    @property
+    def works_unit(self) -> str:
+        return self.unit.replace("segue-", "segue-works-", 1)
+
+    def path_of(self, unit: str) -> Path:
+        return self.path.with_name(unit)
+
     def text(self, options: tuple[str, ...], data: Path | None = None) -> str:
+        """The unit of the server."""
+        return self._text(UNIT, ("serve", *options), data)
+
+    def works_text(self) -> str:
+        """The unit that starts every work again that ran in the background."""
+        return self._text(WORKS_UNIT, ("start-detached",), None)
+
+    def _text(self, unit: str, words: tuple[str, ...], data: Path | None) -> str:
         shown = str(self.folder)
         if not shown.isprintable():
             raise UserError("bad_folder", _("systemd cannot name this folder"), file=repr(shown))
         # -P: the unit works in the project, whose click.py or segue.py is not ours.
-        argv = (sys.executable, "-P", "-m", "segue", "serve", *options)
+        argv = (sys.executable, "-P", "-m", "segue", *words)
         environment = (data or self.folder / ".segue") / "server" / "environment"
-        return UNIT.format(
+        return unit.format(
             shown=_percent(shown),
             folder=_percent(shown),
             command=" ".join(_quoted(part).replace("$", "$$") for part in argv),
@@ -176,19 +209,22 @@ def install(
     known = {"--host": host, "--port": port, "--slots": slots, "--data": data}
     options = [f"{name}={value}" for name, value in known.items() if value is not None]
     text = service.text((*options, *(["--insecure"] if insecure else [])), data)
+    units = {service.unit: text, service.works_unit: service.works_text()}
     if is_shown:
-        console.echo(text, nl=False)
+        console.echo(f"{text}\n# {service.works_unit}\n{service.works_text()}", nl=False)
         return 0
     service.check_systemd()
     _check_alone(service)
     try:
         service.path.parent.mkdir(parents=True, exist_ok=True)
-        files.replace(service.path, text.encode())
+        for name, each in units.items():
+            files.replace(service.path_of(name), each.encode())
     except OSError as error:
         raise files.in_words(error, service.path) from error
     service.change("daemon-reload")
-    service.change("enable", service.unit)
-    service.change("restart", service.unit)
+    for name in units:
+        service.change("enable", name)
+        service.change("restart", name)
     return _installed(service, as_json)
 
 
@@ -235,8 +271,10 @@ def remove(ctx: click.Context, as_json: bool) -> int:
     was_there = service.path.exists()
     if was_there:
         service.check_systemd()
-        service.change("disable", "--now", service.unit)
-        service.path.unlink()
+        for name in (service.unit, service.works_unit):
+            if service.path_of(name).exists():
+                service.change("disable", "--now", name)
+                service.path_of(name).unlink()
         service.change("daemon-reload")
     if as_json:
         output.print_json({"unit": service.unit, "removed": was_there})

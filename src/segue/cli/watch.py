@@ -18,7 +18,7 @@ from typing import IO
 
 import click
 
-from segue.cli import output
+from segue.cli import detach, output
 from segue.cli.watch_screens import Screen, choose_screen
 from segue.dialects.limits.brands import NAMES
 from segue.drivers import claude_files
@@ -32,11 +32,12 @@ from segue.engine.clock import SystemClock
 from segue.engine.outbox import NoticeSender, Outbox, SaidFaults
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store import works
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import reminders
+from segue.work import background, reminders
 from segue.work.panes.messages import Telling
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_acts import PaneActs
@@ -72,6 +73,7 @@ LOG_BYTES_MAX = 4 * 1024 * 1024
 )
 @click.option("--tmux-socket", type=click.Path(path_type=Path), help=_("of another tmux server"))
 @click.option("--dry-run", is_flag=True, help=_("say what would be done, and send nothing"))
+@detach.option()
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -82,10 +84,16 @@ def command(
     accounts: tuple[str, ...],
     tmux_socket: Path | None,
     dry_run: bool,
+    is_detached: bool,
     as_json: bool,
 ) -> int:
     environ: dict[str, str] = ctx.obj["environ"]
     project = Project.containing(Path.cwd())
+    if is_detached:
+        if dry_run:
+            raise UserError("usage", _("--dry-run and --detach exclude each other"))
+        held = project.locks / f"{PANES}.lock"
+        return detach.run(project, project.memory, held, environ, as_json=as_json)
     settings = config.load(project.root, config.user_file(environ))
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
@@ -124,6 +132,8 @@ def command(
         if not dry_run:  # several may watch, each its own panes
             since = stamp(clock.now())
             lock.take(since=since, command=shlex.join(["segue", *sys.argv[1:]]), is_shared=True)
+            works.enrol(store, PANES, project.memory, clock.now())
+            background.remember(store, PANES, background.command_here(environ), clock.now())
         try:
             pending = WorkNotices(store, of_panes=True)
             outbox = Outbox(

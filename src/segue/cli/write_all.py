@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from segue.cli import console, output
+from segue.cli import console, detach, output
 from segue.cli.choosing import choose
 from segue.cli.resume_book import damaged, restored
 from segue.cli.run import not_begun, run_work, send_late_notices
@@ -29,6 +29,7 @@ from segue.work.book.writing import (
     they_differ,
     write_book,
 )
+from segue.work.locks import lock_path
 from segue.work.plans.finish import WAITS
 from segue.work.project import Project
 
@@ -52,6 +53,7 @@ from segue.work.project import Project
 @click.option(
     "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
 )
+@detach.option()
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -63,8 +65,14 @@ def command(
     on_tripped: str | None,
     chapters: int | None,
     no_wait: bool,
+    is_detached: bool,
     as_json: bool,
 ) -> int:
+    if is_detached:
+        root = path.resolve()
+        project = Project.containing(root)
+        held = lock_path(project, root)
+        return detach.run(project, root, held, ctx.obj["environ"], as_json=as_json)
     if resume and restart:
         raise UserError("usage", _("--resume and --restart exclude each other"))
     options = CommandOptions(

@@ -7,6 +7,7 @@ waits as a row for the next start. An account's row belongs to nobody: it is cha
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +27,7 @@ from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES, SERVER, GateRow
 from segue.store.sqlite import Store
-from segue.work import act_targets
+from segue.work import act_targets, background
 from segue.work.act_targets import Target, Work
 from segue.work.plans import deferred, manual_parks
 from segue.work.plans.ledger import Ledger
@@ -297,10 +298,19 @@ def _reported(
     bell.ring(person.project.bell)
     is_owned = work.owner(person.project) is not None
     found = acts.outcome(store, act)
-    if is_owned:
-        owned = lambda: work.owner(person.project) is not None  # noqa: E731 - asked again and again
+    is_started = not is_owned and found.state is ActState.WAITING and _start(person, work)
+    if is_owned or is_started:
+        owned = lambda: is_started or work.owner(person.project) is not None  # noqa: E731 - asked again and again
         found = acts.wait_for(store, act, WAIT_S, owned)
     if found.state is ActState.REFUSED:
         raise UserError("refused", found.reason or _("Segue refused it"))
     is_waiting = found.state is ActState.WAITING
-    return Done(what, name, work.kind, work.path, is_waiting, is_owned, answer)
+    return Done(what, name, work.kind, work.path, is_waiting, is_owned or is_started, answer)
+
+
+def _start(person: Person, work: Work) -> bool:
+    """A work that last ran in the background is started again by what a person wants of it."""
+    for detached in background.works(person.project):
+        if detached.work.id == work.id and detached.owner is None:
+            return background.start_again(person.project, detached, os.environ) is not None
+    return False

@@ -116,7 +116,9 @@ def segue(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 
 def units(tmp_path: Path) -> list[Path]:
-    return list((tmp_path / "home" / ".config" / "systemd" / "user").glob("*"))
+    """The unit of the server, then that of the work in the background."""
+    found = (tmp_path / "home" / ".config" / "systemd" / "user").glob("*")
+    return sorted(found, key=lambda path: path.name.startswith("segue-works-"))
 
 
 def test_install_writes_a_unit_and_starts_it_now_and_at_every_boot(
@@ -125,13 +127,15 @@ def test_install_writes_a_unit_and_starts_it_now_and_at_every_boot(
     """Systemd is asked first, then the unit is written, then it is told, in this order."""
     code, out, err = segue("install", "--port", "9000", "--slots", "5", "--insecure")
     assert (code, err) == (0, "")
-    [path] = units(tmp_path)
+    path, works = units(tmp_path)
     assert path.name.startswith("segue-my-shop-")
     assert [call for call in systemd.calls() if "show" not in call] == [
         ["systemctl", "--user", "show-environment"],
         ["systemctl", "--user", "daemon-reload"],
         ["systemctl", "--user", "enable", path.name],
         ["systemctl", "--user", "restart", path.name],
+        ["systemctl", "--user", "enable", works.name],
+        ["systemctl", "--user", "restart", works.name],
         ["loginctl", "show-user", "kim", "--property=Linger"],
     ]
     lines = path.read_text().splitlines()
@@ -146,6 +150,7 @@ def test_install_writes_a_unit_and_starts_it_now_and_at_every_boot(
     assert "WantedBy=default.target" in lines
     assert "loginctl enable-linger" in out
     assert path.name in out
+    assert "RemainAfterExit=yes" in works.read_text(), "what it started stays"
 
 
 def test_who_lingers_already_is_not_told_to(systemd: Systemd, segue: Shell, tmp_path: Path) -> None:
@@ -156,7 +161,7 @@ def test_who_lingers_already_is_not_told_to(systemd: Systemd, segue: Shell, tmp_
     systemd.tell(linger="no", ActiveState="active")
     code, out, _err = segue("install", "--json")
     assert code == 0
-    [path] = units(tmp_path)
+    path, _works = units(tmp_path)
     assert json.loads(out) == {"unit": path.name, "path": str(path), "lingers": False}
 
 
@@ -169,6 +174,7 @@ def test_print_shows_the_unit_and_changes_nothing(
     code, out, _err = segue("install", "--print", "--data", "elsewhere")
     assert code == 0
     assert out.startswith("[Unit]\n")
+    assert f'ExecStart="{sys.executable}" "-P" "-m" "segue" "start-detached"\n' in out
     assert f'"--data={tmp_path}/My shop/elsewhere"' in out
     assert f"EnvironmentFile=-{tmp_path}/My shop/elsewhere/server/environment" in out
     assert units(tmp_path) == []
@@ -223,7 +229,7 @@ def test_status_tells_whether_it_runs(systemd: Systemd, segue: Shell, tmp_path: 
     code, out, _err = segue("status", "--json")
     assert (code, json.loads(out)["state"]) == (1, "not_installed")
     segue("install")
-    [path] = units(tmp_path)
+    path, _works = units(tmp_path)
     code, out, _err = segue("status")
     assert (code, out) == (0, f"{path.name}: active, process 4711\n")
     assert json.loads(segue("status", "--json")[1]) == {
@@ -246,13 +252,14 @@ def test_remove_ends_it_and_takes_the_unit_away(
 ) -> None:
     """Twice is no error."""
     segue("install")
-    [path] = units(tmp_path)
+    path, works = units(tmp_path)
     before = len(systemd.calls())
     code, out, _err = segue("remove")
     assert (code, out) == (0, f"{path.name} is removed.\n")
     assert systemd.calls()[before:] == [
         ["systemctl", "--user", "show-environment"],
         ["systemctl", "--user", "disable", "--now", path.name],
+        ["systemctl", "--user", "disable", "--now", works.name],
         ["systemctl", "--user", "daemon-reload"],
     ]
     assert units(tmp_path) == []

@@ -68,6 +68,7 @@ class Ledger:
             self.plan = secrets.token_hex(4)
             self.state = self.found = PlanState.PENDING
             self.windows = 0
+            self._options = "{}"
             self._held: str | None = None
             self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
@@ -76,6 +77,7 @@ class Ledger:
         self.plan = found["id"]
         self.state = self.found = PlanState(found["state"])
         self.windows = found["windows"]
+        self._options = found["options"]
         self._held = found["held"]
         self.cost_usd = float(self.usage()["cost_usd"] or 0)
         with no_collection():
@@ -226,6 +228,12 @@ class Ledger:
     def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
         self.stage(Move("work", self.plan, self.state, to, cause, sets))
         self.state = to
+
+    def note_options(self, options: str) -> None:
+        """How the work was started this time."""
+        if options != self._options:
+            self._options = options
+            self.stage(Note("work", self.plan, {"options": options}))
 
     def add_task(self, task: Task) -> None:
         row = TaskRow(

@@ -110,6 +110,7 @@ class PlanRun:
     held_conversations: Conversations
     emit: Callable[..., None]
     has_fallbacks: bool = False
+    is_background: bool = False  # it has no terminal, and stays while a person is needed
     keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
     notices: NoticeWriter | None = None  # what people outside are told; nothing where no way is set
 
@@ -303,6 +304,8 @@ class PlanRun:
         self.budget.holds()  # it asks no longer if nothing is left that could cost more
         if has_changed or self.questions.is_asking:
             return False
+        if self.is_background and self.ledger.gates:
+            return False  # an answer comes from another terminal
         return self.decisions.next_at is None or not self.options.wait
 
     def act(self) -> None:

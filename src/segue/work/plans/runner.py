@@ -35,7 +35,7 @@ from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock, Turn
 from segue.store.sqlite import Store
-from segue.work import reminders
+from segue.work import background, reminders
 from segue.work.agents import profiles as agents
 from segue.work.agents.profiles import Profile
 from segue.work.agents.zone import zone_here
@@ -172,6 +172,7 @@ class Environment:
     show: Callable[[PlanRun], None] = lambda run: None
     pause: Callable[[], None] = lambda: None  # what is shown, when all stands still
     go_on: Callable[[], None] = lambda: None
+    background: tuple[str, ...] | None = None  # the command, of an owner without a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +292,11 @@ async def run_work(
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=run_log.logged(project.logs, clock, environment.emit),
             keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
+            is_background=environment.background is not None,
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
             run.publish("notice", text=text, is_log=True)
+        run.ledger.note_options(background.options_of(environment.background))
         begin(run)
         return await _run(
             run, engine, environment, policy, post(run, store, notifiers, settings, tz)
