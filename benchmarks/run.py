@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import against_prefect
+import audit
 import detect
 import hook
 import machine
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "makespan": makespan,
     "parse": parse,
     "move": move,
+    "audit": audit,
     "startup": startup,
     "hook": hook,
     "detect": detect,

@@ -13,6 +13,7 @@ from kit.book import check_shape
 from kit.box import Box
 from kit.serve import House
 from kit.waiting import until
+from segue.store import migrate
 
 PAST = "2025-01-01T00:00:00.000000Z"
 
@@ -155,7 +156,7 @@ def test_an_agent_of_a_task_list_runs_across_the_upgrade(box: Box) -> None:
     first.kill()
     upgrade.as_of_schema_8(box.root)
     second = box.start_run()
-    until(lambda: rows(box.root, "PRAGMA user_version") == [(9,)], "the new shape")
+    until(lambda: rows(box.root, "PRAGMA user_version") == [(migrate.newest(),)], "the new shape")
     box.release("go")
     done = second.end()
     assert done.code == 0, done.said
@@ -172,7 +173,7 @@ def test_an_agent_of_the_server_runs_across_the_upgrade(house: House) -> None:
     first.kill()
     upgrade.as_of_schema_8(house.root)
     second = house.serve()
-    assert rows(house.root, "PRAGMA user_version") == [(9,)]
+    assert rows(house.root, "PRAGMA user_version") == [(migrate.newest(),)]
     assert second.task(task)["status"] == "in_progress"
     house.release("go")
     second.approve(task).ok()

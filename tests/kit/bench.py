@@ -17,7 +17,7 @@ from segue.core.plan import TaskState
 from segue.dialects.events import Event
 from segue.engine import acts, loop
 from segue.engine.accounts import Accounts
-from segue.engine.acts import Actor, Verb, Wanted
+from segue.engine.acts import Verb, Wanted
 from segue.engine.executors import (
     Ended,
     Finished,
@@ -28,6 +28,7 @@ from segue.engine.executors import (
     StopWanted,
 )
 from segue.engine.silence import SilenceBounds
+from segue.store.actors import Actor
 from segue.store.conversations import Conversations
 from segue.store.rows import ActRow, RunRow
 from segue.store.sqlite import Store

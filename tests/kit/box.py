@@ -38,6 +38,14 @@ class Box:
     # --- files
 
     @property
+    def database(self) -> Path:
+        return self.root / ".segue" / "segue.db"
+
+    @property
+    def evidence(self) -> Path:
+        return self.root / ".segue" / "evidence"
+
+    @property
     def plan_path(self) -> Path:
         return self.root / "PLAN.md"
 

@@ -81,7 +81,7 @@ class FakeCommands:
         self.events.append(
             {"seq": seq, "timestamp": AT, "taskId": task, "type": "state_transition",
              "entity": "task", "entityId": task, "from": "draft", "to": "pending",
-             "trigger": trigger, "metadata": {}} | more
+             "trigger": trigger, "actor": "kim", "via": "page", "metadata": {}} | more
         )  # fmt: skip
         for listener in self._listeners:
             listener()

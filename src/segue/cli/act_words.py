@@ -10,6 +10,7 @@ import click
 from segue.cli import console, output, person
 from segue.engine.acts import Verb
 from segue.engine.clock import SystemClock
+from segue.engine.terminal_user import at_terminal
 from segue.i18n import _
 from segue.work import add_act
 from segue.work.add_act import Done
@@ -20,7 +21,7 @@ def here(ctx: click.Context, plan: Path | None = None) -> add_act.Person:
     """Who acts, in the project of this folder or of a plan. An agent is refused."""
     person.check(ctx.obj["environ"])
     project = Project.containing(plan.resolve() if plan else Path.cwd())
-    return add_act.Person(project, person.actor(), SystemClock())
+    return add_act.Person(project, at_terminal(), SystemClock())
 
 
 def later(done: Done) -> str:

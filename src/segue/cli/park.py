@@ -13,6 +13,7 @@ from segue.core.durations import parse_duration
 from segue.core.leash import next_instant
 from segue.engine.acts import Verb
 from segue.engine.clock import SystemClock
+from segue.engine.terminal_user import at_terminal
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work import add_act
@@ -87,7 +88,7 @@ def give(
     settings = config.load(project.root, config.user_file(ctx.obj["environ"]))
     known = frozenset(agent.charged_to for agent in settings.agents.values())
     done = add_act.park_or_wake(
-        add_act.Person(project, person.actor(), SystemClock()),
+        add_act.Person(project, at_terminal(), SystemClock()),
         verb,
         name,
         until=until,

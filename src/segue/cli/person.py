@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 
 import click
 
 from segue.drivers.lineage import RUN, run_of
-from segue.engine.acts import Actor
 from segue.errors import UserError
 from segue.i18n import _
-
-
-def actor() -> Actor:
-    """The person at this terminal, for the journal."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):  # a user without a name
-        name = str(os.getuid())
-    for stream in (0, 1, 2):
-        with suppress(OSError):
-            return Actor(f"{name} ({os.ttyname(stream).removeprefix('/dev/')})", "terminal")
-    return Actor(name, "terminal")
 
 
 def check(environ: Mapping[str, str]) -> None:

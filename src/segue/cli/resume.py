@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from segue.cli import console, output, resume_words
+from segue.cli import console, output, person, resume_words
 from segue.cli.choosing import choose
+from segue.engine.terminal_user import at_terminal
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.actors import acting
 from segue.work.locks import check_held
 from segue.work.overview import is_book, part_of
 from segue.work.resume import Found, find, nothing_here
@@ -181,10 +183,12 @@ def _check_held(found: list[Found]) -> None:
 
 
 def _reset(offered: list[Found], *, as_json: bool) -> int:
+    person.check(click.get_current_context().obj["environ"])
     """Each says where the old state is kept; a program gets one object, of several a list."""
     told = []
     for one in offered:
-        facts, words = _kind(one).reset(one)
+        with acting(at_terminal()):
+            facts, words = _kind(one).reset(one)
         told.append(facts)
         if not as_json:
             console.echo(words)

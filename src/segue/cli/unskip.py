@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from segue.cli import console, output, person
+from segue.engine.terminal_user import at_terminal
 from segue.i18n import _
+from segue.store.actors import acting
 
 
 @click.command(
@@ -27,7 +29,8 @@ def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> 
     person.check(ctx.obj["environ"])
     from segue.work.unskip import unskip  # noqa: PLC0415 - all kinds of work; --help needs none
 
-    done = unskip(task, plan or Path.cwd(), is_plan=plan is not None)
+    with acting(at_terminal()):
+        done = unskip(task, plan or Path.cwd(), is_plan=plan is not None)
     if as_json:
         output.print_json(
             {"task": done.task, "path": str(done.path), "kind": done.kind, "held_by": done.holds}

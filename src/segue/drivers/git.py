@@ -315,14 +315,43 @@ def head_of(git_dir: Path) -> tuple[str | None, str | None] | None:
     return refs_of(git_dir).get(branch), branch
 
 
-def refs_of(git_dir: Path, refs_max: int = 100_000) -> dict[str, str]:
-    """All names and their commits, of files alone: links are not followed."""
-    packed = read_bounded(git_dir / "packed-refs", PACKED_REFS_BYTES_MAX) or b""
+def commit_at(folder: Path) -> str | None:
+    """The commit that the repository around a folder stands on; None: there is none."""
+    for place in (folder, *folder.parents):
+        if os.path.lexists(place / ".git"):
+            break
+    else:
+        return None
+    git_dir = place / ".git"
+    if not git_dir.is_dir():
+        named = named_by(git_dir)
+        if named is None:
+            return None
+        git_dir = named
+    head = (read_small(git_dir / "HEAD") or "").strip()
+    if HASH.fullmatch(head):
+        return head
+    branch = head.removeprefix("ref:").strip()
+    if not head.startswith("ref:") or not is_ref(branch):
+        return None
+    common = git_dir / (read_small(git_dir / "commondir") or "").strip()
+    commit = (read_small(common / branch) or "").strip()
+    return commit if HASH.fullmatch(commit) else _packed(common).get(branch)
+
+
+def _packed(git_dir: Path) -> dict[str, str]:
+    text = read_bounded(git_dir / "packed-refs", PACKED_REFS_BYTES_MAX) or b""
     found: dict[str, str] = {}
-    for line in packed.decode("utf-8", "replace").splitlines():
+    for line in text.decode("utf-8", "replace").splitlines():
         commit, _space, name = line.partition(" ")
         if HASH.fullmatch(commit) and is_ref(name):
             found[name] = commit
+    return found
+
+
+def refs_of(git_dir: Path, refs_max: int = 100_000) -> dict[str, str]:
+    """All names and their commits, of files alone: links are not followed."""
+    found = _packed(git_dir)
     for folder, _folders, names in os.walk(git_dir / "refs"):
         for name in names:
             path = Path(folder, name)

@@ -21,6 +21,7 @@ from typing import Any
 from segue.core.machines import ActState, GateState, Trigger
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.actors import Actor, acting
 from segue.store.changes import Add, Change, Move, Value, instant
 from segue.store.rows import ActRow, act_row, new_id
 from segue.store.sqlite import Store
@@ -58,14 +59,6 @@ ONCE = frozenset({Verb.RETRY, Verb.SKIP, Verb.CANCEL})  # a second one says noth
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
-    """Who wants it, and by which way that is known: terminal, mcp, page, token."""
-
-    name: str
-    via: str
-
-
-@dataclass(frozen=True, slots=True)
 class Wanted:
     """An act that is to be added. `task`: its id among the tasks of all works."""
 
@@ -87,7 +80,8 @@ class CannotError(Exception):
 def add(store: Store, wanted: Wanted, at: datetime) -> str:
     """Add an act for the owner of its work; its id. UserError: it is checked, and cannot be."""
     id = new_id("act")
-    store.move(at=at, then=lambda: _added(store, id, wanted))
+    with acting(wanted.actor):
+        store.move(at=at, then=lambda: _added(store, id, wanted))
     return id
 
 
@@ -102,7 +96,8 @@ def done(
         yield Move("act", id, ActState.WAITING, ActState.TAKEN, Trigger.TAKE, data=_who(wanted))
         yield from then()
 
-    store.move(at=at, then=changes)
+    with acting(wanted.actor):
+        store.move(at=at, then=changes)
     return id
 
 
@@ -225,16 +220,23 @@ def waiting(store: Store, work: str) -> list[ActRow]:
     return [act_row(row) for row in store.all(WAITING, work, TAKEN_MAX)]
 
 
+def by(act: ActRow) -> Actor:
+    """Who wanted it: what follows from it is theirs in the journal (`acting`)."""
+    return Actor(act.actor, act.via)
+
+
 def taken(act: ActRow) -> Move:
     """To be committed with what follows from it."""
     data = {"verb": act.verb, "actor": act.actor, "via": act.via}
-    return Move("act", act.id, act.state, ActState.TAKEN, Trigger.TAKE, {}, act.version, data)
+    to, cause = ActState.TAKEN, Trigger.TAKE
+    return Move("act", act.id, act.state, to, cause, {}, act.version, data, by=by(act))
 
 
 def refused(act: ActRow, reason: str) -> Move:
     sets: dict[str, Value] = {"reason": reason}
     data = {"verb": act.verb, "actor": act.actor, "via": act.via, "reason": reason}
-    return Move("act", act.id, act.state, ActState.REFUSED, Trigger.REFUSE, sets, act.version, data)
+    to, cause = ActState.REFUSED, Trigger.REFUSE
+    return Move("act", act.id, act.state, to, cause, sets, act.version, data, by=by(act))
 
 
 # The outcome

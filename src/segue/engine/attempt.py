@@ -31,6 +31,7 @@ from segue.dialects.events import (
 )
 from segue.engine.agent import Agent
 from segue.engine.canary import Proof
+from segue.store.actors import SEGUE, Actor
 from segue.store.conversations import ConversationHolder
 from segue.store.rows import RunRow
 
@@ -47,6 +48,7 @@ class Dropped:
 @dataclass(frozen=True, slots=True)
 class ParkedByHand:
     limit: LimitHit
+    by: Actor = SEGUE
 
 
 @dataclass(frozen=True, slots=True)

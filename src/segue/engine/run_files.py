@@ -30,6 +30,10 @@ class RunFiles:
     def check_log(self, run: str) -> Path:
         return self.evidence / f"{run}.log"
 
+    def check_record(self, run: str) -> Path:
+        """What was checked, and how it came out."""
+        return self.evidence / f"{run}.json"
+
     def tool_calls(self, run: str) -> Path:
         """What the agent reports by tool call."""
         return self.runs / f"{run}.told"

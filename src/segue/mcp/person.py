@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from segue.engine.acts import TEXT_BYTES_MAX, Actor
+from segue.engine.acts import TEXT_BYTES_MAX
 from segue.engine.clock import Clock, SystemClock
 from segue.mcp import background, gates
 from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
+from segue.store.actors import current
 from segue.work import overview
 from segue.work.add_act import Person
 from segue.work.overview import Standing, look
@@ -25,7 +26,6 @@ INSTRUCTIONS = (
     " you. Answer or approve a gate only as the person you work for wants it."
 )
 PATH_CHARS_MAX = 4_096
-BY = Actor("mcp", "mcp")
 
 Path_ = Annotated[str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX)]
 GateId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -72,7 +72,7 @@ class Commands:
     def __init__(self, folder: Path, environ: Mapping[str, str], clock: Clock) -> None:
         self._project = Project.containing(folder.resolve())
         self._environ = environ
-        self._person = Person(self._project, BY, clock)
+        self._clock = clock
 
     def list_plans(self, _given: NoArguments) -> Json:
         root = self._project.root
@@ -114,10 +114,14 @@ class Commands:
         return background.stop(plan, Project.containing(plan))
 
     def answer(self, given: Answer) -> str:
-        return gates.answer(self._person, given.gate, given.text, own_words=given.own_words)
+        return gates.answer(self._person(), given.gate, given.text, own_words=given.own_words)
 
     def approve(self, given: Approve) -> str:
-        return gates.approve(self._person, given.gate)
+        return gates.approve(self._person(), given.gate)
+
+    def _person(self) -> Person:
+        """Whoever called: the server knows the client by its name."""
+        return Person(self._project, current(), self._clock)
 
     def _inside(self, given: str) -> Path:
         """A path of this project, whatever links are on the way."""

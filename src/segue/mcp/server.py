@@ -17,11 +17,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from segue import __version__
+from segue.dialects.lines import plain_text
 from segue.drivers.lineage import run_of
 from segue.engine import signals
 from segue.mcp.tools import Refused, Tool
+from segue.store.actors import Actor, acting
 
 INTERRUPTED = 130
+NAME_CHARS_MAX = 100
 
 
 def serve(folder: Path, environ: Mapping[str, str]) -> None:
@@ -52,7 +55,7 @@ def make(
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in tools])
 
-    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         # One after the other, in a thread: files and folders may be slow, pings must not be.
         tool = by_name.get(params.name)
         if tool is None:
@@ -60,7 +63,8 @@ def make(
             return _result(f"There is no tool {params.name}.", is_error=True)
         try:
             call = partial(tool.answer, params.arguments or {})
-            return _result(await to_thread.run_sync(call, limiter=one_at_a_time))
+            with acting(_client(context)):
+                return _result(await to_thread.run_sync(call, limiter=one_at_a_time))
         except Refused as error:
             return _result(str(error), is_error=True)
 
@@ -72,6 +76,13 @@ def make(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _client(context: Any) -> Actor:
+    """The program at the other end, as it calls itself: its person's own choice."""
+    told = context.session.client_params if context is not None else None
+    name = plain_text(told.client_info.name)[:NAME_CHARS_MAX] if told else ""
+    return Actor(name or "mcp", "mcp")
 
 
 def _refuse(facts: Mapping[str, str], folder: Path, name: str) -> None:

@@ -21,6 +21,7 @@ from segue.server import bounds, callers, log
 from segue.server.auth import SAFE, Auth, By, Headers
 from segue.server.metrics import Requests
 from segue.server.problems import of_crash, problem, too_many
+from segue.store.actors import SEGUE, Actor, acting
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -101,7 +102,8 @@ class AccessMiddleware:
             else:
                 scope["segue.body"] = body
                 receive = bounds.replayed(body, receive)
-        await (refusal or self._app)(scope, receive, visit.send)
+        with acting(_actor(scope)):
+            await (refusal or self._app)(scope, receive, visit.send)
 
     def _turned_away(self, scope: Scope, headers: Headers) -> Response | None:
         if not self._is_for_us(scope, headers):
@@ -212,6 +214,16 @@ def refusing(answer: Response) -> ASGIApp:
         await bounds.BeforeItsEnd(answer)(scope, receive, Visit(send).send)
 
     return refuse
+
+
+def _actor(scope: Scope) -> Actor:
+    """In whose name a request is served: the journal has it."""
+    match scope.get("segue.by"):
+        case By.TOKEN:
+            return Actor("token", "token")
+        case By.COOKIE:
+            return Actor("person", "page")
+    return SEGUE
 
 
 def _client(scope: Scope) -> str:

@@ -143,6 +143,8 @@ class JournalEntry(Answer):
     from_: str | None = Field(alias="from")
     to: str
     trigger: str
+    actor: str | None
+    via: str | None
     metadata: dict[str, Any]
 
 

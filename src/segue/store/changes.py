@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from segue.store.actors import Actor, current
+
 Value = str | int | float | None
 
 
@@ -21,6 +23,7 @@ class Move:
     sets: Mapping[str, Value] = field(default_factory=dict)
     version: int | None = None  # expected; None: the state alone is compared
     data: Mapping[str, object] | None = None
+    by: Actor = field(default_factory=current, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Add:
     row: Mapping[str, Value]
     cause: str = "add"
     data: Mapping[str, object] | None = None
+    by: Actor = field(default_factory=current, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Remove:
     state: str  # expected
     version: int
     cause: str
+    by: Actor = field(default_factory=current, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ class Record:
     to: str
     cause: str
     data: Mapping[str, object] | None = None
+    by: Actor = field(default_factory=current, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,20 @@ from importlib.resources import files
 
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store import chain
+
+CHAIN = "_chain.sql"  # the step that gave each row of the journal a hash
+
+
+def names() -> list[str]:
+    folder = files("segue.store") / "migrations"
+    return sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
 
 
 def steps() -> list[str]:
     """The SQL of each migration, the first one first; their number is the schema version."""
     folder = files("segue.store") / "migrations"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return [(folder / name).read_text(encoding="utf-8") for name in names]
+    return [(folder / name).read_text(encoding="utf-8") for name in names()]
 
 
 def newest() -> int:
@@ -52,6 +59,8 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
         for step in todo[found:]:
             for statement in _statements(step):
                 db.execute(statement)
+        if any(name.endswith(CHAIN) for name in names()[found : len(todo)]):
+            chain.link(db)
         db.execute(f"PRAGMA user_version = {len(todo)}")
         db.execute("COMMIT")
     except BaseException:

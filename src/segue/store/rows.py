@@ -21,6 +21,8 @@ from segue.store.changes import instant
 SERVER, PANES = "server", "panes"
 HAS_FILE = f"works.kind NOT IN ('{SERVER}', '{PANES}')"
 
+ANSWER_CHARS_MAX = 200  # of an answer in the journal; the gate has all of it
+
 OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
 # The same for a query, spelled as the index of the open runs spells it.
 IS_OPEN = "state IN ('intended', 'running', 'verifying', 'merging')"
@@ -218,6 +220,11 @@ class ActRow:
     reason: str | None
     version: int
     created_at: datetime
+
+
+def answer_told(answer: str | None) -> dict[str, str]:
+    """What was decided, as the journal keeps it."""
+    return {} if answer is None else {"answer": answer[:ANSWER_CHARS_MAX]}
 
 
 def new_id(prefix: str) -> str:

@@ -8,6 +8,7 @@ in one transaction; a caller that lost the race gets False and nothing has chang
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import re
@@ -16,14 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
-from segue.store import lock, migrate, wal
+from segue.store import chain, lock, migrate, wal
+from segue.store.actors import Actor
 from segue.store.changes import Add, Change, Drop, Move, Note, Put, Record, Remove, Value, stamp
 from segue.store.rows import OF_PHASES, PANES
 
@@ -52,14 +53,12 @@ STATELESS = frozenset(
 MACHINES = {**machines.MACHINES, serving.AGENT.name: serving.AGENT}
 # Columns of an entity that are in a table beside its own, with the same key.
 BESIDE = {"task": ("phase_tasks", OF_PHASES)}
-# Of which work a row of the journal is, ?3 being the entity's id.
-WORK_OF = {
-    "work": "?3",
-    "agent": "(SELECT work FROM tasks WHERE id = ?3)",
-    "account": "NULL",
-    "pane": f"'{PANES}'",
-    "refusal": "(SELECT work FROM runs WHERE id = ?3)",
-}
+# Of which work a row of the journal is: by the table that knows, the entity's id being its key.
+WORK_IN = {"agent": "tasks", "refusal": "runs", "evidence": "runs"}
+JOURNAL_SQL = (
+    "INSERT INTO journal (seq, at, entity, entity_id, from_state, to_state, cause, data, work,"
+    " actor, via, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 BUSY_TIMEOUT_S = 15.0
 
 
@@ -75,6 +74,7 @@ class Store:
         self.path = path
         self.is_damaged = is_damaged  # what was committed last could not be read any more
         self._file = _identity(path)
+        self._head: chain.Head | None = None  # of the journal, while a transaction adds to it
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -160,9 +160,10 @@ class Store:
         transaction for more, when it can see them."""
         with _told(self.path):
             self._db.execute("BEGIN IMMEDIATE")
+            self._head = None
             try:
                 now = stamp(at)
-                for change in chain(changes, _later(then)):
+                for change in itertools.chain(changes, _later(then)):
                     if not self._apply(change, now):
                         self._db.execute("ROLLBACK")
                         return False
@@ -192,7 +193,7 @@ class Store:
             case Remove():
                 return self._remove(change, now)
             case Record(entity, id, to, cause, data):
-                self._record(now, entity, id, None, to, cause, data)
+                self._record(now, entity, id, None, to, cause, data, change.by)
                 return True
             case Put() | Drop():
                 if change.table not in STATELESS:
@@ -212,7 +213,7 @@ class Store:
             values.append(move.version)
         if self._db.execute(sql, values).rowcount != 1:
             return False
-        self._record(now, move.entity, move.id, move.state, move.to, move.cause, move.data)
+        self._record(now, move.entity, move.id, move.state, move.to, move.cause, move.data, move.by)
         return self._set_beside(move.entity, move.id, beside)
 
     def _set_beside(self, entity: str, id: str, sets: Mapping[str, Value]) -> bool:
@@ -224,7 +225,7 @@ class Store:
 
     def _remove(self, gone: Remove, now: str) -> bool:
         # Recorded first: of which work it was is not known any more when it is gone.
-        self._record(now, gone.entity, gone.id, gone.state, "deleted", gone.cause, None)
+        self._record(now, gone.entity, gone.id, gone.state, "deleted", gone.cause, None, gone.by)
         sql = f"DELETE FROM {TABLES[gone.entity]} WHERE id = ? AND state = ? AND version = ?"  # noqa: S608 - names are ours
         return self._db.execute(sql, (gone.id, gone.state, gone.version)).rowcount == 1
 
@@ -236,19 +237,50 @@ class Store:
         if beside:
             sql = _put_sql(BESIDE[add.entity][0], ("task", *beside))
             self._db.execute(sql, (add.id, *beside.values()))
-        self._record(now, add.entity, add.id, None, add.state, add.cause, add.data)
+        self._record(now, add.entity, add.id, None, add.state, add.cause, add.data, add.by)
         return True
 
-    def _record(self, now: str, entity: str, id: str, *rest: Any) -> None:
-        data = rest[-1]
+    # The columns of a journal row, each by its name.
+    def _record(
+        self,
+        now: str,
+        entity: str,
+        id: str,
+        state: str | None,
+        to: str,
+        cause: str,
+        data: Mapping[str, object] | None,
+        by: Actor,
+    ) -> None:
         text = None if data is None else json.dumps(data, ensure_ascii=False)
-        self._db.execute(_journal_sql(entity), (now, entity, id, *rest[:-1], text))
+        head = self._head or chain.head(self._db)
+        work = self._work_of(entity, id)
+        row = (head.seq + 1, now, entity, id, state, to, cause, text, work, by.name, by.via)
+        own = chain.digest(head.hash, row)
+        self._db.execute(JOURNAL_SQL, (*row, head.hash, own))
+        self._head = chain.Head(row[0], own)
+
+    def _work_of(self, entity: str, id: str) -> str | None:
+        match entity:
+            case "work":
+                return id
+            case "pane":
+                return PANES
+            case "account":
+                return None
+        found = self._db.execute(_work_sql(entity), (id,)).fetchone()
+        return None if found is None else found[0]
 
     # Reading. Rows are plain: names as in the tables.
 
     def all(self, sql: str, *values: object) -> list[sqlite3.Row]:
         with _told(self.path):
             return self._db.execute(sql, values).fetchall()
+
+    def each(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """One row after the other, as tuples: for more than memory should hold."""
+        with _told(self.path), closing(_connect_readonly(self.path)) as db:
+            yield from db.execute(sql, values)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -364,12 +396,9 @@ def _parted(
 
 
 @cache
-def _journal_sql(entity: str) -> str:
-    work = WORK_OF.get(entity) or f"(SELECT work FROM {TABLES[entity]} WHERE id = ?3)"  # noqa: S608 - names are ours
-    return (
-        "INSERT INTO journal (at, entity, entity_id, from_state, to_state, cause, data, work)"  # noqa: S608 - names are ours
-        f" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {work})"
-    )
+def _work_sql(entity: str) -> str:
+    table = WORK_IN.get(entity) or TABLES[entity]
+    return f"SELECT work FROM {table} WHERE id = ?"  # noqa: S608 - names are ours
 
 
 @cache

@@ -18,11 +18,12 @@ from segue.core.machines import ActState
 from segue.core.plan import TaskState
 from segue.engine import acts, bell
 from segue.engine.accounts import Accounts
-from segue.engine.acts import Actor, CannotError, Verb, Wanted
+from segue.engine.acts import CannotError, Verb, Wanted
 from segue.engine.clock import Clock
 from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.actors import Actor
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES, SERVER, GateRow

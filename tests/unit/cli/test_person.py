@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-
 import click
 import pytest
 
@@ -14,34 +11,10 @@ from segue.errors import UserError
 from segue.store.sqlite import Store
 
 
-def nobody() -> str:
-    raise KeyError("getpwuid(): uid not found")
-
-
 def checked(environ: dict[str, str]) -> None:
     """As a command that decides something does first."""
     with click.Context(click.Command("skip"), info_name="segue skip"):
         person.check(environ)
-
-
-def test_the_journal_gets_the_user_and_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first stream that is a terminal says which one."""
-    monkeypatch.setattr(getpass, "getuser", lambda: "kim")
-    monkeypatch.setattr(os, "ttyname", {0: "/dev/pts/7"}.__getitem__)
-    assert (person.actor().name, person.actor().via) == ("kim (pts/7)", "terminal")
-
-
-def test_without_a_terminal_the_user_alone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe has no name; a user without one is a number."""
-
-    def no_terminal(_stream: int) -> str:
-        raise OSError(25, "Inappropriate ioctl for device")
-
-    monkeypatch.setattr(os, "ttyname", no_terminal)
-    monkeypatch.setattr(getpass, "getuser", lambda: "kim")
-    assert person.actor().name == "kim"
-    monkeypatch.setattr(getpass, "getuser", nobody)
-    assert person.actor().name == str(os.getuid())
 
 
 @pytest.mark.usefixtures("alone")

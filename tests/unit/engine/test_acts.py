@@ -10,8 +10,9 @@ import pytest
 
 from segue.core.machines import ActState, GateState, Trigger
 from segue.engine import acts
-from segue.engine.acts import Actor, Verb, Wanted
+from segue.engine.acts import Verb, Wanted
 from segue.errors import UserError
+from segue.store.actors import Actor
 from segue.store.changes import Add, Change, Move, Note
 from segue.store.sqlite import Store
 

@@ -9,14 +9,14 @@ import pytest
 from kit.bench import Bench
 from kit.questions import asked
 from segue.mcp import gates
-from segue.mcp.person import BY
 from segue.mcp.tools import Refused
+from segue.store.actors import Actor
 from segue.work.add_act import Done, Person
 from segue.work.project import Project
 
 
 def person(bench: Bench) -> Person:
-    return Person(Project(bench.root), BY, bench.clock)
+    return Person(Project(bench.root), Actor("a client", "mcp"), bench.clock)
 
 
 def test_an_answer_waits_for_the_next_run_where_nobody_runs_the_plan(bench: Bench) -> None:
@@ -51,7 +51,7 @@ def test_what_has_no_yes_is_refused_with_the_hint(bench: Bench) -> None:
 def test_a_second_answer_is_refused(bench: Bench) -> None:
     gate = asked(bench)
     gates.answer(person(bench), gate, "SQLite")
-    with pytest.raises(Refused, match="already answered: by mcp"):
+    with pytest.raises(Refused, match="already answered: by a client"):
         gates.approve(person(bench), gate)
 
 

@@ -124,7 +124,7 @@ def test_notices_and_journal_are_carried_over_in_their_order(
     wanted = [
         row | {"entity": ENTITIES.get(row["entity"], row["entity"])} for row in before["journal"]
     ]
-    assert [{name: row[name] for name in row if name != "work"} for row in journal] == wanted
+    assert [{name: row[name] for name in wanted[0]} for row in journal] == wanted
     works = {row["id"] for row in store.all("SELECT id FROM works")}
     assert {row["work"] for row in journal if row["entity"] != "account"} <= works
     assert {row["work"] for row in journal if row["entity"] == "account"} <= {None}

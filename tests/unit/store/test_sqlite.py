@@ -66,8 +66,10 @@ def test_a_move_swaps_the_state_counts_the_version_and_is_journalled(store: Stor
     assert (row["state"], row["version"], row["error"]) == ("in_progress", 2, "none")
     assert (row["created_at"], row["updated_at"]) == (stamp(NOW), stamp(LATER))
     last = store.all("SELECT * FROM journal WHERE entity_id = 'p/T-1' ORDER BY seq")[-1]
-    assert dict(last) | {"seq": 0} == {
+    assert dict(last) | {"seq": 0, "prev": "", "hash": ""} == {
         "seq": 0,
+        "prev": "",
+        "hash": "",
         "at": stamp(LATER),
         "entity": "task",
         "entity_id": "p/T-1",
@@ -76,6 +78,8 @@ def test_a_move_swaps_the_state_counts_the_version_and_is_journalled(store: Stor
         "cause": "start",
         "data": '{"why": "자리"}',
         "work": "p",
+        "actor": "segue",
+        "via": "engine",
     }
 
 

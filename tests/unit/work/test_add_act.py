@@ -9,8 +9,9 @@ import pytest
 from kit.bench import CLAUDE, Bench
 from segue.core.machines import ActState
 from segue.dialects.events import Asked, Finished, LimitHit
-from segue.engine.acts import Actor, Verb
+from segue.engine.acts import Verb
 from segue.errors import UserError
+from segue.store.actors import Actor
 from segue.store.sqlite import Store
 from segue.work import add_act
 from segue.work.add_act import Person

@@ -104,6 +104,7 @@ ENTITIES = {
     "agent": N_("agent"),
     "gate": N_("what waits for you"),
     "refusal": N_("an agent in a person’s place"),
+    "evidence": N_("evidence of a check"),
 }
 ACTIONS = {
     "submit": N_("Submit"),

@@ -7,6 +7,7 @@ from segue.engine import acts
 from segue.engine.acts import CannotError, Verb
 from segue.engine.clock import Clock
 from segue.i18n import _
+from segue.store.actors import acting
 from segue.store.changes import instant
 from segue.store.rows import PANES, ActRow
 from segue.store.sqlite import Store
@@ -21,7 +22,8 @@ class PaneActs:
         """All that is about panes of ours. What is about others waits for whoever has them."""
         for act in acts.waiting(self._store, PANES):
             try:
-                self._take(act)
+                with acting(acts.by(act)):
+                    self._take(act)
             except CannotError as why:
                 self._store.move(acts.refused(act, str(why)), at=self._clock.now())
 

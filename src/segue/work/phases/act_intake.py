@@ -9,6 +9,7 @@ from collections.abc import Callable
 from segue.engine import acts
 from segue.engine.acts import Verb
 from segue.i18n import _
+from segue.store.actors import acting
 from segue.store.changes import Change, instant
 from segue.store.rows import SERVER, ActRow
 from segue.work.phases import storage
@@ -40,7 +41,8 @@ def _take(commands: Commands, act: ActRow) -> None:
     def taken(_task: str | None) -> list[Change]:
         return [acts.taken(act)]
 
-    commands.kept_with(do, taken)
+    with acting(acts.by(act)):
+        commands.kept_with(do, taken)
 
 
 def _meant(commands: Commands, act: ActRow) -> Callable[[], Json]:

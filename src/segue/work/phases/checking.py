@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from segue.core.machines import RunState, Trigger
 from segue.core.phases import Phase
 from segue.dialects.events import PhaseDone
+from segue.engine import evidence
+from segue.engine.evidence import Check
 from segue.engine.executors import Ended
 from segue.engine.limits import CONTEXT
 from segue.engine.outcome import Limited, why
@@ -136,7 +138,9 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
             **outcomes.used_by(supervisor, attempt),
         )
     ]
-    if attempt.run.role != "check":
+    if attempt.run.role == "check":
+        end.append(_kept(supervisor, task, attempt, ended))
+    else:
         supervisor.events.ended(attempt, works=verdict_in(attempt.lines) is not None)
     if agent.state != "running":  # paused meanwhile: what came out of it did not count in time
         supervisor.commit(*end, again(supervisor, task, agent, attempt.run))
@@ -156,6 +160,14 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
         passed(supervisor, task, agent, end, {"verdict": "pass", "reasons": list(verdict.reasons)})
     else:
         _rework(supervisor, task, agent, verdict.reasons, end)
+
+
+def _kept(supervisor: Supervisor, task: PhaseTaskRow, attempt: Attempt, ended: Ended) -> Change:
+    """The evidence of a check."""
+    run = attempt.run
+    command = supervisor.jobs.check_command(task, run)
+    check = Check(task.id, run.id, run.attempt, command, Path(task.workspace or ""))
+    return evidence.keep(supervisor.jobs.files, check, ended, supervisor.clock.now())
 
 
 def _no_verdict(supervisor: Supervisor, attempt: Attempt, ended: Ended, end: list[Change]) -> None:

@@ -109,10 +109,12 @@ class Jobs:
             is_adopted=is_adopted,
         )
 
+    def check_command(self, task: PhaseTaskRow, run: RunRow) -> str:
+        return run.prompt or (task.now_at.verify if task.now_at else "") or ""
+
     def _check(self, task: PhaseTaskRow, attempt: Attempt, given: Mapping[str, str]) -> Job:
         """A phase's `verify`, in the workspace."""
-        run = attempt.run
-        command = run.prompt or (task.now_at.verify if task.now_at else "") or ""
+        run, command = attempt.run, self.check_command(task, attempt.run)
         launch = Launch(attempt.profile, self._facts(run), attempt.workspace, secrets=given)
         return self.builder.check_job(launch, command, run.id)
 

@@ -15,7 +15,15 @@ from typing import Any
 from segue.core.machines import GATE, TASK, GateState, RunState, Trigger
 from segue.core.serving import AGENT
 from segue.store.changes import Add, Change, Drop, Move, Put, Value, stamp
-from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow, RunRow, new_id
+from segue.store.rows import (
+    SERVER,
+    AgentRow,
+    GateRow,
+    PhaseTaskRow,
+    RunRow,
+    answer_told,
+    new_id,
+)
 
 SAVE_EVERY = timedelta(minutes=10)
 
@@ -59,7 +67,7 @@ def settle_gate(
     if about is not None:
         sets["about"] = about
     to = GATE.target(gate.state, cause)
-    data = {"task": gate.task, "kind": gate.kind}
+    data = {"task": gate.task, "kind": gate.kind, **answer_told(answer)}
     move = Move("gate", gate.id, gate.state, to, cause, sets, gate.version, data)
     return [move, Drop("timers", {"gate": gate.id})]
 

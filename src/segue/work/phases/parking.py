@@ -17,6 +17,7 @@ from segue.engine import said
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park
 from segue.engine.parking import HandOver, add_park, end_park, remedy
 from segue.i18n import _
+from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.store.rows import SERVER, AgentRow, ParkRow, PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
@@ -156,6 +157,7 @@ def what_is_known(supervisor: Supervisor, task: str) -> str:
 # Waking
 
 
+@acting(TIMER)
 def wake(supervisor: Supervisor, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
     task, agent = supervisor.rows(park.task)

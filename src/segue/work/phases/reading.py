@@ -183,7 +183,7 @@ class Reading:
     def journal(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self._both(id)
         where = (
-            "entity_id = ? AND entity IN ('task', 'agent') OR entity = 'refusal'"
+            "entity_id = ? AND entity IN ('task', 'agent') OR entity IN ('refusal', 'evidence')"
             " AND entity_id IN (SELECT id FROM runs WHERE task = ?)"
         )
         return self._paged(

@@ -17,6 +17,8 @@ from segue.work.phases.damaged_rows import damaged
 
 Json = dict[str, Any]
 
+STATELESS = ("refusal", "evidence")  # rows of the journal that move nothing
+
 SAVE_EVERY_MS = 600_000
 BLOCKED_BY = {
     AgentState.WAITING_DEPENDENCY: "dependency",
@@ -196,12 +198,14 @@ def journal(row: sqlite3.Row) -> Json:
         "seq": row["seq"],
         "timestamp": row["at"],
         "taskId": data.get("task") or row["entity_id"],
-        "type": "refusal" if row["entity"] == "refusal" else "state_transition",
+        "type": row["entity"] if row["entity"] in STATELESS else "state_transition",
         "entity": row["entity"],
         "entityId": row["entity_id"],
         "from": row["from_state"],
         "to": row["to_state"],
         "trigger": row["cause"],
+        "actor": row["actor"],
+        "via": row["via"],
         "metadata": {key: value for key, value in data.items() if key != "task"},
     }
 

@@ -53,6 +53,7 @@ from segue.engine.scheduler import nearest
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
 from segue.errors import AgentError, UserError
 from segue.i18n import _
+from segue.store.actors import SEGUE, Actor, acting, agent
 from segue.store.changes import Change, Note
 from segue.store.rows import SERVER, AgentRow, PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
@@ -368,7 +369,8 @@ class Supervisor:
         match happening:
             case Started(job=job) | Heard(job=job) | Ended(job=job) | Broke(job=job):
                 try:
-                    self._handle(happening)
+                    with acting(self._actor(happening)):
+                        self._handle(happening)
                 except Exception as error:
                     run = self.records.run(job)
                     if run is None:
@@ -378,6 +380,12 @@ class Supervisor:
                 self.take_in_acts()
             case _:
                 pass  # Due: the loop looks
+
+    def _actor(self, happening: Started | Heard | Ended | Broke) -> Actor:
+        """In whose name follows what happened: the agent's, but for Segue's own checks."""
+        attempt = self.attempts.get(happening.job)
+        is_agent = attempt is not None and attempt.run.role != "check"
+        return agent(happening.job) if is_agent and isinstance(happening, Heard | Ended) else SEGUE
 
     def _handle(self, happening: Started | Heard | Ended | Broke) -> None:
         match happening:
@@ -467,10 +475,11 @@ class Supervisor:
     def _act_on_told(self, attempt: Attempt) -> None:
         """After all of one read: what counts most in it comes first, whatever stands before it."""
         try:
-            if attempt.is_further:
-                progress.keep(self, attempt)
-            if attempt.reports and attempt.profile.takes_lines:
-                outcomes.told(self, attempt)
+            with acting(agent(attempt.run.id)):
+                if attempt.is_further:
+                    progress.keep(self, attempt)
+                if attempt.reports and attempt.profile.takes_lines:
+                    outcomes.told(self, attempt)
         except Exception as error:  # noqa: BLE001 - it fails its own task
             task_failure.about(self, attempt.run.task, error)
 

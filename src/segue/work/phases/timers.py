@@ -14,6 +14,7 @@ from segue.core.serving import AgentState
 from segue.engine.prompts import permission
 from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
+from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Drop, Note, instant
 from segue.store.rows import GateRow, PhaseTaskRow
 from segue.work.phases import asking, moves, task_failure
@@ -26,6 +27,7 @@ AGAIN = timedelta(minutes=1)  # after one could not fire
 SOONEST = "SELECT id, at FROM timers WHERE work = 'server' ORDER BY at LIMIT ?"
 
 
+@acting(TIMER)
 def fire(supervisor: Supervisor) -> None:
     """Everything whose instant has come."""
     now = supervisor.clock.now()

@@ -10,6 +10,7 @@ from segue.engine import prompts
 from segue.engine.question_texts import PERMISSION, text_of
 from segue.errors import AgentError
 from segue.i18n import _
+from segue.store.actors import TIMER, acting
 from segue.store.rows import GateRow
 from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.plans.attempts import Attempt
@@ -79,6 +80,7 @@ def deadline(asked: Asked, now: datetime) -> datetime | None:
     return now + timedelta(seconds=asked.deadline_s)
 
 
+@acting(TIMER)
 def take_defaults(run: PlanRun) -> None:
     """Optional questions that nobody answered in time take their default."""
     if run.stopping:

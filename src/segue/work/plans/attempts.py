@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -13,14 +12,15 @@ from pathlib import Path
 from segue.core.plan import Task
 from segue.core.variables import decides_what_runs
 from segue.engine import attempt as engine_attempt
-from segue.engine import prompts
+from segue.engine import evidence, prompts
 from segue.engine.agent import Facts, Wanted
+from segue.engine.evidence import Check
 from segue.engine.executors import Ended, Job
 from segue.engine.launch import JobBuilder, Launch
 from segue.engine.run_files import RunFiles
 from segue.engine.said import Heard, heard_before
 from segue.engine.worktree import Worktrees
-from segue.store import files
+from segue.store.changes import Record
 from segue.store.rows import RunRow
 from segue.work.agents.profiles import Profile
 from segue.work.plans import context_note
@@ -77,9 +77,6 @@ class JobFactory:
     def log(self, run: RunRow) -> Path:
         return self.files.log(run.id)
 
-    def evidence(self, run: RunRow) -> Path:
-        return self.files.check_log(run.id)
-
     def place_of(self, run: RunRow) -> Path:
         return self.files.place(run.id)
 
@@ -129,24 +126,12 @@ class JobFactory:
         )
         return self.builder.check_job(launch, task.verify or "", run.id)
 
-    def keep_evidence(self, attempt: Attempt, ended: Ended, at: str) -> None:
-        """What was checked, and what came of it, beside the check's output."""
-        told = {
-            "task": attempt.task.id,
-            "run": attempt.run.id,
-            "attempt": attempt.run.attempt,
-            "command": attempt.task.verify,
-            "exit_code": ended.code,
-            "signal": ended.signal,
-            "at": at,
-            "output": self.evidence(attempt.run).name,
-        }
-        text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
-        path = self.evidence(attempt.run).with_suffix(".json")
-        try:
-            files.replace(path, text.encode())
-        except OSError as error:
-            raise files.in_words(error, path) from error
+    def keep_evidence(self, attempt: Attempt, ended: Ended, at: datetime) -> Record:
+        """What was checked, and what came of it, beside the check's output; its row."""
+        run, task = attempt.run, attempt.task
+        folder = self.folder(task.id)
+        check = Check(task.id, run.id, run.attempt, task.verify or "", folder)
+        return evidence.keep(self.files, check, ended, at)
 
     def first_prompt(
         self, attempt: Attempt, produced: list[tuple[str, str]], error: str | None

@@ -15,6 +15,7 @@ from segue.core.plan import Task, TaskState
 from segue.engine.attempt import Dropped
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
+from segue.store.actors import FILE, acting
 
 if TYPE_CHECKING:
     from segue.work.plans.plan_run import PlanRun
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 BEHIND = (TaskState.PENDING, TaskState.IN_PROGRESS)
 
 
+@acting(FILE)
 def take_in(run: PlanRun) -> None:
     """The file has changed while the plan runs."""
     if run.file.is_broken:

@@ -505,7 +505,8 @@ class Ledger:
         else:
             to, cause = GateState.ANSWERED, Trigger.ANSWER
         given: dict[str, Value] = {"answer": answer, "settled_at": stamp(self._clock.now())}
-        self.stage(Move("gate", gate.id, GateState.PENDING, to, cause, given))
+        data = {"task": gate.task, "kind": gate.kind, **rows.answer_told(answer)}
+        self.stage(Move("gate", gate.id, GateState.PENDING, to, cause, given, data=data))
 
     def waiting_acts(self) -> list[ActRow]:
         """What people want and the owner has not dealt with yet."""

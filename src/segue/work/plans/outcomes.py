@@ -147,7 +147,7 @@ def verified(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     if was_cut_off(ended, run.keeper_deaths[attempt.task.id]):
         verify(run, attempt)
         return
-    run.job_factory.keep_evidence(attempt, ended, run.clock.now().isoformat())
+    run.ledger.stage(run.job_factory.keep_evidence(attempt, ended, run.clock.now()))
     if ended.code == 0 and not ended.timed_out:
         merge_or_complete(run, attempt)
     else:

@@ -14,6 +14,7 @@ from segue.engine.fallback import agent_or_fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park, iso
 from segue.engine.parking import HandOver, remedy
 from segue.i18n import _
+from segue.store.actors import TIMER, acting
 from segue.store.rows import ParkRow
 from segue.work.agents.profiles import Profile
 from segue.work.plans import conversations
@@ -107,6 +108,7 @@ def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> No
 # Waking
 
 
+@acting(TIMER)
 def wake(run: PlanRun, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
     before = run.ledger.run_row(park.run) if park.run else None

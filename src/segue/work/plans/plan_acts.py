@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from segue.core.limits import MANUAL
 from segue.core.plan import TaskState
 from segue.dialects.events import LimitHit
+from segue.engine import acts
 from segue.engine.acts import CannotError, Verb
 from segue.engine.attempt import ParkedByHand
 from segue.engine.executors import StopWanted
 from segue.i18n import _
+from segue.store.actors import acting
 from segue.store.changes import instant
 from segue.store.rows import ActRow
 from segue.work.plans import edits, manual_parks
@@ -34,7 +36,8 @@ def take_in(run: PlanRun) -> bool:
     has_changed, run.has_acts_left = False, False
     for act in run.ledger.waiting_acts():
         try:
-            has_changed |= _CARRIED.get(Verb(act.verb), _unknown)(run, act)
+            with acting(acts.by(act)):
+                has_changed |= _CARRIED.get(Verb(act.verb), _unknown)(run, act)
         except CannotError as why:
             run.ledger.refuse_act(act, str(why))
             run.publish("notice", text=str(why))
@@ -127,7 +130,7 @@ def _end_to_park(run: PlanRun, attempt: Attempt, act: ActRow) -> None:
     run.has_acts_left = True
     if attempt.ended_for is None:
         limit = LimitHit(MANUAL, resets_at=_until(act), text=_("by hand"))
-        attempt.ended_for = ParkedByHand(limit)
+        attempt.ended_for = ParkedByHand(limit, acts.by(act))
         run.engine.end_soon(attempt.run.id)
 
 

@@ -24,6 +24,7 @@ from segue.dialects.events import StepDone
 from segue.engine import scheduler
 from segue.engine.accounts import Accounts
 from segue.engine.agent_events import AgentEvents
+from segue.engine.attempt import ParkedByHand
 from segue.engine.budget import Budget
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
@@ -48,8 +49,10 @@ from segue.engine.parking import Parking
 from segue.engine.question_texts import BUDGET
 from segue.engine.scheduler import Turn, nearest, park_view
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
+from segue.engine.terminal_user import at_terminal
 from segue.errors import AgentError
 from segue.plans.task_edit import TaskEdit
+from segue.store.actors import SEGUE, Actor, acting, agent
 from segue.store.conversations import Conversations
 from segue.store.rows import GateRow, ParkRow, RunRow
 from segue.work import reminders
@@ -502,6 +505,23 @@ class PlanRun:
     # What happens
 
     def handle(self, happening: Happening) -> None:
+        with acting(self._actor(happening)):
+            self._handle(happening)
+
+    def _actor(self, happening: Happening) -> Actor:
+        """In whose name follows what happened: the agent's, but for Segue's own checks; a person's
+        who answers here, or had it parked."""
+        match happening:
+            case Heard(job=job) | Ended(job=job) if job in self.jobs:
+                attempt = self.jobs[job]
+                if isinstance(attempt.ended_for, ParkedByHand):
+                    return attempt.ended_for.by
+                return SEGUE if job == attempt.run.verify_job else agent(job)
+            case Answered() | StopWanted():
+                return at_terminal()
+        return SEGUE
+
+    def _handle(self, happening: Happening) -> None:
         match happening:
             case Started(job, handle, is_adopted):
                 self._started(job, handle, is_adopted)

@@ -16,7 +16,8 @@ from kit.pane_bench import Bench, FakePane, ignores, make_bench
 from segue import i18n
 from segue.core.machines import ActState
 from segue.engine import acts
-from segue.engine.acts import Actor, Verb, Wanted
+from segue.engine.acts import Verb, Wanted
+from segue.store.actors import Actor
 from segue.store.changes import stamp
 from segue.store.rows import PANES, ActRow
 from segue.work.panes.pane_acts import PaneActs

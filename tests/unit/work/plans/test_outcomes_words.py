@@ -410,7 +410,7 @@ def test_a_check_that_fails_is_not_judged(bench: Bench) -> None:
     begun(bench, MINE, ONE + "  - verify: ./check\n")
     prints(bench, "done\n", 0)
     run = bench.attempt.run
-    bench.run.job_factory.evidence(run).write_text(BANNERS[0][0])
+    bench.run.job_factory.files.check_log(run.id).write_text(BANNERS[0][0])
     bench.happens(Ended(run.verify_job or "", 1))
     assert bench.state() is TaskState.FAILED
 

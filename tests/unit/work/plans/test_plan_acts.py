@@ -81,3 +81,19 @@ def test_what_a_plan_cannot_do_is_refused(bench: Bench) -> None:
     """Not silently passed over."""
     act = wants(begun(bench), Verb.PAUSE)
     assert "not possible" in (bench.outcome(act).reason or "")
+
+
+def test_what_follows_from_an_act_names_who_wanted_it(bench: Bench) -> None:
+    """The skipped task, and the one that depends on it; what the agent did is the agent's."""
+    begun(bench).ends(1)
+    wants(bench, Verb.SKIP)
+    sql = "SELECT entity_id, actor, via FROM journal WHERE to_state = ? AND entity = 'task'"
+    rows = bench.run.ledger.store.all(f"{sql} ORDER BY seq", "failed")
+    assert [(row["actor"], row["via"]) for row in rows] == [(f"agent {bench.job}", "process")]
+    sql += " AND cause = 'skip' AND seq > (SELECT min(seq) FROM journal WHERE entity = 'act')"
+    rows = bench.run.ledger.store.all(sql, "skipped")
+    assert [(row["entity_id"].rpartition("/")[2], row["via"]) for row in rows] == [
+        ("T-1", "terminal")
+    ]
+    rows = bench.run.ledger.store.all("SELECT actor, via FROM journal WHERE entity = 'act'")
+    assert {row["actor"] for row in rows} == {rows[0]["actor"]} != {"segue"}
