@@ -35,7 +35,6 @@ MISSING = frozenset(
         "dialects/limits/time/spans.py",
         "dialects/limits/time/zones.py",
         "dialects/limits/wording/kinds.py",
-        "dialects/limits/wording/languages.py",
         "dialects/limits/wording/pattern.py",
         "dialects/limits/wording/phrases.py",
         "dialects/limits/wording/words.py",

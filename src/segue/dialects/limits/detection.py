@@ -14,9 +14,20 @@ from datetime import UTC, datetime, tzinfo
 
 from segue.dialects.limits.brands import brand_of
 from segue.dialects.limits.envelope import labels
+from segue.dialects.limits.envelope.heads import head_of
+from segue.dialects.limits.envelope.opened import is_raised, last_entry, opened
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.lazy_regex import Expression
-from segue.dialects.limits.reading import ALONE, LABELS, OWN, SPEECH, Reading, is_warning, read
+from segue.dialects.limits.reading import (
+    ALONE,
+    LABELS,
+    OWN,
+    SPEECH,
+    Reading,
+    is_warning,
+    read,
+    read_opened,
+)
 from segue.dialects.limits.screen import activity, chrome, layout
 from segue.dialects.limits.screen.layout import Block, Layout
 from segue.dialects.limits.screen.menus import Menu, menu_of
@@ -36,6 +47,11 @@ FOLLOWERS_MAX = 3
 
 # The message took the place of the summary that was to go on with.
 _SUMMARY = Expression(r"\blimit reached\|\d{10}")
+_UNTIL = Expression(
+    r"\b(?:resets?|refresh\w*|renew\w*|again|available|back|until)\b|초기화|リセット|重置",
+    re.IGNORECASE,
+)
+_TELLS = Expression(r"\b(?:limits?|quota|credits?|usage|rate)\b", re.IGNORECASE)
 # A file's name is no advice, whatever words are in it; what is done to files is work.
 _PATH = Expression(r"(?<![:/\w])[\w.-]*\w/[\w./-]+|\b[\w-]+\.(?:[a-z]{1,4}|toml|json|yaml)\b")
 _WORK = Expression(
@@ -103,9 +119,24 @@ class _Look:
         if len(self.aside) < ASIDE_MAX:
             self.aside.append((text[:ASIDE_CHARS_MAX], why))
 
-    def read(self, rows: Sequence[str], trust: int) -> Reading | None:
+    def read(self, rows: Sequence[str], trust: int, *, is_open: bool = False) -> Reading | None:
+        """The message in some rows. `is_open`: something may carry it, a log or an exception."""
         if not self.extra and not words.may_tell("\n".join(rows)):
             return None
+        if is_open and head_of(rows[0]).is_log and (carried := self._carried(rows)):
+            return carried
+        reading = self._said(rows, trust)
+        is_bare = reading is None or reading.moment is None
+        if is_open and (is_bare or is_raised(rows)):
+            reading = self._carried(rows) or reading
+        return reading
+
+    def _carried(self, rows: Sequence[str]) -> Reading | None:
+        """What the last entry of a log says, an exception, data."""
+        letter = opened(rows[last_entry(rows) :])
+        return read_opened(letter, self.here, self.brand) if letter.how else None
+
+    def _said(self, rows: Sequence[str], trust: int) -> Reading | None:
         width = max(map(len, self._rows), default=0)
         found = lines(tuple(rows), width)
         reading = read(found, self.here, self.brand, trust=trust, extra=self.extra)
@@ -229,6 +260,10 @@ def _body(rows: list[str], look: _Look) -> Detection:
         return Detection("unknown")
     if is_cancelled and found.state == "paused_self_resuming":
         found = replace(found, state="paused")
+    if found.paused and found.resets_at is None:  # the time may stand in a paragraph of its own
+        said = [block.text for block in reversed(followers) if _UNTIL.search(block.text)]
+        below = (when(text, look.here) for text in said)
+        found = _timed(found, next((moment for moment in below if moment), None))
     return found
 
 
@@ -271,10 +306,11 @@ def _judged(block: Block, look: _Look) -> Detection | None:
     if block.place == layout.PROMPT and (said := _SUMMARY.search(block.text)):
         rows = (block.text[said.start() - 16 :],)
     trust = _trust(block, look)
-    while len(rows) > 1 and activity.is_aftermath(rows[-1]):
+    while len(rows) > 1 and _is_aftermath(rows[-1]):
         rows = rows[:-1]
-    reading = look.read(rows, trust)
-    if reading is not None and trust < OWN and labels.is_source(rows):
+    reading = look.read(rows, trust, is_open=block.place in (layout.PLAIN, layout.NOTICE))
+    is_plain = reading is not None and not reading.how
+    if is_plain and trust < OWN and labels.is_source(rows):
         return None
     if reading is None:
         is_own = trust > SPEECH and not labels.is_alien(rows[0])
@@ -286,6 +322,11 @@ def _judged(block: Block, look: _Look) -> Detection | None:
         look.pass_by(block.text, "lifted")
         return Detection("unknown")
     return _stopped(reading, look)
+
+
+def _is_aftermath(row: str) -> bool:
+    """An exit code, perhaps in a log, that says nothing of a limit."""
+    return activity.is_aftermath(row[head_of(row).end :]) and _TELLS.search(row) is None
 
 
 def _trust(block: Block, look: _Look) -> int:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from segue.dialects.limits.envelope import labels
+from segue.dialects.limits.envelope.opened import Opened
 from segue.dialects.limits.extra import Extra
 from segue.dialects.limits.lazy_regex import Clue, Expression
 from segue.dialects.limits.time.moments import Here, Moment
-from segue.dialects.limits.time.when import when
+from segue.dialects.limits.time.when import somewhere, when
 from segue.dialects.limits.wording import kinds, languages, matching, words
 from segue.dialects.limits.wording.matching import Found
 
@@ -34,7 +36,6 @@ RATE_S_MAX = 120  # a wait this short is a matter of requests per minute
 FAR_S = 2 * 3600.0
 
 _IS_WARNING = Clue.any_of(*words.WARNING)
-_FOREIGN = ("limit-reached-", "abroad-")
 # An answer of an API, by its form.
 _IS_API = Clue.any_of(
     ("rate_limit_info", r'"rate_limit_info":\s?\{"status":\s?"rejected"'),
@@ -149,6 +150,19 @@ _IS_REPORT = Clue.any_of(
 )
 
 
+# What makes the words of a limit the subject of another sentence, or a thing of the past.
+_TOLD = Expression(
+    r"[\"'`]?\s+(?:is|are|was|were|gets?|comes?|appears?|shows?|means|happens|message|error|dialog"
+    r"|banner|notice|state)\b"
+)
+_PAST = Expression(
+    r"\b(?:was|were) (?:\w+ )?(?:reached|hit|exceeded|exhausted|used up|depleted)\b"
+    r"|\b(?:has|have) (?:since )?been (?:reset|lifted|restored|raised|increased)\b"
+    r"|\bno longer (?:\w+ )?(?:reached|hit|exceeded|limited)\b",
+    re.IGNORECASE,
+)
+
+
 class Reading(NamedTuple):
     """A message that stops the agent, as it stands."""
 
@@ -158,14 +172,7 @@ class Reading(NamedTuple):
     text: str
     moment: Moment | None
     is_named: bool = False  # the words name the kind, not only the brand's habit
-
-
-@cache
-def _elsewhere_said() -> tuple[tuple[str, str, Expression], ...]:
-    """Rule, kind and expression of what is said in other languages."""
-    reached = [(f"limit-reached-{language}", "", said) for language, said in languages.elsewhere()]
-    other = [(f"abroad-{kind}", kind, said) for kind, said in languages.ABROAD.items()]
-    return tuple((rule, kind, Expression(said, re.I)) for rule, kind, said in (*reached, *other))
+    how: str = ""  # what carried it: a log, an exception, an answer, data
 
 
 def is_warning(text: str) -> bool:
@@ -185,6 +192,27 @@ def read(
         reading = _line(line, rest, here, brand, trust, extra)
         if reading is not None:
             return reading
+    return None
+
+
+def read_opened(opened: Opened, here: Here, brand: str) -> Reading | None:
+    """The message that a log line, an exception, an answer or a record carries."""
+    for line in (whole[:LINE_CHARS_MAX] for whole in opened.lines):
+        if labels.is_template(line):
+            return None
+        found = _found(line, brand, OWN if opened.is_grave else ALONE)
+        if found is None and opened.is_grave and "_" in line:  # a code: usage_limit_reached
+            found = _found(line.replace("_", " "), brand, OWN)
+        if found is not None and not labels.is_denied(line, found.start):
+            if is_warning(line[: found.end + 40]):
+                return None
+            moment = when(line, here) or somewhere(line[found.end :], here)
+            kind, is_named = _kind(found, line, line, brand, moment, here, True)
+            return Reading(found.rule, kind, line, line, moment, is_named, opened.how)
+        kind_told = kinds.by_code(line) or (kinds.by_status(opened.status or 0))
+        if opened.is_grave and kind_told is not None and not is_warning(line):
+            rule = f"{opened.how}-{kind_told}"
+            return Reading(rule, kind_told, line, line, when(line, here), True, opened.how)
     return None
 
 
@@ -223,7 +251,7 @@ def _line(
         return None
     if trust < OWN and not _is_message(line, found, rest):
         return None
-    moment = when(rest, here)
+    moment = when(rest, here) or somewhere(rest[found.start :], here)
     kind, is_named = _kind(found, line, rest, brand, moment, here, is_api)
     return Reading(found.rule, kind, line, rest, moment, is_named)
 
@@ -231,12 +259,12 @@ def _line(
 @lru_cache(maxsize=1024)  # whoever watches a screen reads the same lines again and again
 def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
-    starts = labels.heads(line)  # looked for one by one: mostly it is the first
+    starts = chain(labels.heads(line), labels.behind_name(line, is_alone=trust == ALONE))
     found = matching.first(line, starts, brand, trust)
     if found is not None and found.rule not in LABELS:
         return found
     begin = found.start + 1 if found else 0
-    later = [at for at in starts if at >= begin]
+    later = [at for at in (*labels.heads(line), *starts) if at >= begin]
     if trust == OWN:
         later += [m.end() for m in _STARTS.finditer(line, begin)][:STARTS_MAX]
     told = matching.first(line, later, brand, SPEECH) if later else None
@@ -246,14 +274,10 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
 
 
 def _elsewhere(line: str) -> Found | None:
-    head = line[:160]
-    if not languages.may_be_foreign(head):
+    found = languages.foreign_in(line)
+    if found is None:
         return None
-    for rule, kind, said in _elsewhere_said():
-        found = said.search(head)
-        if found:
-            return Found(rule, kind, found.start(), found.end())
-    return None
+    return Found(found.rule, found.kind, found.start, found.end, language=found.code)
 
 
 def _coded(line: str, rest: str, here: Here, is_sure: bool) -> Reading | None:
@@ -269,6 +293,8 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
     """Nothing else is said than that there is a limit, until when, and what to do about it."""
     if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest[found.start :]):
         return False
+    if found.language:
+        return languages.is_all_said(found.language, rest, found.start)
     if "verbose: true" in rest:
         rest, line = _FOR_PROGRAMMERS.sub("", rest), _FOR_PROGRAMMERS.sub("", line)
     if _SAYS_ERROR.match(line):  # what it says after that may be for a programmer
@@ -279,9 +305,9 @@ def _is_message(line: str, found: Found, rest: str) -> bool:
     is_labelled = found.kind != kinds.AUTH and _ERROR.search(line, 0, found.start) is not None
     if line[found.start].islower() and not (is_short or is_labelled):
         return False
-    if _is_report(rest):
+    if _is_report(rest) or _TOLD.match(rest, found.end) or _PAST.search(rest):
         return False
-    is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX or found.rule.startswith(_FOREIGN)
+    is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX
     return is_brief or _ADDRESS.search(rest[found.start :]) is not None
 
 
@@ -311,7 +337,7 @@ def _kind(
     if found.kind:
         return found.kind, found.trust == SPEECH
     clause = _CLAUSE.search(line, found.end)
-    start = max(0, found.start - NAME_BEFORE) if found.rule.startswith(_FOREIGN) else found.start
+    start = max(0, found.start - NAME_BEFORE) if found.language else found.start
     said = line[start : clause.start() if clause else len(line)][:200]
     if named := kinds.by_words(said):
         return named, True

@@ -92,6 +92,9 @@ _LABEL_WORDS = tuple(
     returned wrong budget exceeded _ \"
     """.split()  # noqa: SIM905
 )
+_NAME = Expression(r"[A-Z][\w.'-]{0,20}(?: [\w.'&-]{1,20}){1,4}: (?=\w)")
+_ANYBODY = Expression(r"[\w.'&/-]{1,24}(?: [\w.'&/-]{1,24}){0,4}: (?=\w)")
+_NO_NAMES = frozenset(words.NO_NAMES.split()) | {"summary", "result", "done", "next", "title"}
 _QUOTE = Expression(r"(?:Some\()?[\"'`]+(?=\w)")  # of what another program said
 # What shows that this is no message of the program, whatever it says.
 _ALIEN = Expression(
@@ -157,6 +160,13 @@ def heads(text: str) -> Iterator[int]:
             return
         at = found.end()
         yield at
+
+
+def behind_name(text: str, *, is_alone: bool) -> Iterator[int]:
+    """Behind the name of who speaks: `Amp Free: …`; where nothing else is said, any name."""
+    found = (_ANYBODY if is_alone else _NAME).match(text)
+    if found is not None and found[0].split(" ", 1)[0].rstrip(":").lower() not in _NO_NAMES:
+        yield found.end()
 
 
 def is_alien(text: str) -> bool:

@@ -25,8 +25,12 @@ SHELL_ENDS = frozenset("$%#")
 _TOOL_MARKS = frozenset("✓✔☑⊷⊶⊙[o?x✗✕-$%#P❯+@d")  # of a tool that is done, a shell, a diff
 
 RULE = Expression(r"\s{0,2}[─━═▔▁▂▀╌┄┈]{10,}.{0,60}?[─━═▔▁▂▀╌┄┈]*\s*$")
-BOX_TOP = Expression(r"\s*[╭┌╔┏](?:[─━═]{3,}|.*[╮┐╗┓]\s*$)")
-BOX_BOTTOM = Expression(r"\s*[╰└╚┗][─━═]{3,}")
+# Also where the left edge is cut off.
+BOX_TOP = Expression(r"\s*(?:[╭┌╔┏](?:[─━═]{3,}|.*[╮┐╗┓]\s*$)|[─━═]+.{0,80}?[─━═][╮┐╗┓]\s*$)")
+BOX_BOTTOM = Expression(r"\s*(?:[╰└╚┗][─━═]{3,}|[─━═]{3,}[╯┘╝┛]\s*$)")
+
+HTTP_STATUS = Expression(r"[<*> ]{0,3}HTTP/\d(?:\.\d)? \d{3}\b")
+HTTP_HEADER = Expression(r"[<*> ]{0,3}(?:HTTP/\d|[A-Za-z][\w-]{1,40}: ?\S)")
 
 # The head of a tool call, behind its mark.
 _DEEDS = """
@@ -60,7 +64,8 @@ _DIFF = Expression(
     r"\s*(?:--- |\+\+\+ |@@ |diff --git |(?![45]\d\d - [A-Z])\d+\s+[+-]\s|[+-]\s?\S.*[;{}()=]\s*$)"
 )
 TASKS = Expression(
-    r"\s*(?:(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ x~-]\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
+    r"\s*(?:(?:[-*] )?(?:[☐☒☑✔✓◼◻▢▣□◯○●◉▪▫]|\[[ xX~✓✔•-]\]|(?:\d+[.)] )?\[(?:in_progress|pending"
+    r"|completed)\])\s+\S|\d+ tasks? \(|(?:… )?\+\d+ (?:more|completed"
     r"|pending))"
 )
 

@@ -22,6 +22,7 @@ PROSE_WORDS_MIN = 4
 
 _RULES, _TOPS, _BOTTOMS, _SIDES = map(frozenset, ("─━═▔▁▂▀╌┄┈", "╭┌╔┏", "╰└╚┗", "│┃║|"))
 
+_CORNERS, _RIGHT_SIDES = frozenset("╮┐╗┓╯┘╝┛"), frozenset("│┃║")
 _EDGES = _RULES | _BOTTOMS
 _OPENINGS = _RULES | _TOPS
 _FRAMES = _RULES | _TOPS | _BOTTOMS
@@ -173,6 +174,10 @@ def _start(rows: list[str], end: int) -> int:
     at = end - 1
     while at > lowest and rows[at - 1].strip() and not is_edge(rows[at - 1]):
         at -= 1
+    if at - 1 > lowest and chrome.HTTP_HEADER.match(rows[at - 2]):  # the body of an answer
+        above = _start(rows, at - 1)
+        if chrome.HTTP_STATUS.match(rows[above]):
+            return above
     if _hangs(rows[at]):  # deeply indented: goes on with what stands above the blank row
         above = at
         while above > lowest and not rows[above - 1].strip():
@@ -273,7 +278,7 @@ def _part(rows: Sequence[str], above: Sequence[Block]) -> Block:
     mark, text = body[:1], body[1:].strip()
     kept = tuple(rows)
     if mark in chrome.ELBOW and body[1:2] in ("", " "):
-        return Block(_hung(above), kept, mark)
+        return Block(NOTHING if chrome.TASKS.match(text) else _hung(above), kept, mark)
     if mark in chrome.SPEECH and chrome.HOOKS.match(text):
         return Block(NOTHING, kept, mark)
     if mark in chrome.SPEECH and len(rows[0]) - len(body) <= INDENT_MAX:  # else it is a bullet
@@ -316,20 +321,27 @@ def is_edge(row: str) -> bool:
 
 
 def is_rule(row: str) -> bool:
-    return len(row) >= 10 and row.lstrip()[:1] in _RULES and chrome.RULE.match(row) is not None
+    return (
+        len(row) >= 10
+        and row[-1] not in _CORNERS
+        and row.lstrip()[:1] in _RULES
+        and chrome.RULE.match(row) is not None
+    )
 
 
 def is_top(row: str) -> bool:
-    return row.lstrip()[:1] in _TOPS and chrome.BOX_TOP.match(row) is not None
+    is_likely = row.lstrip()[:1] in _TOPS or row[-1:] in _CORNERS
+    return is_likely and chrome.BOX_TOP.match(row) is not None
 
 
 def is_bottom(row: str) -> bool:
-    return row.lstrip()[:1] in _BOTTOMS and chrome.BOX_BOTTOM.match(row) is not None
+    is_likely = row.lstrip()[:1] in _BOTTOMS or row[-1:] in _CORNERS
+    return is_likely and chrome.BOX_BOTTOM.match(row) is not None
 
 
 def unboxed(row: str) -> str:
     """A row without the frame at its sides."""
     body = row.lstrip()
     if body[:1] not in _SIDES:
-        return row
+        return row[:-1].rstrip() if row[-1:] in _RIGHT_SIDES else row
     return body[1:-1].rstrip() if len(body) > 1 and body[-1] in _SIDES else body[1:]

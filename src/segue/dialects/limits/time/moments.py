@@ -26,7 +26,7 @@ NEXT_PERIOD = "next_period"
 
 _EPOCH = Expression(r"(?P<s>1[5-9]\d{8}|[2-3]\d{9})(?P<ms>\d{3})?(?:\.\d+)?(?!\d)")
 _ISO = Expression(
-    r"(?P<day>20\d\d-[01]\d-[0-3]\d)[T ](?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)"
+    r"(?P<day>20\d\d-[01]\d-[0-3]\d)(?:T|,? )(?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)"
     r"(?P<zone>Z|\s?[+\-]\d\d:?\d\d)?(?![\d:])"
 )
 _HTTP = Expression(
@@ -34,16 +34,27 @@ _HTTP = Expression(
     r"(?P<year>20\d\d)\s+(?P<clock>\d\d:\d\d:\d\d)\s+GMT",
     re.IGNORECASE,
 )
+# How many days ahead. The longer words come first: one may begin with another.
+_DAYS_AHEAD = {
+    **dict.fromkeys(("the day after tomorrow", "übermorgen", "pasado mañana", "après-demain"), 2),
+    **dict.fromkeys(("모레", "明後日", "后天", "後天"), 2),
+    **dict.fromkeys(("tomorrow", "morgen", "mañana", "demain", "내일", "明日", "明天"), 1),
+    **dict.fromkeys(("today", "tonight", "heute", "hoy", "aujourd'hui"), 0),
+    **dict.fromkeys(("오늘", "今日", "本日", "今天"), 0),
+}
 _RELATIVE_DAY = Expression(
-    r"(?P<day>today|tonight|tomorrow|morgen|mañana|demain|내일|明日|明天)(?:\s*(?:,|at|um|à)?\s+)?",
+    rf"(?P<day>{'|'.join(_DAYS_AHEAD)})(?:の)?(?:\s*(?:,|at|um|à|a las?|früh um)?\s+)?",
     re.IGNORECASE,
 )
+_ISO_BASIC = Expression(r"(?P<day>20\d{6})T(?P<clock>\d{6})(?P<zone>Z|[+-]\d{4})?(?!\d)")
 _PERIOD = Expression(
     r"(?:(?:the\s+)?(?:start|beginning|first(?: day)?|1st)\s+of\s+)?(?:the\s+)?next\s+"
     r"(?P<period>month|week|day|hour|billing (?:cycle|period))\b",
     re.IGNORECASE,
 )
-_BETWEEN = Expression(r"\s*(?:,|·|-|at|um|à|às|on|@)?\s*(?:at\s+)?", re.IGNORECASE)
+_BETWEEN = Expression(
+    r"\s*(?:,|·|-|at|um|à|às|a las?|on|@|에)?\s*(?:(?:at|um|à|a las?)\s+)?", re.IGNORECASE
+)
 _SECONDS = Expression(r"(?P<s>\d{1,7}(?:\.\d{1,9})?)(?![\d.]*\s*%|\w)")
 
 
@@ -106,7 +117,7 @@ def _epoch(text: str, at: int, here: Here) -> Moment | None:
 
 
 def _iso(text: str, at: int, here: Here) -> Moment | None:
-    found = _ISO.match(text, at)
+    found = _ISO.match(text, at) or _ISO_BASIC.match(text, at)
     if found is None:
         return None
     try:
@@ -170,7 +181,7 @@ def _relative_day(text: str, at: int, here: Here) -> Moment | None:
     found = _RELATIVE_DAY.match(text, at)
     if found is None:
         return None
-    ahead = 0 if found["day"].lower() in ("today", "tonight") else 1
+    ahead = _DAYS_AHEAD[found["day"].lower()]
     clock = clock_at(text, found.end())
     if clock is None and ahead == 0:
         return None
@@ -260,7 +271,7 @@ def _clock_of_a_day(text: str, clock: Clock, end: int, printed: str, here: Here)
     today = here.now.astimezone(zone)
     if day is None:
         if relative:
-            ahead = 0 if relative["day"].lower() in ("today", "tonight") else 1
+            ahead = _DAYS_AHEAD[relative["day"].lower()]
         else:
             assert weekday is not None
             ahead = (weekday[0] - today.weekday()) % 7

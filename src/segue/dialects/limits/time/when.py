@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta, timezone
 
 from segue.dialects.limits.lazy_regex import Clue, Expression
-from segue.dialects.limits.time.moments import Here, Moment, moment_at, seconds_at
+from segue.dialects.limits.time.moments import JUST_PASSED, Here, Moment, moment_at, seconds_at
 from segue.dialects.limits.time.spans import span_at
 from segue.dialects.limits.wording import words
 from segue.dialects.limits.wording.languages import is_eastern
@@ -80,7 +80,9 @@ _TURNED = Expression(  # `2h 13m until reset`
     r"(?:resets?|retry|retrying|next|you can|try)",
     re.IGNORECASE,
 )
-_LED = Expression(r"\b(?:in|dans|en|em|nach|um|ab|à|às|at|after)\s+(?=\d)", re.IGNORECASE)
+_LED = Expression(
+    r"\b(?:in|dans|en|em|nach|am|el|le|on|um|ab|à|às|at|after)\s+(?=\d)", re.IGNORECASE
+)
 _NUMBER = Expression(r"(?<![\w:.,/-])\d")
 # What follows directly on a time that is meant: at, until, after, again, reset.
 _EASTERN_CUE = Expression(
@@ -97,12 +99,46 @@ _IS_CHINA = Clue(
     r"[\"'](?:code|type)\\*[\"']\s*:\s*\\*[\"']13\d\d\\*[\"']|\[1[0-3]\d\d\]\[|\bz\.ai\b|\bbigmodel\b"
     r"|\blimit reached for \d+ (?:hour|day|week|month)\b",
 )
+# Where a time may begin, announced or not.
+_PLACES = Expression(
+    r"(?<![\w.:/+#$-])(?:\d(?=\d{0,3}(?:[:.]\d|\s?[ap]\.?m\b|\s?uhr\b|\s?h\b|\s?h \d"
+    r"|[年月월日일시点點]|-\d\d|/\d{1,2}/\d"
+    r"|\.?\s[a-zà-ÿ]{3}|\d{6}|\s?(?:s|m|min|sec)\b))"
+    r"|(?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b"
+    r"|(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|montag|dienstag|mittwoch"
+    r"|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b"
+    r"|(?:tomorrow|tonight|today|morgen|mañana|demain|heute|hoy|midnight|noon)\b)"
+    r"|(?:오늘|내일|모레|오전|오후|새벽|明日|明後日|本日|午前|午後|今天|明天|后天|上午|下午|凌晨|晚上)",
+    re.IGNORECASE,
+)
+_SPAN_LED = Expression(
+    r"(?:\b(?:in|after|within|wait|waiting|nach|dans|en|espera|espere|attendez|patientez|warten"
+    r"|warten sie|après|después de)|请等待|等待)\s*$",
+    re.IGNORECASE,
+)
+LED_CHARS = 14
+DAY_CHARS = 32
+# A day that may stand before a time of day.
+_DAY_WORD = Expression(
+    r"\b\d{1,2}\.? (?:de )?[a-zäéû]{3,10}\b|\b(?-i:[A-Z])[a-zé]{2,10}\.? \d{1,2}\b"
+    r"|\b[a-záé]+(?=,? )"
+    r"|내일|모레|明日|明後日|明天|后天|\d{1,2}[월月]",
+    re.IGNORECASE,
+)
+# Behind a time: a word that makes it something else than was understood.
+_GOES_ON = Expression(
+    r"\s+(?-i:[A-Z])\w+ time\b|\s*(?:%|tokens|requests|per\b)|(?<=\S)\w", re.IGNORECASE
+)
+_STRANGE = Expression(r"\s+[A-Z][a-z]+ time\b")  # nobody knows which zone that is
+_NOT_MEANT = Expression(
+    r"\b(?:since|at least|seit|depuis|desde|done|started|sent|every|per)\s*$", re.I
+)
 # A time is a number, or one of a few words.
 _DIGIT = Expression(r"\d")
 _TIME_WORDS = (
     *("midnight", "noon", "tomorrow", "next", "an hour", "a minute", "a day", "a week", "sday"),
-    *("monday", "friday", "saturday", "sunday", "morgen", "mañana", "demain"),
-    *("내일", "明日", "明天", "요일", "曜", "周", "星期"),
+    *("monday", "friday", "saturday", "sunday", "morgen", "mañana", "demain", "noche", "minuit"),
+    *("내일", "明日", "明天", "요일", "曜", "周", "星期", "자정", "정오", "正午", "午夜"),
 )
 CHINA = timezone(timedelta(hours=8))
 
@@ -117,6 +153,23 @@ def when(text: str, here: Here) -> Moment | None:
     for reader in (_piped, _cued, _turned, _led, _eastern):
         moment = reader(text, here)
         if moment is not None:
+            return moment
+    return None
+
+
+def somewhere(text: str, here: Here) -> Moment | None:
+    """The time in a message that announces none: the first that is still to come."""
+    text = text[:TEXT_CHARS_MAX]
+    for found in _PLACES.finditer(text):
+        is_led = _SPAN_LED.search(text[max(0, found.start() - LED_CHARS) : found.start()])
+        moment = moment_at(text, found.start(), here, is_span_likely=is_led is not None)
+        if moment is None or _GOES_ON.match(text, moment.end):
+            continue
+        if moment.form == "span" and is_led is None:
+            continue  # "your 5-hour limit" is no wait
+        if moment.form in ("clock", "span") and _NOT_MEANT.search(text[: found.start()]):
+            continue
+        if moment.at >= here.now - JUST_PASSED:
             return moment
     return None
 
@@ -141,8 +194,8 @@ def _cued(text: str, here: Here) -> Moment | None:
             return given
         is_span_likely = _SPAN_FILL.search(between) is not None
         moment = moment_at(text, at, here, is_span_likely=is_span_likely)
-        if moment is not None:
-            return moment
+        if moment is not None and not _STRANGE.match(text, moment.end):
+            return _with_day(text, at, moment, here)
     return None
 
 
@@ -190,8 +243,20 @@ def _led(text: str, here: Here) -> Moment | None:
             continue
         rest = text[moment.end :].lstrip()
         if _CUE.match(rest) or _CUE.match(rest, _filled(rest, 0)):
-            return moment
+            return _with_day(text, led.end(), moment, here)
     return None
+
+
+def _with_day(text: str, at: int, moment: Moment, here: Here) -> Moment | None:
+    """A time of day together with the day that stands before it; None if that says nothing."""
+    if moment.form != "clock":
+        return moment
+    begin = max(text.rfind(". ", 0, at), text.rfind("\n", 0, at), at - DAY_CHARS, 0)
+    for day in _DAY_WORD.finditer(text, begin, at):
+        whole = moment_at(text, day.start(), here)
+        if whole is not None and whole.end >= moment.end:
+            return whole
+    return moment
 
 
 def _eastern(text: str, here: Here) -> Moment | None:

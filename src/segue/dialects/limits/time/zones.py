@@ -45,6 +45,9 @@ PLACES = {
     "awst": "Australia/Perth",
     "jst": "Asia/Tokyo",
     "kst": "Asia/Seoul",
+    **dict.fromkeys(("北京时间", "北京時間", "中国标准时间"), "Asia/Shanghai"),
+    **dict.fromkeys(("日本時間", "日本标准时间"), "Asia/Tokyo"),
+    **dict.fromkeys(("한국시간", "한국 시간", "한국 표준시"), "Asia/Seoul"),
     **dict.fromkeys(("acst", "acdt"), "Australia/Adelaide"),
     **dict.fromkeys(("aest", "aedt"), "Australia/Sydney"),
     **dict.fromkeys(("nzst", "nzdt"), "Pacific/Auckland"),
@@ -62,6 +65,7 @@ NAME = Expression(
     r"(?:\s+(?:standard |daylight )?time\b)?(?:\s*\))?",
     re.IGNORECASE,
 )
+_EASTERN = Expression(r"\s*\(?\s*(?P<zone>北京时间|北京時間|日本時間|한국 ?시간)\s*\)?")
 # A name in brackets that is cut off or strange is still a zone, only an unknown one.
 BRACKETED = Expression(r"\s*\(\s*(?P<zone>[A-Za-z][A-Za-z0-9_+\-/: ]{1,40}?)\s*(?:\)|…|\.\.\.|$)")
 _FIXED = Expression(
@@ -95,6 +99,8 @@ def after(text: str, at: int) -> tuple[str, int]:
     found = NAME.match(text, at)
     if found and _is_meant(found["zone"]):
         return found["zone"], found.end()
+    if not text.isascii() and (eastern := _EASTERN.match(text, at)):
+        return eastern["zone"], eastern.end()
     bracketed = BRACKETED.match(text, at)
     if bracketed and ("/" in bracketed["zone"] or _ABBREVIATION.fullmatch(bracketed["zone"])):
         return bracketed["zone"], bracketed.end()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from segue.dialects.limits.lazy_regex import Clue, Expression
+from segue.dialects.limits.wording import languages
 
 SESSION, WEEKLY, DAILY, RATE = "session_limit", "weekly_limit", "daily_quota", "rate_limit"
 OVERLOADED, CONTEXT, BILLING, AUTH = "overloaded", "context_limit", "billing", "auth"
@@ -37,7 +38,7 @@ _OWN = (
             ("budget|balance", r"\bbudget\b|\bbalance\b"),
             ("funds|billing|payment", r"\bfunds\b|\bbilling\b|\bpayment\b"),
             ("cost|overage|trial", r"\bcost\b|\boverages?\b|\btrial\b"),
-            ("key limit|on-demand", r"\b(?:api )?key limit\b|\bon-demand\b"),
+            ("key limit|on-demand", r"\b(?:api )?key limit\b|\bon-demand (?:usage|spend|limit)"),
             ("premium", r"\bpremium requests?\b"),
             ("크레딧|결제|잔액|クレジット|余额", "크레딧|결제|잔액|クレジット|余额"),
         ),
@@ -56,53 +57,40 @@ _WINDOWS = (
     (
         WEEKLY,
         Clue(
-            "week|7-d|7 d|7d|seven|주간|이번 주|週間|今週|每周|本周|这周|wöchentlich|woche"
-            "|semana|hebdo"
-            "|semaine",
-            r"\bweek(?:s|ly)?\b|\b(?:7|seven)[- ]?days?\b|주간|이번 주|週間|今週|每周|本周|这周"
-            r"|wöchentlich|\bwoche\b|\bsemanal?\b|hebdo|\bsemaine\b",
+            "week|7-d|7 d|7d|seven",
+            r"\bweek(?:s|ly)?\b|\b(?:7|seven)[- ]?days?\b",
         ),
     ),
     (
         SESSION,
         Clue(
-            "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m|세션|시간|小时|時間",
-            r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b|세션"
-            r"|시간 (?:사용 )?한도|\d ?(?:小时|時間)(?:的|の)?(?:使用|利用)"
+            "session|5h|5 h|5-h|five|hourly|hour l|hour q|hour w|hour u|hour m",
+            r"(?<!daily )\bsession\b|\b(?:5|five)[- ]?h(?:ours?|rs?)?\b|\bhourly\b"
             r"|\b\d{1,2}[- ]hours? (?:\w+ )?(?:limit|quota|window)",
         ),
     ),
     (
         DAILY,
         Clue(
-            "daily|free |per day|per-day|per_day|perday|s day|e day|today|24h|24-h|24 h|rpd|tpd"
-            "|일일|하루|오늘|日次|本日|今日|今天|当日|每日|每天|heute"
-            "|täglich|diari",
+            "daily|free |per day|per-day|per_day|perday|s day|e day|today|24h|24-h|24 h|rpd|tpd",
             r"\bdaily\b|\bfree (?:\w+ )?(?:usage|tier|quota|requests?|allowance)\b"
             r"|per[-_ ]?day(?![a-z])|\bfor (?:the|this) day\b"
             r"|(?<!resets )(?<!reset )(?<!again )(?<!later )(?<!m )(?<!\d )\btoday\b"
-            r"|(?<!more than )\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b"
-            r"|일일|하루|오늘|日次|本日|今日|今天|当日|每日"
-            r"|每天|täglich"
-            r"|\bheute\b|diari",
+            r"|(?<!more than )\b24[- ]?h(?:ours?)?\b|\b[tr]pd\b",
         ),
     ),
     (
         BILLING,
         Clue(
-            "month|billing|월간|月間|每月|monatlich|mensual|mensuel",
-            r"\bmonth(?:s|ly)?\b|\bbilling (?:cycle|period)\b|월간|月間|每月|monatlich|mensual"
-            r"|mensuel",
+            "month|billing",
+            r"\bmonth(?:s|ly)?\b|\bbilling (?:cycle|period)\b",
         ),
     ),
     (
         RATE,
         Clue(
-            "rate|throttl|too|요청|リクエスト|请求|anfrage",
-            r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b"
-            r"|요청 (?:횟수 )?(?:한도|제한)"
-            r"|リクエスト(?:数|回数)?の?(?:制限|上限)|请求(?:频率|次数)?(?:限制|上限|超)"
-            r"|\banfragelimit",
+            "rate|throttl|too",
+            r"\brate[- ]?limit|\brequest rate\b|\bthrottl\w+|\btoo many\b",
         ),
     ),
     (
@@ -155,7 +143,7 @@ _CODES = (
         Clue(
             "overloaded|server|api|unavailable|capacity",
             r"overloaded_error|overloaded\b|server_error|\"api_error\\*\"|\bUNAVAILABLE\b"
-            r"|InternalServerError|ServiceUnavailableError|MODEL_CAPACITY",
+            r"|InternalServerError|ServiceUnavailable(?:Error|Exception)|MODEL_CAPACITY",
         ),
     ),
     (DAILY, Clue("perday|free", r"PerDay\w*|free_tier_requests")),
@@ -164,15 +152,15 @@ _CODES = (
         Clue(
             "rate|exhausted|toomany|throttling|usagelimit",
             r"rate_limit_error|rate_limit_exceeded|rateLimitExceeded|RESOURCE_EXHAUSTED"
-            r"|RateLimitError"
-            r"|TooManyRequests|ThrottlingException|rate_limited|UsageLimitError",
+            r"|RateLimit\w*(?:Error|Exception)"
+            r"|TooManyRequests|ThrottlingException|rate_limited|UsageLimitError|ResourceExhausted",
         ),
     ),
     (
         NETWORK,
         Clue(
             "econn|enotfound|etimedout|eai|connect|timeout|und",
-            r"ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|APIConnectionError|ConnectionError"
+            r"\bECONN\w+|\bENOTFOUND\b|ETIMEDOUT|EAI_AGAIN|APIConnectionError|ConnectionError"
             r"|APITimeoutError|ConnectTimeout|ReadTimeout|UND_ERR\w*",
         ),
     ),
@@ -216,7 +204,10 @@ def waited_for(text: str) -> str:
 
 def by_window(text: str) -> str | None:
     """The window that the words name."""
-    return _first(_WINDOWS, text)
+    named = _first(_WINDOWS, text)
+    if named is None and languages.may_be_foreign(text):
+        return languages.window_in(text)
+    return named
 
 
 def _first(table: Iterable[tuple[str, Clue]], text: str) -> str | None:

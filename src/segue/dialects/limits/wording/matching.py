@@ -26,6 +26,7 @@ class Found(NamedTuple):
     start: int
     end: int
     trust: int = 0
+    language: str = ""  # empty: English
 
 
 class Row(NamedTuple):

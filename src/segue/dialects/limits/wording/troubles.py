@@ -84,6 +84,9 @@ CONTEXT = (
         r"|length) (?:length|size|limit"
         r"|context|window)",
         r"(?:the )?model \S+ (?:has )?(?:hit|reached) (?:a|its|the) token limit",
+        r"(?:this |the |your )?(?:conversation|chat|thread|session) (?:has |is )?(?:grown "
+        r"|gone |now )*"
+        r"(?:past|beyond|over|outgrown) (?:[\w'-]+ ){0,4}(?:length|size|window|limit)\b",
         r"(?:possibly )?exhausted context window",
         needs="context conversation chat thread session token",
     ),

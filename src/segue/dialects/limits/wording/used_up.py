@@ -93,6 +93,14 @@ USAGE = (
         begins="your this our the user team customer org project workspace account key",
     ),
     one(
+        "has-none-left",
+        "",
+        r"(?:[\w'-]+ ){1,5}?(?:has|have) (?:no|zero|0)(?: more)? <limit> (?:left|remaining"
+        r"|available)\b",
+        never=r"\b(?:if|when|once|until|unless)\b",
+        needs="left remaining available",
+    ),
+    one(
         "would-exceed",
         "",
         r"(?:this |the |your |number of |total |an? )*(?:[\w`-]+ ){0,3}?(?:requests?|tokens?|prompt"
@@ -115,6 +123,12 @@ USAGE = (
         r"(?:your|this|the) (?:[\w-]+ ){0,2}?(?:session|window|week|day|period|block)(?:'s \w+)? "
         r"(?:is|has been|was) (?:now |fully |all )*(?:used up|exhausted|spent|full|maxed out)\b",
         begins="your this the",
+    ),
+    one(
+        "that-is-all",
+        "",
+        r"that(?:'s| is) (?:all|it for) (?:the |of |your )*<limit>",
+        begins="that",
     ),
     one(
         "you-cannot",

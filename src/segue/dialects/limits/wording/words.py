@@ -68,6 +68,7 @@ OVER = """
     ran_out expired surpassed over gone at_100_?% 100_?%_(?:used|consumed|reached)
     too_low fully_used finished met all_used drained breached overrun violated crossed
     full capped insufficient empty persist(?:s|ed)
+    used(?=\\s*(?:[.;·(]|$|for_(?:today|this|the_(?:day|week|month))))
 """
 IS = """
     has have is are was were been being now already fully completely just all currently also either
@@ -138,7 +139,8 @@ _TELLING = """
     limite cuota cota kontingent guthaben grenze límite limiet quotum tegoed kota лимит квот
     include required requires continue automatic
     횟수 回数 次数 한도 할당량 사용량 이용량 제한 크레딧 잔액 쿼터
-    上限 制限 クォータ 利用枠 配额 额度 限额 限制 用量 余额 上下文 컨텍스트 コンテキスト
+    上限 制限 クォータ 利用枠 クレジット 残高 令牌 토큰 配额 额度 限额 限制 用量 余额
+    上下文 컨텍스트 コンテキスト
     요청 リクエスト 请求 請求 访问 서버 サーバ 服务 モデル 模型 모델 서비스 系统
     대화 会話 对话 入力 输入
     인증 로그인 認証 ログイン 认证 鉴权 验证 登录 네트워크 연결 ネットワーク 接続 网络 连接
