@@ -38,7 +38,9 @@ class Problem:
 
 
 class UserError(Exception):
-    """Something a person must mend. Carries every problem found, the first one foremost."""
+    """Something a person must fix. Carries every problem found, the first one foremost."""
+
+    exit_code = 2
 
     def __init__(
         self,

@@ -49,6 +49,7 @@ COMMANDS = {
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
     "task": N_("tasks of the server: hand in, look, approve, answer"),
     "service": N_("the server as a service that returns after a reboot"),
+    "trust": N_("see what a cloned folder would run, and allow it"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 # They are listed by name alone: the help is one screen.

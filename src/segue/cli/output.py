@@ -67,19 +67,19 @@ def print_line(value: object) -> None:
 
 
 def error(error: UserError, *, as_json: bool) -> int:
-    """Tell a person, or a program, what to mend. The exit code of bad input is 2."""
+    """Tell a person, or a program, what to fix; the exit code. That of bad input is 2."""
     if as_json:
         told: dict[str, object] = {"error": error.problem.to_json()}
         if len(error.problems) > 1:
             told["errors"] = [problem.to_json() for problem in error.problems]
         console.echo_json(told)
-        return 2
+        return error.exit_code
     for problem in error.problems[:PROBLEMS_SHOWN_MAX]:
         _problem(problem)
     left = len(error.problems) - PROBLEMS_SHOWN_MAX
     if left > 0:
         console.echo(_("… and {n} more").format(n=left), err=True)
-    return 2
+    return error.exit_code
 
 
 def _problem(problem: Problem) -> None:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     show_default=True,
     help=_("give each task a git worktree of its own, merged when it is done"),
 )
+@click.option("--trust", "is_trusted", is_flag=True, help=_("trust this folder once and for all"))
 @detach.option()
 @output.json_option()
 @output.common_options()
@@ -64,9 +65,12 @@ def command(
     on_failed: str,
     no_wait: bool,
     isolate: str,
+    is_trusted: bool,
     is_detached: bool,
     as_json: bool,
 ) -> int:
+    if is_trusted:
+        _trust(plan, ctx.obj["environ"])
     if is_detached:
         return _detached(plan, ctx.obj["environ"], as_json=as_json)
     from segue.work.plans.runner import CommandOptions  # noqa: PLC0415 - see above
@@ -80,6 +84,18 @@ def command(
         isolate=isolate == "worktree",
     )
     return go(options, ctx.obj["environ"], as_json=as_json)
+
+
+def _trust(plan: Path, environ: dict[str, str]) -> None:
+    from segue.cli import person  # noqa: PLC0415 - see above
+    from segue.work import trust  # noqa: PLC0415 - see above
+    from segue.work.project import Project, find_plan  # noqa: PLC0415 - see above
+
+    person.check(environ)
+    path = find_plan(plan)
+    root = Project.containing(path).root
+    parts = [*trust.parts_of_file(root / trust.SETTINGS, root), *trust.parts_of_file(path, root)]
+    trust.trust(root, parts, environ)
 
 
 def _detached(plan: Path, environ: dict[str, str], *, as_json: bool) -> int:
@@ -104,9 +120,16 @@ def run_work(
     """Do work of any kind here, on this terminal or in this pipe; the exit code."""
     import asyncio  # noqa: PLC0415 - see above
 
+    from segue.cli import trust as asking  # noqa: PLC0415 - see above
     from segue.cli.reporters import choose_reporter  # noqa: PLC0415 - see above
+    from segue.work.trust import Untrusted  # noqa: PLC0415 - see above
 
-    return asyncio.run(_conduct(work, environ, choose_reporter(as_json=as_json)))
+    try:
+        return asyncio.run(_conduct(work, environ, choose_reporter(as_json=as_json)))
+    except Untrusted as error:
+        if not asking.asked(error, environ, as_json=as_json):
+            raise
+    return run_work(work, environ, as_json=as_json)
 
 
 def not_begun(

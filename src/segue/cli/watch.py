@@ -37,7 +37,7 @@ from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import background, reminders
+from segue.work import background, reminders, trust
 from segue.work.panes.messages import Telling
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_acts import PaneActs
@@ -94,7 +94,7 @@ def command(
             raise UserError("usage", _("--dry-run and --detach exclude each other"))
         held = project.locks / f"{PANES}.lock"
         return detach.run(project, project.memory, held, environ, as_json=as_json)
-    settings = config.load(project.root, config.user_file(environ))
+    settings = config.load(_trusted(project, environ), config.user_file(environ))
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
     recovery = settings.recovery
@@ -237,6 +237,15 @@ def _log_file(folder: Path) -> IO[bytes]:
 
 
 # What was asked for
+
+
+def _trusted(project: Project, environ: dict[str, str]) -> Path | None:
+    """The folder whose settings count besides the user's own: none that a person has not seen."""
+    try:
+        trust.check(project.root, [project.root / trust.SETTINGS], environ, project.database)
+    except trust.Untrusted:
+        return None
+    return project.root
 
 
 def _pane(text: str) -> str:

@@ -30,7 +30,7 @@ from segue.server.pages import pages
 from segue.server.problems import of_user_error
 from segue.store import files, lock
 from segue.store.changes import Change
-from segue.work import refusals
+from segue.work import refusals, trust
 from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans, storage
 from segue.work.phases.app import App, open_app
@@ -75,6 +75,7 @@ async def serve(
     if data is not None and data.resolve() != project.memory:
         project = Project(project.root, data.resolve())
     settings = config.load(project.root, config.user_file(environ))
+    trust.check(project.root, [project.root / trust.SETTINGS], environ, project.database)
     check_free(project)
     sock = listen.bind(host, port, tls=tls, is_exposed=is_insecure)
     url, stop = listen.url(sock, host, tls), asyncio.Event()

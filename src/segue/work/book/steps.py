@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segue.core import book as rules
@@ -59,6 +60,10 @@ class BookSteps(Steps):
         self._is_beginning = False
         self._marks: dict[str, TaskState] = {}
         self._to_judge: dict[str, str | None] = {}  # by step: the text as its judge began with it
+
+    @property
+    def trusted_files(self) -> tuple[Path, ...]:
+        return (self.folder.root / FILE,)
 
     @property
     def run(self) -> PlanRun:

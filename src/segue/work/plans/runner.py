@@ -35,7 +35,7 @@ from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock, Turn
 from segue.store.sqlite import Store
-from segue.work import background, reminders
+from segue.work import background, reminders, trust
 from segue.work.agents import profiles as agents
 from segue.work.agents.profiles import Profile
 from segue.work.agents.zone import zone_here
@@ -251,6 +251,8 @@ async def run_work(
 ) -> Result:
     """Run a plan of any kind, under its lock. `begin` is called as soon as it is ours alone."""
     clock, environ = environment.clock, environment.environ
+    theirs = [project.root / trust.SETTINGS, *source.trusted_files]
+    trust.check(project.root, theirs, environ, project.database)
     tz = zone_here(environ, environment.tz, clock.now())
     notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, project.server)
     launcher = Launcher()
@@ -342,6 +344,8 @@ async def _run(
             if sender is not None:
                 await sender.close(0)
             await engine.close()
+            if run.has_begun:
+                trust.note_changes(run.job_factory.project.root, environment.environ)
 
 
 def _actions(

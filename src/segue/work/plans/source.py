@@ -33,6 +33,11 @@ class Source(Protocol):
     may_lag: bool  # whether its marks may follow the tables by a moment
 
     @property
+    def trusted_files(self) -> tuple[Path, ...]:
+        """The files of a person that say what is run."""
+        ...
+
+    @property
     def is_broken(self) -> bool: ...
 
     def tasks(self) -> tuple[Task, ...]: ...
@@ -116,6 +121,10 @@ class Steps:
         self.path = path
         self.shown = shown
         self.problems: list[Problem] = []
+
+    @property
+    def trusted_files(self) -> tuple[Path, ...]:
+        return ()
 
     @property
     def is_broken(self) -> bool:

@@ -107,6 +107,10 @@ class PlanFile:
         self.problems = check(self.document) or self._check_more(self.document)
 
     @property
+    def trusted_files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    @property
     def is_broken(self) -> bool:
         return bool(self.problems)
 
