@@ -15,7 +15,7 @@ from segue.engine import evidence
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended
 from segue.engine.limits import CONTEXT
-from segue.engine.outcome import Limited, why
+from segue.engine.outcome import Limited, outcome, why
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note
@@ -179,7 +179,8 @@ def _no_verdict(supervisor: Supervisor, attempt: Attempt, ended: Ended, end: lis
     task, agent = supervisor.records.task(run.task), supervisor.records.agent(run.task)
     assert task is not None
     assert agent is not None
-    how = supervisor.outcome(attempt, ended)
+    circumstances = supervisor.circumstances(attempt)
+    how = outcome(attempt, ended, circumstances, supervisor.events.words.of(attempt))
     if not isinstance(how, Limited) or how.limit.kind == CONTEXT:
         _rework(supervisor, task, agent, [_("the reviewer gave no verdict")], end)
         return

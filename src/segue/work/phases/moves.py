@@ -14,7 +14,7 @@ from typing import Any
 
 from segue.core.machines import GATE, TASK, GateState, RunState, Trigger
 from segue.core.serving import AGENT
-from segue.store.changes import Add, Change, Drop, Move, Put, Value, stamp
+from segue.store.changes import Add, Change, Drop, Move, Note, Put, Value, stamp
 from segue.store.rows import (
     SERVER,
     AgentRow,
@@ -113,6 +113,13 @@ def add_run(
     }
     data = {"task": task.id, "purpose": role}
     return id, Add("run", id, RunState.INTENDED, row, Trigger.START, data)
+
+
+def note_conversation(run: RunRow, conversation: str) -> list[Change]:
+    """The program has named its conversation."""
+    named: dict[str, Value] = {"resume_id": conversation}
+    notes: list[Change] = [Note("run", run.id, named)]
+    return [*notes, Note("agent", run.task, named)] if run.role == "work" else notes
 
 
 def end_run(run: RunRow, to: RunState, cause: Trigger, **sets: Value) -> Move:

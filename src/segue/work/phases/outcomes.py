@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
-from segue.dialects.events import PhaseDone, TaskDone
+from segue.dialects.events import LimitHit, PhaseDone, TaskDone
 from segue.engine import budget
 from segue.engine.attempt import Report, TooSilent
 from segue.engine.executors import Ended
-from segue.engine.limits import COMPACT
 from segue.engine.outcome import (
     Claimed,
-    Completed,
-    ConversationBusy,
-    ConversationLost,
-    CutOff,
     Failed,
     Limited,
+    Need,
     NeedsPerson,
     Outcome,
     Silenced,
@@ -29,10 +25,12 @@ from segue.engine.outcome import (
     reported,
     was_cut_off,
 )
+from segue.engine.outcome_rules import PROVEN, settle
 from segue.engine.prompts import CONTINUE, RESTART, interrupted
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note, Value, stamp
+from segue.store.conversations import ConversationHolder
 from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
 from segue.work.phases import (
@@ -54,13 +52,6 @@ if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
 
 REMINDERS_MAX = 1
-ENDS = {
-    Claimed: (RunState.COMPLETED, Trigger.COMPLETE),
-    NeedsPerson: (RunState.ASKED, Trigger.ASK),
-    Limited: (RunState.PARKED, Trigger.PARK),
-    Failed: (RunState.FAILED, Trigger.FAIL),
-}
-PROVEN = (Claimed, Completed, NeedsPerson)  # its account is open
 
 
 # Beginning
@@ -168,25 +159,84 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
         supervisor.events.ended(attempt)
         supervisor.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
         return
-    how = _by_exit_code(task, attempt, ended, supervisor.outcome(attempt, ended))
-    if not isinstance(how, Limited):
-        supervisor.events.ended(attempt, works=isinstance(how, PROVEN))
-    match how:
-        case CutOff():
-            cut_off(supervisor, task, attempt.run, **used)
-        case Completed() | Failed() | ConversationLost() if attempt.run.purpose == COMPACT:
-            parking.compacted(supervisor, attempt, used, is_well=isinstance(how, Completed))
-        case ConversationLost():
-            supervisor.commit(
-                moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used),
-                *parking.afresh(supervisor, task, agent, attempt.profile),
+    circumstances = supervisor.circumstances(attempt)
+    settle(attempt, ended, circumstances, supervisor.events, Rules(supervisor, used))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What follows for a task with phases. `used`: what the run used, for its row."""
+
+    supervisor: Supervisor
+    used: dict[str, Value]
+
+    def dropped(self, attempt: Attempt) -> None:
+        self.cut_off(attempt)
+
+    def cut_off(self, attempt: Attempt) -> None:
+        task, _agent = self.supervisor.rows(attempt.run.task)
+        cut_off(self.supervisor, task, attempt.run, **self.used)
+
+    def completed(self, attempt: Attempt, ended: Ended) -> None:
+        if _reports_by_exit_code(attempt, ended):
+            task, _agent = self.supervisor.rows(attempt.run.task)
+            self.claimed(attempt, ended, PhaseDone(task.phase) if task.phases else TaskDone())
+        else:
+            self._without_a_word(attempt, ended, "")
+
+    def claimed(self, attempt: Attempt, ended: Ended, claim: PhaseDone | TaskDone) -> None:
+        self._act(attempt, ended, Claimed(claim), RunState.COMPLETED, Trigger.COMPLETE)
+
+    def needs_person(self, attempt: Attempt, ended: Ended, needs: tuple[Need, ...]) -> None:
+        self._act(attempt, ended, NeedsPerson(needs), RunState.ASKED, Trigger.ASK)
+
+    def limited(self, attempt: Attempt, ended: Ended, limit: LimitHit) -> None:
+        self._act(attempt, ended, Limited(limit), RunState.PARKED, Trigger.PARK)
+
+    def compacted(self, attempt: Attempt, *, is_well: bool) -> None:
+        parking.compacted(self.supervisor, attempt, self.used, is_well=is_well)
+
+    def conversation_busy(self, attempt: Attempt, ended: Ended, holder: ConversationHolder) -> None:
+        self._without_a_word(attempt, ended, _("its conversation is in use"))
+
+    def conversation_lost(self, attempt: Attempt) -> None:
+        task, agent = self.supervisor.rows(attempt.run.task)
+        self.supervisor.commit(
+            moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **self.used),
+            *parking.afresh(self.supervisor, task, agent, attempt.profile),
+        )
+
+    def failed(self, attempt: Attempt, ended: Ended, how: Failed) -> None:
+        reason = how.reason
+        if _reports_by_exit_code(attempt, ended):
+            last = _last_line(attempt)
+            how = Failed(f"{reason}: {last}" if last else reason, is_reported=True)
+        if how.is_reported:
+            self._act(attempt, ended, how, RunState.FAILED, Trigger.FAIL)
+            return
+        is_said = isinstance(how, Silenced | TimedOut) or ended.code != 0 or attempt.has_last_word
+        self._without_a_word(attempt, ended, reason if is_said else "")
+
+    def _act(
+        self, attempt: Attempt, ended: Ended, how: Outcome, to: RunState, cause: Trigger
+    ) -> None:
+        end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **self.used)
+        _act(self.supervisor, attempt, how, [end], passed_over(attempt, asking.NEEDS_MAX))
+
+    def _without_a_word(self, attempt: Attempt, ended: Ended, reason: str) -> None:
+        """It says nothing about its work. `reason`: why, where that is known."""
+        reason = reason or protocol_faults.why_nothing(attempt) or _("it ended without reporting")
+        self.supervisor.commit(
+            moves.end_run(
+                attempt.run,
+                RunState.FAILED,
+                Trigger.FAIL,
+                exit_code=ended.code,
+                error=reason,
+                **self.used,
             )
-        case Claimed() | NeedsPerson() | Limited() | Failed(is_reported=True):
-            to, cause = ENDS[type(how)]
-            end = moves.end_run(attempt.run, to, cause, exit_code=ended.code, **used)
-            _act(supervisor, attempt, how, [end], passed_over(attempt, asking.NEEDS_MAX))
-        case _:
-            _without_a_word(supervisor, attempt, ended, how, used)
+        )
+        _again_or_fail(self.supervisor, attempt, reason)
 
 
 def used_by(supervisor: Supervisor, attempt: Attempt) -> dict[str, Value]:
@@ -201,17 +251,9 @@ def used_by(supervisor: Supervisor, attempt: Attempt) -> dict[str, Value]:
     }
 
 
-def _by_exit_code(task: PhaseTaskRow, attempt: Attempt, ended: Ended, how: Outcome) -> Outcome:
+def _reports_by_exit_code(attempt: Attempt, ended: Ended) -> bool:
     """A command of the task's own reports nothing: how it ended is its report."""
-    if not attempt.profile.needs_command or ended.is_ours:
-        return how
-    match how:
-        case Completed():
-            return Claimed(PhaseDone(task.phase) if task.phases else TaskDone())
-        case Failed(reason):
-            last = _last_line(attempt)
-            return Failed(f"{reason}: {last}" if last else reason, is_reported=True)
-    return how
+    return attempt.profile.needs_command and not ended.is_ours
 
 
 def _last_line(attempt: Attempt) -> str:
@@ -285,25 +327,6 @@ def fail(
 
 
 # Ends that say nothing
-
-
-def _without_a_word(
-    supervisor: Supervisor, attempt: Attempt, ended: Ended, how: Outcome, used: dict[str, Value]
-) -> None:
-    reason = protocol_faults.why_nothing(attempt) or _("it ended without reporting")
-    match how:
-        case ConversationBusy():
-            reason = _("its conversation is in use")
-        case Silenced(told) | TimedOut(told):
-            reason = told
-        case Failed(told) if ended.code != 0 or attempt.has_last_word:
-            reason = told
-    supervisor.commit(
-        moves.end_run(
-            attempt.run, RunState.FAILED, Trigger.FAIL, exit_code=ended.code, error=reason, **used
-        )
-    )
-    _again_or_fail(supervisor, attempt, reason)
 
 
 def _again_or_fail(supervisor: Supervisor, attempt: Attempt, reason: str) -> None:

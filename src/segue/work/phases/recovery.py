@@ -3,16 +3,18 @@ state, by what the tables say and the processes show."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState
 from segue.core.serving import AgentState
-from segue.engine.executors import Alive, Gone, NeverStarted
+from segue.engine.recovery import adopt_canaries, keep_account_parks, recover_run
 from segue.errors import AgentError, UserError
 from segue.store.changes import stamp
 from segue.store.rows import PhaseTaskRow, RunRow
-from segue.work.phases import checkpoint_integrity, outcomes, storage, task_failure
+from segue.work.phases import checkpoint_integrity, moves, outcomes, storage, task_failure
+from segue.work.phases.attempt import Attempt
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -43,7 +45,8 @@ def everything(supervisor: Supervisor) -> None:
             _run(supervisor, run)
         except Exception as error:  # noqa: BLE001 - it fails its own task
             task_failure.about(supervisor, run.task, error)
-    _adopt_canaries(supervisor)
+    adopt_canaries(supervisor.canaries, supervisor.attempts.values())
+    keep_account_parks(supervisor.accounts, supervisor.records.parks(), supervisor.clock.now())
     supervisor.engine.sweep()
     for id in supervisor.records.at_work():
         try:
@@ -84,27 +87,42 @@ def _take_up(supervisor: Supervisor, task: PhaseTaskRow, state: AgentState, run:
         return
     stays = state is not AgentState.RUNNING or run.prompt is not None
     is_known = run.state is RunState.RUNNING
-    match supervisor.engine.recover(job, stays_paused=is_known):
-        case Alive():
-            attempt.is_paused = is_known and (stays or _stands_still(supervisor, run))
-            supervisor.attempts[run.id] = attempt
-        case NeverStarted():
-            outcomes.never_started(supervisor, task, run)
-        case Gone():
-            outcomes.cut_off(supervisor, task, run)
-        case _:
-            supervisor.attempts[run.id] = attempt  # its end comes through the inbox
+    recover_run(
+        supervisor.engine,
+        supervisor.jobs.files,
+        attempt,
+        job,
+        Rules(supervisor, task, stays=stays),
+        stays_paused=is_known,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What becomes of a run of a task with phases. `stays`: its process stands still until it is
+    told something, or until its turn."""
+
+    supervisor: Supervisor
+    task: PhaseTaskRow
+    stays: bool
+
+    def adopted(self, attempt: Attempt, job: str, *, is_alive: bool) -> None:
+        is_known = is_alive and attempt.run.state is RunState.RUNNING
+        stands_still = is_known and (self.stays or _stands_still(self.supervisor, attempt.run))
+        attempt.is_paused = stands_still
+        self.supervisor.attempts[job] = attempt
+
+    def never_started(self, attempt: Attempt) -> None:
+        outcomes.never_started(self.supervisor, self.task, attempt.run)
+
+    def cut_off(self, attempt: Attempt, conversation: str | None) -> None:
+        if conversation is not None:
+            self.supervisor.commit(*moves.note_conversation(attempt.run, conversation))
+        used = outcomes.used_by(self.supervisor, attempt)
+        outcomes.cut_off(self.supervisor, self.task, attempt.run, **used)
 
 
 def _stands_still(supervisor: Supervisor, run: RunRow) -> bool:
     """It was about to go on, or has no slot yet: it goes on when it is its turn."""
     seen = supervisor.engine.look(run.id)
     return seen is not None and seen.stopped > 0
-
-
-def _adopt_canaries(supervisor: Supervisor) -> None:
-    """Canaries that an earlier supervisor sent and that are still alive."""
-    for attempt in supervisor.attempts.values():
-        account, task = attempt.run.account, attempt.run.task
-        if supervisor.accounts.canary(account) == task:
-            supervisor.canaries.adopt(account, task)

@@ -47,7 +47,7 @@ from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happe
 from segue.engine.limit_reader import WordReaders
 from segue.engine.limits import Policy
 from segue.engine.loop import Rest, drive
-from segue.engine.outcome import Circumstances, Outcome, outcome
+from segue.engine.outcome import Circumstances
 from segue.engine.parking import Parking
 from segue.engine.scheduler import nearest
 from segue.engine.silence import LongSilence, SilenceBounds, SilenceWatch
@@ -502,10 +502,7 @@ class Supervisor:
         if self.jobs.is_conversation_taken(attempt, conversation):
             self.end(attempt)  # somebody else is at work in it
             return
-        changes: list[Change] = [Note("run", attempt.run.id, {"resume_id": conversation})]
-        if attempt.run.role == "work":
-            changes.append(Note("agent", attempt.run.task, {"resume_id": conversation}))
-        self.commit(*changes)
+        self.commit(*moves.note_conversation(attempt.run, conversation))
         attempt.run = self.records.run(attempt.run.id) or attempt.run
 
     def _ended(self, ended: Ended) -> None:
@@ -546,13 +543,11 @@ class Supervisor:
         finally:
             self.ended = None
 
-    def outcome(self, attempt: Attempt, ended: Ended) -> Outcome:
-        """How an attempt came out."""
+    def circumstances(self, attempt: Attempt) -> Circumstances:
         run = attempt.run
-        circumstances = Circumstances(
+        return Circumstances(
             is_continued=run.resume_id is not None, keeper_deaths=self.keeper_deaths[run.task]
         )
-        return outcome(attempt, ended, circumstances, self.events.words.of(attempt))
 
     def _speaking(self) -> list[Attempt]:
         """The agents that could say something: one that stands still cannot."""

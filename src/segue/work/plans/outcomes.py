@@ -6,39 +6,26 @@ A limit is neither a failure nor an end: it parks, and costs no retry.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
-from segue.dialects.events import Asked, DependencyAsked, LimitHit
+from segue.dialects.events import Asked, DependencyAsked, LimitHit, PhaseDone, TaskDone
 from segue.engine import prompts
-from segue.engine.attempt import Dropped, TooSilent
+from segue.engine.attempt import TooSilent
 from segue.engine.budget import used_by
 from segue.engine.executors import Ended
-from segue.engine.outcome import (
-    Circumstances,
-    Claimed,
-    Completed,
-    ConversationBusy,
-    ConversationLost,
-    CutOff,
-    Failed,
-    Limited,
-    Need,
-    NeedsPerson,
-    Silenced,
-    TimedOut,
-    outcome,
-    was_cut_off,
-    why,
-)
+from segue.engine.outcome import Circumstances, Failed, Need, was_cut_off, why
+from segue.engine.outcome_rules import settle
 from segue.engine.question_texts import PERMISSION
 from segue.engine.said import summarise
 from segue.engine.worktree import Conflict, Worktrees
 from segue.errors import AgentError
 from segue.i18n import _, language
 from segue.plans.task_edit import TaskEdit
+from segue.store.conversations import ConversationHolder
 from segue.store.usage import Usage
 from segue.work.plans import answers, beginning, conversations, parking
 from segue.work.plans.attempts import Attempt, in_full, one_line
@@ -67,40 +54,53 @@ def ended(run: PlanRun, ended: Ended) -> None:
 def agent_ended(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
     note_usage(run, attempt)
     conversations.ended(run, attempt)
-    environment = Circumstances(
+    circumstances = Circumstances(
         is_stopping=run.stopping is not None,
         is_continued=attempt.run.resumes is not None,
         is_unheard=attempt.run.id in run.unheard,
         keeper_deaths=run.keeper_deaths[attempt.task.id],
         timeout_s=attempt.task.timeout_s,
     )
-    how = outcome(attempt, ended, environment, run.events.words.of(attempt))
-    is_compaction = attempt.run.purpose == parking.COMPACT
-    match how:
-        case Dropped():
-            cut_off(run, attempt)
-            return
-        case NeedsPerson(needs):
-            ask(run, attempt, needs[0])
-        case ConversationBusy(holder):
-            conversations.wait_until_free(run, attempt, holder)
-        case CutOff():
-            cut_off(run, attempt)
-            if not run.stopping:  # else it begins again at the next start
-                beginning.again(run, attempt.task)
-        case Limited(limit):
-            park(run, attempt, limit)
-        case TimedOut(reason) | Silenced(reason):
-            attempt_failed(run, attempt, reason, ended)
-        case Completed() | Failed() | ConversationLost() if is_compaction:
-            parking.compacted(run, attempt, is_well=isinstance(how, Completed))
-        case Completed() | Claimed():
-            agent_ended_well(run, attempt, ended)
-        case ConversationLost():
-            conversations.lost(run, attempt)
-        case Failed(reason):
-            attempt_failed(run, attempt, reason, ended)
-    run.events.ended(attempt)
+    settle(attempt, ended, circumstances, run.events, Rules(run))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What follows for a task of a plan."""
+
+    run: PlanRun
+
+    def dropped(self, attempt: Attempt) -> None:
+        cut_off(self.run, attempt)
+
+    def cut_off(self, attempt: Attempt) -> None:
+        cut_off(self.run, attempt)
+        if not self.run.stopping:  # else it begins again at the next start
+            beginning.again(self.run, attempt.task)
+
+    def completed(self, attempt: Attempt, ended: Ended) -> None:
+        agent_ended_well(self.run, attempt, ended)
+
+    def claimed(self, attempt: Attempt, ended: Ended, claim: PhaseDone | TaskDone) -> None:
+        agent_ended_well(self.run, attempt, ended)
+
+    def needs_person(self, attempt: Attempt, ended: Ended, needs: tuple[Need, ...]) -> None:
+        ask(self.run, attempt, needs[0])
+
+    def limited(self, attempt: Attempt, ended: Ended, limit: LimitHit) -> None:
+        park(self.run, attempt, limit)
+
+    def compacted(self, attempt: Attempt, *, is_well: bool) -> None:
+        parking.compacted(self.run, attempt, is_well=is_well)
+
+    def conversation_busy(self, attempt: Attempt, ended: Ended, holder: ConversationHolder) -> None:
+        conversations.wait_until_free(self.run, attempt, holder)
+
+    def conversation_lost(self, attempt: Attempt) -> None:
+        conversations.lost(self.run, attempt)
+
+    def failed(self, attempt: Attempt, ended: Ended, how: Failed) -> None:
+        attempt_failed(self.run, attempt, how.reason, ended)
 
 
 def note_usage(run: PlanRun, attempt: Attempt) -> None:
@@ -112,7 +112,6 @@ def note_usage(run: PlanRun, attempt: Attempt) -> None:
 
 
 def agent_ended_well(run: PlanRun, attempt: Attempt, ended: Ended) -> None:
-    run.events.works(attempt)
     attempt.summary = summarise(attempt.lines)
     if has_changed_git(run, attempt):
         return

@@ -8,16 +8,18 @@ beginning, because a new agent cannot know half a step. Parks and questions stay
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from segue.core.limits import holds_account, needs_person
+from segue.core.limits import needs_person
 from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
-from segue.engine.executors import Alive, Finished, NeverStarted
+from segue.engine.executors import Alive, Finished
+from segue.engine.recovery import adopt_canaries, keep_account_parks, recover_run
 from segue.i18n import _, language, ngettext
 from segue.plans.task_edit import TaskEdit
 from segue.store.changes import stamp
-from segue.store.rows import ParkRow, RunRow
+from segue.store.rows import RunRow
 from segue.work.plans import (
     answers,
     beginning,
@@ -69,7 +71,7 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
             run.open_gate(gate)
     _keep_parks(run)
     _restart_cut_off(run, pending)
-    _adopt_canaries(run)
+    adopt_canaries(run.canaries, run.jobs.values())
     _past_limit(run)
     _failed(run)
     run.reopen_skipped()
@@ -78,15 +80,8 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
 
 
 def _keep_parks(run: PlanRun) -> None:
-    """Each account waits for the last of its parks. Of very many only the next are told by name."""
-    now, last = run.clock.now(), dict[str, ParkRow]()
-    for park in run.ledger.parks.values():
-        before = last.get(park.account)
-        is_later = before is None or before.wakes_at < park.wakes_at
-        if is_later and park.wakes_at > now and holds_account(park.kind):
-            last[park.account] = park
-    for park in last.values():
-        run.accounts.park(park.account, park.kind, park.wakes_at)
+    """Of very many only the next are told by name."""
+    keep_account_parks(run.accounts, run.ledger.parks.values(), run.clock.now())
     parks = sorted(run.ledger.parks.values(), key=lambda park: park.wakes_at)
     for park in parks[:PARKS_TOLD_MAX]:
         run.publish("park_kept", task=park.task, wakes_at=stamp(park.wakes_at))
@@ -107,7 +102,8 @@ def _recover_run(run: PlanRun, row: RunRow) -> None:
             attempt.summary = conversations.said_before(run, attempt.run)
             outcomes.merge_or_complete(run, attempt)
         case _:
-            _recover_agent(run, attempt)
+            job = run.job_factory.agent_job(attempt, None)
+            recover_run(run.engine, run.job_factory.files, attempt, job, Rules(run))
 
 
 def _is_wanted(run: PlanRun, row: RunRow) -> bool:
@@ -115,34 +111,30 @@ def _is_wanted(run: PlanRun, row: RunRow) -> bool:
     return run.ledger.tasks[row.task].state is TaskState.IN_PROGRESS
 
 
-def _recover_agent(run: PlanRun, attempt: Attempt) -> None:
-    row = attempt.run
-    job = run.job_factory.agent_job(attempt, None)
-    match run.engine.recover(job):
-        case Alive():
-            run.jobs[job.id] = attempt
-            run.has_begun = True
-            run.publish("run_adopted", task=row.task, run=row.id)
-        case Finished():
-            run.jobs[job.id] = attempt
-        case NeverStarted():
-            conversations.ended(run, attempt)
-            run.ledger.move_run(row, *_unstarted(row))
-            if _is_wanted(run, row):
-                _go_on_unstarted(run, row)
-        case _:
-            _note_what_was_heard(run, attempt)
-            conversations.ended(run, attempt)
-            run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What becomes of an agent's run of a plan."""
 
+    run: PlanRun
 
-def _note_what_was_heard(run: PlanRun, attempt: Attempt) -> None:
-    """Its supervisor died with it: what it used and in which conversation is in its log."""
-    heard = run.job_factory.heard_before(attempt.run, attempt.profile)
-    if heard.conversation is not None and attempt.run.resume_id is None:
-        run.ledger.note_conversation(attempt.run, heard.conversation)
-    attempt.used = heard.used
-    outcomes.note_usage(run, attempt)
+    def adopted(self, attempt: Attempt, job: str, *, is_alive: bool) -> None:
+        self.run.jobs[job] = attempt
+        if is_alive:
+            self.run.has_begun = True
+            self.run.publish("run_adopted", task=attempt.run.task, run=attempt.run.id)
+
+    def never_started(self, attempt: Attempt) -> None:
+        conversations.ended(self.run, attempt)
+        self.run.ledger.move_run(attempt.run, *_unstarted(attempt.run))
+        if _is_wanted(self.run, attempt.run):
+            _go_on_unstarted(self.run, attempt.run)
+
+    def cut_off(self, attempt: Attempt, conversation: str | None) -> None:
+        if conversation is not None:
+            self.run.ledger.note_conversation(attempt.run, conversation)
+        outcomes.note_usage(self.run, attempt)
+        conversations.ended(self.run, attempt)
+        self.run.ledger.move_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF)
 
 
 def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
@@ -215,16 +207,6 @@ def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
         row = run.ledger.tasks[task.id]
         if row.state is TaskState.IN_PROGRESS and task.id not in held:
             beginning.again(run, task)
-
-
-def _adopt_canaries(run: PlanRun) -> None:
-    """What becomes of a canary that lives says whether the limit is over; of one that does not the
-    account's own row tells."""
-    at_work = {run.ledger.task_id(a.task.id): a.run.account for a in run.jobs.values()}
-    for name in [name for name, view in run.accounts.view().items() if view.probing]:
-        canary = run.accounts.canary(name)
-        if canary is not None and at_work.get(canary) == name:
-            run.canaries.adopt(name, canary)
 
 
 def _past_limit(run: PlanRun) -> None:
