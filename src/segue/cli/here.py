@@ -9,7 +9,8 @@ from pathlib import Path
 from segue.cli import console
 from segue.cli.status import in_words
 from segue.i18n import _, ngettext
-from segue.work.overview import Standing, look
+from segue.work.overview import look
+from segue.work.standing import Standing
 
 SHOWN_MAX = 5
 EXAMPLE = """\

@@ -16,9 +16,11 @@ from segue.engine.terminal_user import at_terminal
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import acting
+from segue.work.folders import is_book
+from segue.work.kind import Found
 from segue.work.locks import check_held
-from segue.work.overview import is_book, part_of
-from segue.work.resume import Found, find, nothing_here
+from segue.work.overview import part_of
+from segue.work.resume import find, nothing_here
 
 C = TypeVar("C", bound=Callable[..., Any])
 WAITS = 3  # the exit code: a person must choose

@@ -13,8 +13,8 @@ from segue.work.book import resuming
 from segue.work.book.resuming import Look, look
 from segue.work.book.standing import in_figures
 from segue.work.book.writing import CommandOptions, How, anew, complete
+from segue.work.kind import Found
 from segue.work.plans.finish import WAITS
-from segue.work.resume import Found
 
 CHOICES = ("continue", "restart", "status", "reset")
 

@@ -10,9 +10,9 @@ from segue.cli.status import in_words
 from segue.i18n import _
 from segue.work.feature.developing import CommandOptions, found, repair
 from segue.work.feature.folder import FeatureFolder
+from segue.work.kind import Found
 from segue.work.overview import look
 from segue.work.project import Project
-from segue.work.resume import Found
 
 
 def _folder(one: Found) -> FeatureFolder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segue.cli.resume_server import describe, go_on_with, nothing, question
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.resume import Found
+from segue.work.kind import Found
 
 __all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
 

@@ -6,8 +6,9 @@ from segue.cli import console
 from segue.cli.status import in_words
 from segue.errors import UserError
 from segue.i18n import _
+from segue.work.kind import Found
 from segue.work.overview import look
-from segue.work.resume import Found, nothing_here
+from segue.work.resume import nothing_here
 from segue.work.tasklist.reset import reset_plan
 
 

@@ -139,7 +139,7 @@ def not_begun(
     console.echo(why, err=as_json)
     if as_json:
         from segue.cli.reporters import JsonReporter  # noqa: PLC0415
-        from segue.work.overview import Known  # noqa: PLC0415
+        from segue.work.standing import Known  # noqa: PLC0415
 
         known = Known.of(project)
         used = known.usage(plan)

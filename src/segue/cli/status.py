@@ -14,8 +14,8 @@ from segue.cli import console, output, streams
 from segue.cli.words import limit_name, local_time, state_name, usage_in_words
 from segue.i18n import _
 from segue.work import overview
-from segue.work.overview import Standing
 from segue.work.project import Project
+from segue.work.standing import Standing
 
 WATCH_S = 1.0
 SAID_CHARS_MAX = 100

@@ -15,9 +15,10 @@ from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
 from segue.store.actors import current
 from segue.work import overview
 from segue.work.add_act import Person
-from segue.work.overview import Standing, look
+from segue.work.overview import look
 from segue.work.project import Project, find_plan
 from segue.work.settings.config import JOBS_MAX
+from segue.work.standing import Standing
 
 INSTRUCTIONS = (
     "Segue runs plans (Markdown task lists) with AI agents, unattended. These tools show where"

@@ -20,8 +20,8 @@ from segue.store import lock
 from segue.store.lock import Holder
 from segue.store.rows import HAS_FILE, PANES, SERVER, GateRow, gate_row
 from segue.store.sqlite import Store
+from segue.work.folders import markdown_below
 from segue.work.locks import lock_path
-from segue.work.overview import markdown_below
 from segue.work.project import Project
 
 TASKS = (

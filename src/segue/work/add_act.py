@@ -30,6 +30,7 @@ from segue.store.rows import PANES, SERVER, GateRow
 from segue.store.sqlite import Store
 from segue.work import act_targets, background
 from segue.work.act_targets import Target, Work
+from segue.work.kinds import KINDS
 from segue.work.plans import deferred, manual_parks
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.manual_parks import ACCOUNT
@@ -174,9 +175,10 @@ def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) 
 
 
 def _check_open(target: Target, verb: Verb) -> None:
-    """What is done or passed over is said at once, whether anybody runs the work or not. A step of
-    a book stands for its chapter, whose state is in its own file."""
-    if target.work.kind != "book" and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+    """What is done or passed over is said at once, whether anybody runs the work or not, unless its
+    own files say how it stands."""
+    has_own_states = KINDS[target.work.kind].has_own_states
+    if not has_own_states and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
         text = _("{task} has not failed") if verb is Verb.RETRY else _("{task} is over already")
         hint = _("segue status shows what is here")
         raise UserError("not_allowed", text.format(task=target.name), hint=hint)

@@ -14,8 +14,9 @@ from segue.store.changes import instant
 from segue.store.rows import PANES, SERVER, key_of
 from segue.store.sqlite import Store
 from segue.work import overview
-from segue.work.overview import Standing
+from segue.work.kinds import KINDS
 from segue.work.project import Project
+from segue.work.standing import Standing
 
 Json = dict[str, Any]
 
@@ -23,15 +24,6 @@ PLACE_FILE = "server.json"
 WAITING = (
     "SELECT work, task, gate FROM acts WHERE state = 'waiting' AND verb NOT IN ('park', 'wake')"
 )
-OF_FAILED = {"server": ("retry",), "book": ("unskip",)}
-ACTS = {
-    "question": ("answer",),
-    "budget": ("answer", "approve"),
-    "review": ("approve", "request_changes"),
-    "dependency": ("provide", "reject"),
-    "stuck": ("retry", "go_without", "fail"),
-    "pane": ("wake",),
-}
 
 
 def items(path: Path, now: datetime) -> list[Json]:
@@ -75,7 +67,7 @@ def _of(standing: Standing, id: str | None, now: datetime, url: str | None) -> I
     work = {"id": id, "kind": standing.kind, "path": str(standing.path)}
     for gate in standing.gates:
         kind = BUDGET if gate.get("category") == BUDGET else gate["kind"]
-        acts = list(gate["acts"] if "acts" in gate else _acts(standing.kind, kind))
+        acts = list(gate["acts"] if "acts" in gate else KINDS[standing.kind].gate_acts(kind))
         yield {
             "id": gate["id"],
             "kind": kind,
@@ -105,16 +97,9 @@ def _of(standing: Standing, id: str | None, now: datetime, url: str | None) -> I
             "age_s": _age_s(failed.get("since"), now),
             "error": failed["error"],
             "work": work,
-            "acts": list(OF_FAILED.get(standing.kind, ("retry", "skip"))),
+            "acts": list(KINDS[standing.kind].failed_acts),
             "url": _link(url, standing.kind, "failed", "", failed["task"], id),
         }
-
-
-def _acts(work: str, kind: str) -> tuple[str, ...]:
-    """A plan's review or dependency is answered, as a question is: nothing is stored for it."""
-    if work != SERVER and kind in ("review", "dependency"):
-        return ("answer", "approve")
-    return ACTS.get(kind, ())
 
 
 def _age_s(since: str | None, now: datetime) -> float | None:

@@ -32,10 +32,11 @@ from segue.store.sqlite import Store
 from segue.work import overview
 from segue.work.book.folder import BookFolder
 from segue.work.feature.folder import FeatureFolder
+from segue.work.folders import markdown_below
 from segue.work.locks import check_held, lock_path
-from segue.work.overview import Standing
 from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
+from segue.work.standing import Standing
 
 CHAPTER = re.compile(r"(?:ch|chapter|제)?[\s-]*0*([1-9][0-9]{0,5})(?:장|\..*)?", re.IGNORECASE)
 
@@ -85,7 +86,7 @@ def _works(where: Path, name: str) -> list[Standing]:
     """All that stands here; and lists in which nothing is left to do but what was skipped."""
     works = overview.look(where)
     known = {work.path for work in works}
-    others = [] if where.is_file() else overview.markdown_below(where.resolve())
+    others = [] if where.is_file() else markdown_below(where.resolve())
     for path in others:
         if path not in known and b"[-]" in path.read_bytes() and name in _document(path):
             works += overview.look(path)

@@ -13,7 +13,7 @@ from segue.i18n import _
 from segue.work.book import resuming, settings
 from segue.work.book.folder import BookFolder
 from segue.work.book.resuming import Look
-from segue.work.overview import Known, Standing
+from segue.work.standing import Known, Standing
 
 
 def standing(path: Path, known: Known) -> Standing:

@@ -12,7 +12,7 @@ from segue.i18n import _
 from segue.work.feature import gates as gates_of
 from segue.work.feature.developing import found
 from segue.work.feature.folder import FeatureFolder
-from segue.work.overview import Known, Standing
+from segue.work.standing import Known, Standing
 
 COUNTED = {
     Status.PENDING: "pending",

@@ -16,7 +16,7 @@ from segue.work.project import Project
 
 if TYPE_CHECKING:
     from segue.core.develop import Checkpoint, Feature
-    from segue.work.overview import Standing
+    from segue.work.standing import Standing
 
 PLANS_MAX = 5
 PLAN_BYTES_MAX = 512 * 1024

@@ -12,8 +12,8 @@ from segue.core.standing import WorkFacts, state_of
 from segue.i18n import _
 from segue.store import lock
 from segue.store.rows import PANES
-from segue.work.overview import Known, Standing
 from segue.work.panes.pane_gates import ASKS
+from segue.work.standing import Known, Standing
 
 COUNTED = {
     PaneState.DONE: "completed",

@@ -16,10 +16,10 @@ from segue.store import lock
 from segue.store.changes import stamp
 from segue.store.rows import IS_OPEN, PHASE_TASKS, SERVER
 from segue.store.usage import Usage, nothing
-from segue.work.overview import Known, Standing
 from segue.work.phases import blocked_tasks
 from segue.work.phases.damaged_rows import damaged
 from segue.work.phases.records import Records
+from segue.work.standing import Known, Standing
 
 COUNTED = {
     TaskState.DRAFT: "pending",

@@ -19,8 +19,8 @@ from segue.store.lock import Holder
 from segue.work.book import resuming
 from segue.work.book.folder import BookFolder
 from segue.work.book.standing import facts, standing
-from segue.work.overview import Known, Standing
 from segue.work.project import Project
+from segue.work.standing import Known, Standing
 
 STATE = BookState("night", 4, ralph_active=True, can_resume=True, current_chapter=2, iteration=2)
 

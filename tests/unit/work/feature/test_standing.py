@@ -10,7 +10,8 @@ from kit.feature_bench import FeatureBench
 from segue.dialects.events import LimitHit
 from segue.engine.executors import Ended, Heard, Started
 from segue.work.feature.standing import facts
-from segue.work.overview import Standing, look
+from segue.work.overview import look
+from segue.work.standing import Standing
 
 CHAIN = """\
 - {id: cp-1, description: The store, validate: check store, files: [store.py]}

@@ -10,9 +10,9 @@ from kit.bench import CLAUDE, Bench
 from segue.dialects.events import Finished, Opened, StepDone
 from segue.engine.executors import Alive, Started
 from segue.errors import UserError
-from segue.work import overview
 from segue.work.plans.runner import run_options
 from segue.work.settings import config
+from segue.work.tasklist.standing import is_plan
 
 STEPS = "- [ ] T-1: Build a tower\n  - [ ] stones\n  - [ ] lamp\n  - files: a/*.py\n"
 TWO = STEPS + "- [ ] T-2: Paint it\n"
@@ -205,7 +205,7 @@ def test_the_file_is_not_taken_for_a_plan(bench: Bench) -> None:
     bench.settings(COMMAND)
     bench.begin("- [ ] **T-1**: Build\n  - [ ] **T-9**: stones\n", place=PLACE)
     assert "T-9" in shown(bench)
-    assert not overview.is_plan(bench.root / PLACE)
+    assert not is_plan(bench.root / PLACE)
 
 
 def test_the_prompt_is_silent_about_a_file_that_is_not_kept(bench: Bench) -> None:

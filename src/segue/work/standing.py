@@ -1,0 +1,206 @@
+"""How one piece of work stands, and what the memory of a project knows of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from segue.core.machines import GateState, ParkState, PlanState, RunState
+from segue.core.plan import Task
+from segue.drivers.living import LivingAgent, living_agents
+from segue.engine.question_texts import in_words
+from segue.store import lock, usage
+from segue.store.rows import IS_OPEN, OPEN_RUNS
+from segue.store.sqlite import Store
+from segue.store.usage import Usage
+from segue.work.last_words import last_words
+from segue.work.locks import lock_path
+from segue.work.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one plan stands."""
+
+    path: Path
+    kind: str
+    state: PlanState
+    counts: dict[str, int]
+    parks: list[dict[str, Any]] = field(default_factory=list)
+    gates: list[dict[str, Any]] = field(default_factory=list)
+    usage: Usage = field(default_factory=usage.nothing)
+    usage_by_task: dict[str, Usage] = field(default_factory=dict)
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    in_progress: list[str] = field(default_factory=list)  # by its marks: at work, or half done
+    running: list[str] = field(default_factory=list)  # living agents work on these now
+    runs: list[dict[str, Any]] = field(default_factory=list)  # since when, and their last words
+    goes_on: list[str] = field(default_factory=list)  # of these: in its conversation, if cut off
+    holder: lock.Holder | None = None
+    problem: str | None = None
+    is_known: bool = False  # Segue has run it before
+    go_on: str = ""  # the command for it, if that is not `segue run`
+
+    @property
+    def is_interrupted(self) -> bool:
+        """There is something to go on with, and nobody is at it."""
+        return self.holder is None and self.state in {
+            PlanState.INTERRUPTED,
+            PlanState.PARKED,
+            PlanState.WAITING,
+            PlanState.FAILED,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "kind": self.kind,
+            "state": self.state,
+            "counts": self.counts,
+            "parks": self.parks,
+            "gates": self.gates,
+            "usage": self.usage,
+            "usage_by_task": self.usage_by_task,
+            "failed": self.failed,
+            "running": self.running,
+            "runs": self.runs,
+            "holder": None if self.holder is None else self.holder.pid,
+            "problem": self.problem,
+        }
+
+
+@dataclass(slots=True)
+class Known:
+    """What the memory of a project knows of its plans."""
+
+    project: Project
+    store: Store | None
+    rows: dict[str, dict[str, Any]]
+    found_alive: list[LivingAgent] | None = None
+
+    @classmethod
+    def of(cls, project: Project) -> Known:
+        store = Store.open_readonly(project.database)
+        rows = store.all("SELECT * FROM works") if store else []
+        return cls(project, store, {row["path"]: dict(row) for row in rows})
+
+    def close(self) -> None:
+        if self.store:
+            self.store.close()
+
+    def has(self, path: Path) -> bool:
+        return str(path) in self.rows
+
+    def holder(self, path: Path) -> lock.Holder | None:
+        return lock.holder(lock_path(self.project, path))
+
+    def waits(self, path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Its parks and its open gates."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return [], []
+        parks, gates = _waits(self.store, row["id"])
+        return [*parks, *json.loads(row["held"] or "[]")], gates
+
+    def living(self, plan: str = "") -> list[str]:
+        """Tasks of a plan (or of the server) whose agents live, whatever is remembered of them."""
+        if self.found_alive is None:
+            self.found_alive = living_agents(str(self.project.root))
+        ours = [one for one in self.found_alive if one.says("SEGUE_PLAN") == plan]
+        return list(dict.fromkeys(one.says("SEGUE_TASK") for one in ours))
+
+    def at_work(self, path: Path) -> list[str]:
+        """The tasks of whose agents the owner has not yet seen the end; without an owner those
+        whose agents live on."""
+        if self.holder(path) is None:
+            return self.living(str(path))
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return []
+        sql = f"SELECT task FROM runs WHERE work = ? AND {IS_OPEN} ORDER BY created_at"  # noqa: S608
+        found = self.store.all(sql, row["id"])
+        return list(dict.fromkeys(one["task"].removeprefix(f"{row['id']}/") for one in found))
+
+    def runs(self, path: Path, tasks: Iterable[str]) -> list[dict[str, Any]]:
+        """Since when these tasks are worked on, and what was last said."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return []
+        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        found = [(task, self.store.one(sql, f"{row['id']}/{task}")) for task in tasks]
+        return [
+            {
+                "task": task,
+                "since": run["created_at"],
+                "agent": run["agent"],
+                "said": last_words(self.project, run["id"], run["agent"]),
+            }
+            for task, run in found
+            if run is not None
+        ]
+
+    def goes_on(self, path: Path, tasks: Iterable[Task]) -> list[str]:
+        """Those that would go on in the conversation in which they were cut off."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return []
+        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        found = []
+        for task in tasks:
+            last = self.store.one(sql, f"{row['id']}/{task.id}")
+            if last and last["resume_id"] and last["state"] in (*OPEN_RUNS, RunState.CUT_OFF):
+                found.append(task.id)
+        return found
+
+    def usage(self, path: Path) -> Usage:
+        row = self.rows.get(str(path))
+        return usage.of_plan(self.store, row["id"]) if self.store and row else usage.nothing()
+
+    def usage_by_task(self, path: Path) -> dict[str, Usage]:
+        row = self.rows.get(str(path))
+        return usage.by_task(self.store, row["id"]) if self.store and row else {}
+
+
+def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    prefix = f"{plan}/"
+    parks = [
+        {
+            "task": row["task"].removeprefix(prefix),
+            "account": row["account"],
+            "kind": row["kind"],
+            "resets_at": row["resets_at"],
+            "wakes_at": row["wakes_at"],
+        }
+        for row in store.all(
+            "SELECT * FROM parks WHERE work = ? AND state = ? ORDER BY wakes_at",
+            plan,
+            ParkState.WAITING,
+        )
+    ]
+    gates = [
+        {
+            "id": row["id"],
+            "kind": row["kind"],
+            "task": (row["task"] or "").removeprefix(prefix) or _about(row).get("checkpoint"),
+            "text": in_words(row["category"], _about(row), row["text"]),
+            "options": json.loads(row["options"]),
+            "default": row["preset"],
+            "category": row["category"],
+            "deadline": row["deadline"],
+            "since": row["created_at"],
+        }
+        for row in store.all(
+            "SELECT * FROM gates WHERE work = ? AND state = ? ORDER BY created_at",
+            plan,
+            GateState.PENDING,
+        )
+    ]
+    return parks, gates
+
+
+def _about(row: Any) -> dict[str, Any]:
+    """What a question is about: with the checkpoint of a feature's own."""
+    about: dict[str, Any] = json.loads(row["about"]) if row["about"] else {}
+    return about

@@ -1,0 +1,20 @@
+"""A task list: a Markdown file with marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from segue.work.kind import FileKind
+from segue.work.standing import Known, Standing
+from segue.work.tasklist import standing as tasklist
+
+
+class TasklistKind(FileKind):
+    name = "tasklist"
+
+    def standing(self, path: Path, known: Known) -> Standing:
+        return tasklist.standing(path, known)
+
+    def facts(self, standing: Standing) -> dict[str, Any]:
+        return tasklist.facts(standing)
