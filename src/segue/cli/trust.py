@@ -11,7 +11,7 @@ import click
 from segue.cli import console, output, person
 from segue.i18n import _
 from segue.work import trust
-from segue.work.overview import markdown_below
+from segue.work.folders import markdown_below
 from segue.work.project import Project
 from segue.work.trust import Part, Untrusted
 
