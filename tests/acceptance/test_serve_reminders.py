@@ -76,7 +76,7 @@ def test_what_was_due_while_no_server_was_there_is_told_at_its_start(house: Hous
     task = waits_for_a_person(server, "a")
     server.kill()
     with closing(sqlite3.connect(house.root / ".segue" / "segue.db", isolation_level=None)) as db:
-        db.execute("UPDATE timers SET at = '2020-01-01T00:00:00.000000Z' WHERE task = ?",
+        db.execute("UPDATE gates SET created_at = '2020-01-01T00:00:00.000000Z' WHERE task = ?",
                    (task,))  # fmt: skip
     before = {kind: told(house, kind) for kind in HEADS}
     server = house.serve()

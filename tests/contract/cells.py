@@ -7,6 +7,7 @@ Rows = dict[str, dict[str, str]]
 NO_START = "a person starts the programs in panes; Segue starts none there"
 NOT_OURS = "the program in a pane is a person's: Segue neither ends nor starts it"
 NO_COST = "a program in a pane reports no cost to Segue"
+ENDS = "a book whose writer asks has nothing else to do: `write-all` ends with exit 3"
 NO_END = "watching has no end"
 
 NOT_APPLICABLE: Rows = {
@@ -26,8 +27,11 @@ NOT_APPLICABLE: Rows = {
     "test_an_optional_question_takes_its_default": {
         "panes": "a program's own menu has no deadline, and Segue chooses for no one",
     },
-    "test_a_gate_that_waits_for_long_is_reminded_of": {
-        "book": "a book whose writer asks has nothing else to do: `write-all` ends with exit 3",
+    "test_a_gate_that_waits_for_long_is_reminded_of": {"book": ENDS},
+    "test_reminders_that_fell_due_meanwhile_go_out_at_the_next_start": {"book": ENDS},
+    "test_a_question_without_a_default_presses_at_its_deadline": {
+        "book": ENDS,
+        "panes": "a program's own menu has no deadline",
     },
     "test_the_end_goes_out_once": {"panes": NO_END},
     "test_park_ends_a_run_and_wake_continues_it": {"panes": NOT_OURS},

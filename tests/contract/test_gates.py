@@ -84,8 +84,41 @@ def test_a_gate_that_waits_for_long_is_reminded_of(subject: Subject) -> None:
     subject.wait(0, WAITING)
     subject.wait(1, RUNNING)
 
-    def reminders() -> list[object]:
-        return [notice for notice in subject.notices() if notice["event"] == "remind"]
+    subject.until(lambda: events(subject, "remind"), "the reminder", SOON_S)
+    assert len(events(subject, "remind")) == 1
 
-    subject.until(reminders, "the reminder", SOON_S)
-    assert len(reminders()) == 1
+
+def events(subject: Subject, *kinds: str) -> list[str]:
+    """The notices of these kinds that went out."""
+    return [notice["event"] for notice in subject.notices() if notice["event"] in kinds]
+
+
+def test_reminders_that_fell_due_meanwhile_go_out_at_the_next_start(subject: Subject) -> None:
+    """Nothing drove the work when their times came: each goes out once all the same."""
+    subject.notify_by_command()
+    steps = 'remind_after = "4s"\nurgent_after = "5s"\nescalate_after = "6s"\n'
+    subject.settings.more += f"[reviews]\n{steps}"
+    subject.plays(turn(ask()), task=0)
+    subject.plays(turn(hold("go")), task=1)
+    subject.begin(2)
+    subject.wait(0, WAITING)
+    asked_at = time.time()
+    subject.wait(1, RUNNING)
+    subject.kill()
+    subject.until(lambda: time.time() > asked_at + 6.5, "all of them are due")
+    subject.drive()
+    kinds = ("remind", "urgent", "escalate")
+    subject.until(lambda: len(events(subject, *kinds)) >= len(kinds), "the notices", SOON_S)
+    assert sorted(events(subject, *kinds)) == sorted(kinds)
+
+
+def test_a_question_without_a_default_presses_at_its_deadline(subject: Subject) -> None:
+    """It stays, and people learn that its time is over."""
+    subject.notify_by_command()
+    subject.plays(turn(ask(Question(deadline="2s"))), task=0)
+    subject.plays(turn(hold("go")), task=1)
+    subject.begin(2)
+    subject.wait(0, WAITING)
+    subject.until(lambda: events(subject, "urgent"), "the notice", SOON_S)
+    assert "Which database?" in str(subject.notices()[-1])
+    assert subject.state(0) == WAITING

@@ -13,6 +13,7 @@ import pytest
 from kit.app import House, Open, play
 from segue import i18n
 from segue.dialects.script import Script
+from segue.engine import notices
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
@@ -163,9 +164,9 @@ def test_a_task_that_waits_fails_with_all_that_waits(
             id = server.new(agent="asker")
             question = await server.pending(id, "question")
             breaks_for(
-                monkeypatch, timers, "_fire", lambda _supervisor, timer: timer["kind"] == "remind"
+                monkeypatch, timers, "_fire", lambda _supervisor, timer: timer["kind"] == "save"
             )
-            make_due(server, "remind", id)
+            make_due(server, "save", id)
             task = await failed_alone(server, id, server.new())
             assert SECRET in task["error"], "nobody gave it in confidence"
             found = server.commands.gates("question", task=id)["items"]
@@ -210,23 +211,19 @@ def test_what_people_gave_in_confidence_is_not_in_the_error(
 def test_a_reminder_that_cannot_be_told_leaves_the_review_alone(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A person has the word: the task stays in review, and the timer does not spin."""
+    """A person has the word: the task stays in review, and nothing spins."""
+    house.add('[reviews]\nremind_after = "1s"\n')
 
     async def scene() -> None:
         async with house.open() as server:
+            hits = breaks_for(monkeypatch, notices, "once", lambda *_given: True)
             id = server.new()
             review = await server.pending(id, "review")
-            hits = breaks_for(
-                monkeypatch, timers, "_fire", lambda _supervisor, timer: timer["kind"] == "remind"
-            )
-            make_due(server, "remind", id)
             await server.until(lambda: hits)
             for _turn in range(20):
                 server.app.supervisor.kick()
                 await asyncio.sleep(0)
-            other = server.new()
-            await server.status(other, "review")
-            assert len(hits) == 1, "it is put off"
+            assert len(hits) == 1, "it is not tried again and again"
             assert server.commands.task(id)["status"] == "review"
             monkeypatch.undo()
             server.commands.approve(review["id"])

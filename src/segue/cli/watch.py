@@ -26,9 +26,10 @@ from segue.drivers.inotify import FolderWatch
 from segue.drivers.panes import Panes
 from segue.drivers.tmux.host import TmuxPanes
 from segue.drivers.wezterm.host import WeztermPanes
-from segue.engine import signals
+from segue.engine import gates, signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
+from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox, SaidFaults
 from segue.errors import UserError
 from segue.i18n import _
@@ -37,16 +38,15 @@ from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work import background, reminders, trust
+from segue.work import background, trust
 from segue.work.panes.messages import Telling
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_acts import PaneActs
 from segue.work.panes.pane_notices import People
-from segue.work.panes.pane_reminders import PaneReminders
+from segue.work.panes.pane_reminders import pane_reminders
 from segue.work.panes.watcher import Watcher
 from segue.work.panes.workers import Workers
 from segue.work.plans import runner
-from segue.work.plans.notices import WorkNotices
 from segue.work.project import Project
 from segue.work.settings import channels, config
 
@@ -212,8 +212,9 @@ async def _watch(
         bells = FolderWatch()
         if not options.is_dry:
             if sender is not None:
-                steps = reminders.steps(settings.reviews)
-                watcher.remind = PaneReminders(store, clock, steps, sender.wake).look
+                steps = gates.steps(settings.reviews)
+                reminders = pane_reminders(store, clock, steps, sender.wake)
+                watcher.remind = lambda: reminders.look(clock.now())
             pane_acts = PaneActs(store, watcher, clock)
             watcher.on_adopted = pane_acts.take_in
             bells.watch(bell_folder, lambda name: pane_acts.take_in())

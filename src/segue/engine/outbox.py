@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,51 +23,21 @@ from typing import Any, TypeVar
 from segue.core.leash import Quiet, quiet_ends
 from segue.drivers.notify import PRESSING, Notice, Notifier, Undelivered
 from segue.engine.clock import Clock
+from segue.engine.notices import TABLE, PendingNotices, Row
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Put, instant, stamp
 from segue.store.lock import Turn
-from segue.store.sqlite import Store
 
 T = TypeVar("T")
-Row = dict[str, Any]
-
-TABLE = "notices"
 TRIES_MAX = 8
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
-TOGETHER = 20  # notices that go out at the same time
 LOOK_EVERY_S = 30.0  # at the latest: a row may have come without a word
 TROUBLE_S = 5.0
 TURN_S = 0.2  # another process sends: how long until we ask again
 LAST_S = 5.0  # how long the end of a work waits for what is still to be told
 
 logger = logging.getLogger("segue.notices")
-
-
-class PendingNotices(ABC):
-    """The rows that one sender sends. `where`: those of which works."""
-
-    def __init__(self, store: Store, where: str, *values: str) -> None:
-        self.store = store
-        self._waiting = f"FROM {TABLE} WHERE next_at IS NOT NULL AND {where}"
-        self._values = values
-
-    @abstractmethod
-    def notice(self, row: Row) -> Notice | None:
-        """What is told; None: nobody needs to know any more."""
-
-    def due(self, at: str) -> list[Row]:
-        sql = f"SELECT * {self._waiting} AND next_at <= ? ORDER BY next_at, id LIMIT {TOGETHER}"
-        return [dict(row) for row in self.store.all(sql, *self._values, at)]
-
-    def next_at(self) -> str | None:
-        row = self.store.one(f"SELECT min(next_at) {self._waiting}", *self._values)
-        return row[0] if row else None
-
-    def failed(self) -> list[Row]:
-        """Those that are to be tried again."""
-        sql = f"SELECT * {self._waiting} AND tries > 0"
-        return [dict(row) for row in self.store.all(sql, *self._values)]
 
 
 class Faults:

@@ -18,6 +18,7 @@ from typing import Any
 
 from segue.drivers.notify import Notifier
 from segue.engine.clock import Clock
+from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
 from segue.i18n import _
@@ -35,7 +36,6 @@ from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans, storage
 from segue.work.phases.app import App, open_app
 from segue.work.phases.notices import ServerNotices
-from segue.work.plans.notices import WorkNotices
 from segue.work.project import Project
 from segue.work.settings import channels, config
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from segue.dialects.lines import plain_text
 from segue.drivers.lineage import RUN, UNKNOWN
+from segue.engine.notices import notice
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.changes import Change, Put, Record, stamp
+from segue.store.changes import Change, Record, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
 from segue.work.phases import moves
-from segue.work.plans import notices
 from segue.work.project import project_of
 
 ENTITY, CAUSE = "refusal", "refuse"
@@ -88,7 +88,8 @@ def changes(
     if plan is None or is_at_server:
         return [row, moves.notice(task, "refused", text, now)]
     title = f"{task} ({Path(plan['path']).name})"
-    told = notices.row(
-        plan["id"], f"refused:{name}", "refused", title, text, plan["path"], now, task=task
-    )
-    return [row, Put("notices", told)]
+    told = notice(
+        plan["id"], f"refused:{name}", "refused", text, now,
+        task=task, title=title, place=plan["path"],
+    )  # fmt: skip
+    return [row, told]

@@ -16,13 +16,12 @@ import pytest
 from segue.core.leash import parse_quiet
 from segue.drivers.notify import Notice
 from segue.engine import outbox as outbox_module
-from segue.engine.outbox import TABLE, NoticeSender, Outbox
+from segue.engine.notices import WorkNotices, notice
+from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
-from segue.store.changes import Put
 from segue.store.lock import Turn
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work.plans.notices import WorkNotices, row
 
 NIGHT = datetime(2026, 11, 16, 3, tzinfo=UTC)
 QUIET = parse_quiet("23:00-07:00")
@@ -58,8 +57,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def tell(store: Store, work: str, kind: str = "completed", about: str = "end") -> None:
-    values = row(work, about, kind, "PLAN.md", "2 done", "/p/PLAN.md", NIGHT)
-    assert store.move(Put(TABLE, values), at=NIGHT)
+    told = notice(work, about, kind, "2 done", NIGHT, title="PLAN.md", place="/p/PLAN.md")
+    assert store.move(told, at=NIGHT)
 
 
 async def until_sent(way: Kept, count: int) -> None:
@@ -113,7 +112,7 @@ from pathlib import Path
 from segue.store.lock import Turn
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
-from segue.work.plans.notices import WorkNotices
+from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox
 
 class Way:

@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from segue.core.machines import PaneState, Trigger
-from segue.engine.outbox import TABLE
+from segue.engine.notices import notice
 from segue.i18n import _
 from segue.store.changes import Put
 from segue.store.rows import PANES
-from segue.work.plans.notices import row
 
 if TYPE_CHECKING:
     from segue.work.panes.workers import Worker
@@ -43,4 +42,4 @@ class People:
         title = _("pane {pane} ({agent})").format(pane=pane, agent=worker.agent or "?")
         text = f"{text}\n{evidence}".rstrip()
         about = f"{worker.id}:{worker.version + 1}"
-        return [Put(TABLE, row(PANES, about, kind, title, text, pane, at, task=pane))]
+        return [notice(PANES, about, kind, text, at, task=pane, title=title, place=pane)]

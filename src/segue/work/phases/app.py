@@ -6,13 +6,14 @@ import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
 from segue.drivers.launcher import Launcher
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
+from segue.engine import gates
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded
@@ -34,7 +35,7 @@ from segue.work.phases.commands import Commands
 from segue.work.phases.continuation import Continuation
 from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
-from segue.work.phases.saving import Saving, Waiting
+from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.types import Types
 from segue.work.plans.runner import AgentRoster, leash
@@ -101,7 +102,7 @@ def _build_app(
     data = project.memory / "server"
     data.mkdir(mode=0o700, exist_ok=True)
     works.enrol(store, SERVER, data, clock.now())
-    saving = Saving(records, clock, data, Secrets(data, environ), waiting(settings))
+    saving = Saving(records, clock, data, Secrets(data, environ))
     held = Conversations(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )
@@ -126,6 +127,7 @@ def _build_app(
         limit_patterns=settings.limit_patterns,
         leash=leash(settings.leash, clock, tz),
         budget_usd=settings.leash.budget_usd,
+        reminder_steps=gates.steps(settings.reviews),
         silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
         slots=lambda: records.settings().get("slots", slots),
     )
@@ -145,12 +147,3 @@ def _build_app(
 
 def _check(settings: config.Config, name: str) -> None:
     config.choose_agent(settings, name, file=None, line=None)
-
-
-def waiting(settings: config.Config) -> Waiting:
-    told = settings.reviews
-    return Waiting(
-        timedelta(seconds=told.remind_after),
-        timedelta(seconds=told.urgent_after),
-        timedelta(seconds=told.escalate_after),
-    )

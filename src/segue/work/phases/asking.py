@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import Trigger
 from segue.core.serving import AgentState
 from segue.dialects.events import Asked, DependencyAsked
+from segue.engine import gates
 from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
 from segue.store.changes import Change, stamp
@@ -132,9 +132,7 @@ def _question(
     supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, asked: Asked, about: Facts
 ) -> list[Change]:
     now = supervisor.clock.now()
-    deadline = None
-    if asked.deadline_s is not None:
-        deadline = now + timedelta(seconds=asked.deadline_s)
+    deadline = gates.deadline(asked, now)
     gate, add = moves.open_gate(
         task.id, "question", "q",
         run=None, phase=task.phase, category=asked.category, text=asked.question,
@@ -143,11 +141,10 @@ def _question(
         about=moves.as_json(about),
         deadline=stamp(deadline) if deadline else None,
     )  # fmt: skip
-    changes = [
+    changes: list[Change] = [
         add,
         moves.move_agent(agent, Trigger.QUESTION, data={"question": gate}),
         moves.notice(task.id, "question", asked.question, now, gate),
-        *supervisor.saving.reminders(task.id, gate, now),
     ]
     if deadline is not None:
         changes.append(moves.timer("deadline", task.id, deadline, gate))
@@ -176,5 +173,4 @@ def _dependency(
         add,
         moves.move_agent(agent, Trigger.DEPENDENCY_REQUEST, data={"dependency": gate}),
         moves.notice(task.id, "dependency", text, now, gate),
-        *supervisor.saving.reminders(task.id, gate, now),
     ]

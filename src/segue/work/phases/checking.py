@@ -252,7 +252,6 @@ def passed(
         moves.move_task(task, Trigger.PHASE_COMPLETE, facts={"verified": True}, data=data),
         moves.move_agent(agent, Trigger.PHASE_COMPLETE, sets={"step": None}, data=data),
         moves.notice(task.id, "review", f"{task.title}: {phase.name}", now, gate),
-        *supervisor.saving.reminders(task.id, gate, now),
     )
     supervisor.saving.save(task.id, "phase")
     supervisor.reconcile(task.id)

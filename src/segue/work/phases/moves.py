@@ -14,6 +14,7 @@ from typing import Any
 
 from segue.core.machines import GATE, TASK, GateState, RunState, Trigger
 from segue.core.serving import AGENT
+from segue.engine import notices
 from segue.store.changes import Add, Change, Drop, Move, Note, Put, Value, stamp
 from segue.store.rows import (
     SERVER,
@@ -139,17 +140,8 @@ def no_timer(kind: str, task: str) -> Drop:
 
 def notice(task: str, kind: str, text: str, now: datetime, gate: str | None = None) -> Put:
     """Something for people outside; it goes out once, however often it is tried."""
-    row: dict[str, Value | bytes] = {
-        "work": SERVER,
-        "about": f"{kind}:{gate or task}:{secrets.token_hex(4)}",
-        "task": task,
-        "kind": kind,
-        "gate": gate,
-        "text": text,
-        "next_at": stamp(now),
-        "created_at": stamp(now),
-    }
-    return Put("notices", row)
+    about = f"{kind}:{gate or task}:{secrets.token_hex(4)}"
+    return notices.notice(SERVER, about, kind, text, now, task=task, gate=gate)
 
 
 def new_nonce() -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from segue.dialects.events import Asked, PermissionAsked
-from segue.engine.question_texts import PERMISSION
+from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
+from segue.engine.question_texts import PERMISSION, text_of
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.damaged_rows import gate_row
-from segue.work.plans.answers import ALLOW, ALLOW_TOOL, DENY
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -27,7 +27,7 @@ def asked(supervisor: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> 
         attempt.permission = {
             "tool": wanted.tool, "what": wanted.what, "input": dict(wanted.input),
         }  # fmt: skip
-        text = _("may it use {tool}: {what}").format(tool=wanted.tool, what=wanted.what)
+        text = text_of(PERMISSION, attempt.permission)
         asked = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
         attempt.report(asked, supervisor.clock.now())
         supervisor.end(attempt)

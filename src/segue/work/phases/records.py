@@ -12,6 +12,7 @@ from segue.core.limits import holds_account
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.dialects.events import Used
+from segue.engine import gates
 from segue.store import usage
 from segue.store.changes import instant, stamp
 from segue.store.rows import (
@@ -82,6 +83,10 @@ class Records:
     def pending_gates(self, task: str) -> list[GateRow]:
         sql = "SELECT * FROM gates WHERE task = ? AND state = 'pending' ORDER BY created_at"
         return self.whole.of(gate_row, self.store.all(sql, task))
+
+    def waiting_gates(self) -> list[GateRow]:
+        """All that waits for a person, the oldest first."""
+        return self.whole.of(gate_row, self.store.all(gates.PENDING, SERVER))
 
     def gates(self, task: str) -> list[GateRow]:
         """All that people were asked for, in its order."""

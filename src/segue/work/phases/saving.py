@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +33,12 @@ SAVED_WITHIN_S = 5.0
 logger = logging.getLogger("segue.saving")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """When people are reminded of what waits for them."""
-
-    remind: timedelta = timedelta(hours=24)
-    urgent: timedelta = timedelta(hours=48)
-    escalate: timedelta = timedelta(hours=72)
-
-
 @dataclass(slots=True)
 class Saving:
     records: Records
     clock: Clock
     data: Path  # the server's folder
     secrets: Secrets
-    waiting: Waiting
     _underway: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     redactor: Redactor = field(init=False)
@@ -240,14 +229,6 @@ class Saving:
         self.records.store.move(moves.notice(task, "trouble", text, now), at=now)
 
     # Reviews
-
-    def reminders(self, task: str, gate: str, now: datetime) -> list[Change]:
-        waits = self.waiting
-        return [
-            moves.timer("remind", task, now + waits.remind, gate),
-            moves.timer("urgent", task, now + waits.urgent, gate),
-            moves.timer("escalate", task, now + waits.escalate, gate),
-        ]
 
     def _round(self, task: str, phase: int | None, number: int) -> Path:
         return self.data / "rounds" / task / f"{phase}-{number}"

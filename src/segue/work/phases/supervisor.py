@@ -44,6 +44,7 @@ from segue.engine.budget import Budget, grants
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded, Broke, Due, Ended, Executor, Happening, Heard, Started
+from segue.engine.gates import Reminders, Steps
 from segue.engine.limit_reader import WordReaders
 from segue.engine.limits import Policy
 from segue.engine.loop import Rest, drive
@@ -103,6 +104,7 @@ class Supervisor:
     tz: tzinfo
     slots: Callable[[], int]
     limit_patterns: tuple[Extra, ...] = ()  # the user's own
+    reminder_steps: Steps = ()  # when people are reminded of what waits for them
     silence: SilenceBounds = field(default_factory=SilenceBounds)
     leash: Leash = field(default_factory=Leash)
     budget_usd: float | None = None
@@ -113,6 +115,7 @@ class Supervisor:
     silences: SilenceWatch[Attempt] = field(init=False)
     events: AgentEvents = field(init=False)
     parking: Parking[Profile] = field(init=False)
+    reminders: Reminders = field(init=False)
     look_at: datetime | None = None  # when deciding again could change something
     granted: set[str] = field(default_factory=set)  # tasks whose turn it is, while it is given
     ended: str | None = None  # the task whose run has just ended: it keeps its slot
@@ -144,6 +147,7 @@ class Supervisor:
         )
         granted = grants(self.records.store, SERVER)
         self.budget = Budget(self.budget_usd, PaidTasks(self), granted)
+        self.reminders = timers.reminders(self)
         self.silences = SilenceWatch(
             self.silence, self.engine, self._speaking, self._tell_silence, self.end
         )

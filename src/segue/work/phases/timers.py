@@ -5,23 +5,24 @@ A timer is a row. It goes in the same transaction as what it makes happen, so it
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import GateState, Trigger
 from segue.core.serving import AgentState
-from segue.engine.prompts import permission
-from segue.engine.question_texts import PERMISSION
-from segue.i18n import _
+from segue.engine import gates, notices
+from segue.engine.gates import Reminder, Reminders
 from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Drop, Note, instant
-from segue.store.rows import GateRow, PhaseTaskRow
-from segue.work.phases import asking, moves, task_failure
-from segue.work.plans.answers import ALLOW, ALLOW_TOOL
+from segue.store.rows import SERVER, GateRow, PhaseTaskRow
+from segue.work.phases import asking, moves, storage, task_failure
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
+
+logger = logging.getLogger("segue.work.phases")
 
 AGAIN = timedelta(minutes=1)  # after one could not fire
 SOONEST = "SELECT id, at FROM timers WHERE work = 'server' ORDER BY at LIMIT ?"
@@ -49,7 +50,8 @@ def next_at(supervisor: Supervisor) -> datetime | None:
     """When the next one fires; those that could not are not tried again and again."""
     rows = supervisor.records.store.all(SOONEST, len(supervisor.deferred_timers) + 1)
     soon = [supervisor.deferred_timers.get(row["id"], instant(row["at"])) for row in rows]
-    return min(soon, default=None)
+    remind_at = supervisor.reminders.look(supervisor.clock.now())
+    return min([*soon, *([remind_at] if remind_at else [])], default=None)
 
 
 def _fire(supervisor: Supervisor, timer: dict[str, Any]) -> None:
@@ -66,8 +68,8 @@ def _fire(supervisor: Supervisor, timer: dict[str, Any]) -> None:
                 supervisor.saving.save(task.id, "timer")
         case "deadline":
             _deadline(supervisor, task, timer, gone)
-        case kind:
-            _remind(supervisor, task, timer, gone, kind)
+        case _:  # an older Segue's reminder
+            supervisor.commit(gone)
 
 
 def _deadline(
@@ -78,11 +80,10 @@ def _deadline(
     if gate is None or gate.state is not GateState.PENDING:
         supervisor.commit(gone)
         return
-    if gate.is_required or gate.preset is None:
-        text = _("the deadline of a question is over: {text}").format(text=gate.text)
-        supervisor.commit(
-            gone, moves.notice(task.id, "urgent", text, supervisor.clock.now(), gate.id)
-        )
+    if gate.preset is None or not gates.takes_default(gate):
+        late = Reminder(gate, "urgent", is_late=True)
+        supervisor.commit(gone)
+        supervisor.reminders.tell(late)
         return
     answer(supervisor, task, gate, gate.preset, [gone])
 
@@ -98,12 +99,7 @@ def answer(
     """What a person (or the default) said goes to the agent."""
     agent = supervisor.records.agent(task.id)
     assert agent is not None
-    said = text
-    if gate.category == PERMISSION and "tool" in gate.about:
-        is_given = text in (ALLOW, ALLOW_TOOL)
-        said = permission(gate.about["tool"], gate.about["what"], is_given=is_given)
-        if text not in gate.options:
-            said += "\n" + text
+    said = gates.as_told(gate, text)
     redactor = supervisor.saving.redactor
     told = {
         "type": asking.ANSWER, "text": redactor.hidden(task.id, said + "\n"),
@@ -123,24 +119,25 @@ def answer(
     return is_ours
 
 
-def _remind(
-    supervisor: Supervisor, task: PhaseTaskRow, timer: dict[str, Any], gone: Change, kind: str
-) -> None:
-    """Something has waited for a person for long."""
-    gate = supervisor.records.gate(timer["gate"])
-    if gate is None or gate.state is not GateState.PENDING:
-        supervisor.commit(gone)
-        return
-    texts = {
-        "remind": _("still waits for you: {text}"),
-        "urgent": _("urgent, waits for you: {text}"),
-        "escalate": _("has waited for too long: {text}"),
-    }
-    shown = f"{task.title}: {gate.text}"
-    text = texts.get(kind, "{text}").format(text=shown)
-    about = {**gate.about, "reminders": gate.about.get("reminders", 0) + 1}
-    supervisor.commit(
-        gone,
-        Note("gate", gate.id, {"about": moves.as_json(about)}),
-        moves.notice(task.id, kind, text, supervisor.clock.now(), gate.id),
-    )
+def reminders(supervisor: Supervisor) -> Reminders:
+    """Tells of gates that have waited for a person for long."""
+    store = supervisor.records.store
+
+    def tell(reminder: Reminder) -> None:
+        gate, now = reminder.gate, supervisor.clock.now()
+        task = supervisor.records.task(gate.task) if gate.task else None
+        text = reminder.in_words(f"{task.title}: {gate.text}" if task else gate.text)
+        told = notices.notice(
+            SERVER, reminder.about, reminder.kind, text, now, task=gate.task or "", gate=gate.id
+        )
+        count = {**gate.about, "reminders": gate.about.get("reminders", 0) + 1}
+        counted = Note("gate", gate.id, {"about": moves.as_json(count)})
+        try:
+            supervisor.commit(then=notices.once(store, told, counted))
+        except Exception as error:
+            if storage.is_trouble(error):
+                raise
+            logger.exception("gate %s: a reminder could not be written", gate.id)
+
+    waiting = supervisor.records.waiting_gates
+    return Reminders(supervisor.reminder_steps, waiting, tell, is_lazy=True)

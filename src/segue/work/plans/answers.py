@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from segue.dialects.events import Asked, PermissionAsked
-from segue.engine import prompts
+from segue.engine import gates
+from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.engine.question_texts import PERMISSION, text_of
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.actors import TIMER, acting
-from segue.store.rows import GateRow
 from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.plans.attempts import Attempt
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from segue.work.plans.plan_run import PlanRun
 
 DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
-ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
 
 
 def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> None:
@@ -65,21 +64,6 @@ def _grants(run: PlanRun, task: str) -> list[Grant]:
     return found
 
 
-def as_told(gate: GateRow, answer: str) -> str:
-    """The answer as the agent gets it."""
-    if gate.category == PERMISSION and gate.about:
-        is_given = answer in (ALLOW, ALLOW_TOOL)
-        return prompts.permission(gate.about["tool"], gate.about["what"], is_given=is_given)
-    return answer
-
-
-def deadline(asked: Asked, now: datetime) -> datetime | None:
-    """When the answer that an optional question brings along is taken."""
-    if asked.is_required or asked.preset is None or asked.deadline_s is None:
-        return None
-    return now + timedelta(seconds=asked.deadline_s)
-
-
 @acting(TIMER)
 def take_defaults(run: PlanRun) -> None:
     """Optional questions that nobody answered in time take their default."""
@@ -87,7 +71,7 @@ def take_defaults(run: PlanRun) -> None:
         return
     now = run.clock.now()
     for gate in list(run.ledger.gates.values()):
-        if gate.preset is not None and gate.deadline is not None and gate.deadline <= now:
+        if gate.preset is not None and gates.takes_default(gate) and gates.is_over(gate, now):
             run.questions.withdraw(gate.id)
             run.publish(
                 "gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset
@@ -96,4 +80,5 @@ def take_defaults(run: PlanRun) -> None:
 
 
 def next_deadline(run: PlanRun) -> datetime | None:
-    return min((g.deadline for g in run.ledger.gates.values() if g.deadline), default=None)
+    optional = filter(gates.takes_default, run.ledger.gates.values())
+    return min((gate.deadline for gate in optional if gate.deadline), default=None)

@@ -465,6 +465,8 @@ class Ledger:
         preset: str | None = None,
         about: Mapping[str, Any] | None = None,
         deadline: datetime | None = None,
+        *,
+        is_required: bool = True,
     ) -> GateRow:
         """A gate for a run, or (None) for the plan as a whole."""
         task, run_id = (run.task, run.id) if run else (None, None)
@@ -472,7 +474,7 @@ class Ledger:
         kind = category if category == DEPENDENCY else "question"
         gate = GateRow(
             id, task, run_id, kind, text, options, preset, category, about or {}, deadline,
-            created_at=self._clock.now(),
+            is_required=is_required, created_at=self._clock.now(),
         )  # fmt: skip
         self.gates[gate.id] = gate
         values: dict[str, Value] = {
@@ -486,6 +488,7 @@ class Ledger:
             "preset": preset,
             "about": json.dumps(about, ensure_ascii=False) if about else None,
             "deadline": stamp(deadline) if deadline else None,
+            "is_required": int(is_required),
         }
         self.stage(Add("gate", gate.id, GateState.PENDING, values))
         return gate

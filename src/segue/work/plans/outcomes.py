@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
 from segue.dialects.events import Asked, DependencyAsked, LimitHit, PhaseDone, TaskDone
-from segue.engine import prompts
+from segue.engine import gates, prompts
 from segue.engine.attempt import TooSilent
 from segue.engine.budget import used_by
 from segue.engine.executors import Ended
@@ -27,7 +27,7 @@ from segue.i18n import _, language
 from segue.plans.task_edit import TaskEdit
 from segue.store.conversations import ConversationHolder
 from segue.store.usage import Usage
-from segue.work.plans import answers, beginning, conversations, parking
+from segue.work.plans import beginning, conversations, parking
 from segue.work.plans.attempts import Attempt, in_full, one_line
 from segue.work.plans.ledger import DEPENDENCY
 
@@ -369,7 +369,8 @@ def ask(run: PlanRun, attempt: Attempt, need: Need) -> None:
         asked.options,
         asked.preset,
         about,
-        answers.deadline(asked, run.clock.now()),
+        gates.deadline(asked, run.clock.now()),
+        is_required=asked.is_required,
     )
     run.open_gate(gate)
 

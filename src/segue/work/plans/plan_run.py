@@ -41,6 +41,7 @@ from segue.engine.executors import (
     Started,
     StopWanted,
 )
+from segue.engine.gates import Steps, as_told
 from segue.engine.limit_reader import WordReaders
 from segue.engine.limits import Policy
 from segue.engine.loop import Rest
@@ -55,7 +56,6 @@ from segue.plans.task_edit import TaskEdit
 from segue.store.actors import SEGUE, Actor, acting, agent
 from segue.store.conversations import Conversations
 from segue.store.rows import GateRow, ParkRow, RunRow
-from segue.work import reminders
 from segue.work.agents.profiles import Profile
 from segue.work.plans import (
     agent_events,
@@ -91,7 +91,7 @@ class Options:
     budget_usd: float | None = None
     limit_patterns: tuple[Extra, ...] = ()  # the user's own
     place: str | None = None  # the file in which agents without hooks find their place
-    reminders: reminders.Steps = ()  # of what waits for a person for long
+    reminders: Steps = ()  # of what waits for a person for long
     marks_every_s: float = 0.25  # how far they may lag behind while jobs run
 
 
@@ -645,7 +645,7 @@ class PlanRun:
             return
         if self.file.answered(self, gate, answer):
             return
-        said = answers.as_told(gate, answer)
+        said = as_told(gate, answer)
         before = self.ledger.run_row(gate.run) if gate.run else None
         self.ledger.close_gate(gate, answer)
         if before is None or before.task not in self.graph:

@@ -18,11 +18,12 @@ from segue.drivers.launcher import Launcher
 from segue.drivers.notify import Notifier
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
-from segue.engine import signals
+from segue.engine import gates, signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.loop import drive
+from segue.engine.notices import WorkNotices
 from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.engine.silence import SilenceBounds
 from segue.engine.worktree import Worktrees
@@ -35,7 +36,7 @@ from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
 from segue.store.lock import Lock, Turn
 from segue.store.sqlite import Store
-from segue.work import background, reminders, trust
+from segue.work import background, trust
 from segue.work.agents import profiles as agents
 from segue.work.agents.profiles import Profile
 from segue.work.agents.zone import zone_here
@@ -45,7 +46,7 @@ from segue.work.plans.attempts import JobFactory
 from segue.work.plans.finish import INTERRUPTED, Result, finish
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.memory import Memory, in_words
-from segue.work.plans.notices import NoticeWriter, WorkNotices
+from segue.work.plans.notices import NoticeWriter
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Asker, Questions
 from segue.work.plans.source import Source
@@ -198,7 +199,7 @@ def run_options(settings: config.Config, *, jobs: int, on_failed: str, wait: boo
         budget_usd=settings.leash.budget_usd,
         limit_patterns=settings.limit_patterns,
         place=settings.place,
-        reminders=reminders.steps(settings.reviews),
+        reminders=gates.steps(settings.reviews),
     )
 
 

@@ -14,8 +14,8 @@ from segue.core.plan import TaskState
 from segue.dialects.events import Asked, Finished, Opened, PermissionAsked
 from segue.engine.acts import Verb
 from segue.engine.executors import ActsAdded, NeverStarted
+from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.store.changes import Add
-from segue.work.plans.answers import ALLOW, ALLOW_TOOL, DENY
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 

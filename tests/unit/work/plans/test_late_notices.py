@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from segue.engine.clock import SystemClock
-from segue.engine.outbox import TABLE
-from segue.store.changes import Put
+from segue.engine.notices import notice
 from segue.store.sqlite import Store
 from segue.work.plans import late_notices
-from segue.work.plans.notices import row
 from segue.work.project import Project
 
 
@@ -29,8 +27,8 @@ def project(tmp_path: Path) -> Project:
 
 def leave_notice(project: Project) -> None:
     store, now = Store.open(project.database), SystemClock().now()
-    values = row("p", "end:1", "completed", "PLAN.md", "2 done", "PLAN.md", now)
-    store.move(Put(TABLE, values), at=now)
+    told = notice("p", "end:1", "completed", "2 done", now, title="PLAN.md", place="PLAN.md")
+    store.move(told, at=now)
     store.close()
 
 
@@ -58,5 +56,5 @@ def test_without_a_channel_a_notice_stays(project: Project) -> None:
     (project.root / "segue.toml").write_text("")
     send(project, {"HOME": str(project.root)})
     store = Store.open(project.database)
-    assert store.one(f"SELECT 1 FROM {TABLE} WHERE next_at IS NOT NULL") is not None
+    assert store.one("SELECT 1 FROM notices WHERE next_at IS NOT NULL") is not None
     store.close()

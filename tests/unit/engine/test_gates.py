@@ -1,0 +1,154 @@
+"""Gates: when people are reminded, what a deadline does, what the agent hears of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kit.plain_agent import NOON
+from segue.dialects.events import Asked
+from segue.engine import gates
+from segue.engine.gates import ALLOW, DENY, Reminder, Reminders
+from segue.engine.question_texts import PERMISSION
+from segue.store.rows import GateRow
+
+HOUR = timedelta(hours=1)
+STEPS = gates.steps(
+    SimpleNamespace(remind_after=24 * 3600.0, urgent_after=48 * 3600.0, escalate_after=72 * 3600.0)
+)
+GATE = GateRow("q-1", "T-1", None, "question", "Which?", ("a", "b"), created_at=NOON)
+
+
+def gate(**more: Any) -> GateRow:
+    return replace(GATE, **more)
+
+
+def kinds(hours: float, of: GateRow = GATE) -> list[str]:
+    return [one.about for one in gates.due(of, NOON + hours * HOUR, STEPS)]
+
+
+@pytest.mark.parametrize(
+    ("hours", "about"),
+    [
+        (0, []),
+        (23.9, []),
+        (24, ["remind:q-1"]),
+        (48, ["remind:q-1", "urgent:q-1"]),
+        (71, ["remind:q-1", "urgent:q-1"]),
+        (1000, ["remind:q-1", "urgent:q-1", "escalate:q-1"]),
+    ],
+)
+def test_reminders_are_due_after_their_times(hours: float, about: list[str]) -> None:
+    """Also those that fell due while nothing drove the work."""
+    assert kinds(hours) == about
+
+
+def test_steps_come_in_the_order_of_their_times() -> None:
+    """Whatever the settings call first."""
+    times = SimpleNamespace(remind_after=3.0, urgent_after=1.0, escalate_after=2.0)
+    assert [kind for kind, _after in gates.steps(times)] == ["urgent", "escalate", "remind"]
+
+
+@pytest.mark.parametrize(
+    ("more", "is_taken"),
+    [
+        ({"preset": "a", "is_required": False}, True),
+        ({"preset": "a", "is_required": True}, False),
+        ({"preset": None, "is_required": False}, False),
+    ],
+)
+def test_only_an_optional_question_takes_its_default(more: dict[str, Any], is_taken: bool) -> None:
+    """Any other stays, and people learn that its time is over."""
+    asked = gate(deadline=NOON + HOUR, **more)
+    assert gates.takes_default(asked) is is_taken
+    assert kinds(0.9, asked) == []
+    assert kinds(1, asked) == ([] if is_taken else ["deadline:q-1"])
+
+
+def test_a_question_without_a_deadline_waits() -> None:
+    """However long."""
+    assert gates.deadline(Asked("Which?"), NOON) is None
+    assert not gates.takes_default(gate(preset="a", is_required=False))
+    assert not gates.is_over(GATE, NOON + 1000 * HOUR)
+    assert gates.deadline(Asked("Which?", deadline_s=60), NOON) == NOON + timedelta(minutes=1)
+
+
+def test_the_next_time_is_the_first_of_all_that_wait() -> None:
+    """What is over is not waited for again."""
+    waiting = [GATE, gate(id="q-2", created_at=NOON + 10 * HOUR, deadline=NOON + 40 * HOUR)]
+    found = [gates.next_at(waiting, NOON + hours * HOUR, STEPS) for hours in (30, 35, 200)]
+    assert found == [NOON + 34 * HOUR, NOON + 40 * HOUR, None]
+    assert gates.next_at([], NOON, STEPS) is None
+
+
+def watching(waiting: list[GateRow], told: list[str], **more: bool) -> Reminders:
+    return Reminders(STEPS, lambda: waiting, lambda one: told.append(one.about), **more)
+
+
+def test_a_reminder_is_told_once() -> None:
+    """However often it is looked for."""
+    told: list[str] = []
+    reminders = watching([GATE], told)
+    assert reminders.look(NOON) == NOON + 24 * HOUR
+    for _again in range(2):
+        assert reminders.look(NOON + 25 * HOUR) == NOON + 48 * HOUR
+    assert told == ["remind:q-1"]
+
+
+def test_a_reminder_that_could_not_be_written_is_told_later() -> None:
+    """A full disk does not lose it."""
+    told: list[str] = []
+    is_full = True
+
+    def tell(reminder: Reminder) -> None:
+        if is_full:
+            raise OSError
+        told.append(reminder.about)
+
+    reminders = Reminders(STEPS, lambda: [GATE], tell)
+    with pytest.raises(OSError):
+        reminders.look(NOON + 25 * HOUR)
+    is_full = False
+    reminders.look(NOON + 25 * HOUR)
+    assert told == ["remind:q-1"]
+
+
+def test_very_many_gates_are_looked_through_only_when_one_can_be_due() -> None:
+    """One that opens after a look is due no earlier than the first step after it."""
+    told: list[str] = []
+    waiting: list[GateRow] = []
+    reminders = watching(waiting, told, is_lazy=True)
+    assert reminders.look(NOON) == NOON + 24 * HOUR
+    waiting.append(gate(created_at=NOON + 1 * HOUR))
+    assert reminders.look(NOON + 2 * HOUR) == NOON + 24 * HOUR
+    assert reminders.look(NOON + 24 * HOUR) == NOON + 25 * HOUR
+    reminders.look(NOON + 25 * HOUR)
+    assert told == ["remind:q-1"]
+
+
+@pytest.mark.parametrize(
+    ("reminder", "words"),
+    [
+        (Reminder(GATE, "remind"), "still waits for you: x"),
+        (Reminder(GATE, "urgent"), "urgent, waits for you: x"),
+        (Reminder(GATE, "escalate"), "has waited for too long: x"),
+        (Reminder(GATE, "urgent", is_late=True), "the deadline of a question is over: x"),
+    ],
+)
+def test_reminders_in_words(reminder: Reminder, words: str) -> None:
+    """The same for every kind of work."""
+    assert reminder.in_words("x") == words
+
+
+def test_an_answer_goes_to_the_agent_as_it_is() -> None:
+    """But permission is put in words, with a person's own beside them."""
+    assert gates.as_told(GATE, "a") == "a"
+    about = {"tool": "Bash", "what": "make", "input": {}}
+    asked = gate(category=PERMISSION, about=about, options=(ALLOW, DENY))
+    assert "make" in gates.as_told(asked, ALLOW)
+    assert gates.as_told(asked, ALLOW) != gates.as_told(asked, DENY)
+    assert gates.as_told(asked, "use ninja").endswith("\nuse ninja")
