@@ -27,6 +27,7 @@ COMMANDS = {
     "status": N_("where everything stands"),
     "attach": N_("follow a work that runs in the background"),
     "stop": N_("end a work in order, progress kept"),
+    "report": N_("what happened since…: done, failed, waiting, limits, cost"),
     "logs": N_("what an agent said and did, readable, live"),
     "develop": N_("a feature from design to merge"),
     "write-all": N_("write a book, chapter by chapter, or continue it"),
