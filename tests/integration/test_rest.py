@@ -15,6 +15,7 @@ import httpx2
 from pydantic import BaseModel
 
 from kit.app import House, play
+from kit.tokens import TokensInMemory
 from kit.waiting import until_awaited
 from segue.server import responses
 from segue.server.app import make_app
@@ -106,7 +107,7 @@ async def served(house: House) -> AsyncIterator[Talk]:
     """The work and the front end on one loop, as `segue serve` has them."""
     async with house.open() as work:
         replies = StoredReplies(work.app.commands.supervisor.records.store)
-        app = make_app(work.commands, token=TOKEN, replies=replies)
+        app = make_app(work.commands, token=TOKEN, replies=replies, tokens=TokensInMemory())
         sock = bind("127.0.0.1", 0)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(app, sock, stop))

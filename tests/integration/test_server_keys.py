@@ -13,6 +13,7 @@ from segue.errors import UserError
 from segue.server.app import make_app
 from segue.server.idempotency import StoredReplies
 from segue.store.sqlite import Store
+from segue.store.tokens import Tokens
 
 TOKEN = "a-token-for-tests-that-is-long-enough"
 SCRIPT = """
@@ -31,7 +32,7 @@ class Killed(BaseException):
 
 async def post(work: Open, path: str, body: object, key: str) -> httpx2.Response:
     store = work.app.commands.supervisor.records.store
-    app = make_app(work.commands, token=TOKEN, replies=StoredReplies(store))
+    app = make_app(work.commands, token=TOKEN, replies=StoredReplies(store), tokens=Tokens(store))
     headers = {"Authorization": f"Bearer {TOKEN}", "Idempotency-Key": key}
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kit.front import TOKEN, FakeCommands, Replies
+from kit.tokens import TokensInMemory
 from segue.client import Client
 from segue.server import listen
 from segue.server.app import make_app
@@ -46,7 +47,13 @@ class Running:
 
     def _run(self) -> None:
         async def main() -> None:
-            app = make_app(self.commands, token=self.token, replies=Replies(), heartbeat_s=0.05)
+            app = make_app(
+                self.commands,
+                token=self.token,
+                replies=Replies(),
+                tokens=TokensInMemory(),
+                heartbeat_s=0.05,
+            )
             self._sock.listen(100)
             await listen.serve(app, self._sock, self._stop)
 

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
+from kit.tokens import TokensInMemory
 from segue.core.machine import IllegalMove
 from segue.core.machines import TASK, GateState, Trigger
 from segue.core.plan import TaskState
@@ -419,7 +420,12 @@ class Front:
         self.at = datetime(2026, 11, 16, tzinfo=UTC)
         self.replies = more.pop("replies", None) or Replies()
         self.app: FastAPI = make_app(
-            commands, token=TOKEN, replies=self.replies, now=lambda: self.at, **more
+            commands,
+            tokens=TokensInMemory(),
+            token=TOKEN,
+            replies=self.replies,
+            now=lambda: self.at,
+            **more,
         )
         self._runner = asyncio.Runner()
         self._clients: list[Client] = []
@@ -526,7 +532,7 @@ class Running:
 
 @asynccontextmanager
 async def running(commands: Commands, **more: Any) -> AsyncIterator[Running]:
-    app = make_app(commands, token=TOKEN, replies=Replies(), **more)
+    app = make_app(commands, token=TOKEN, replies=Replies(), tokens=TokensInMemory(), **more)
     sock = bind("127.0.0.1", 0)
     stop = asyncio.Event()
     port = sock.getsockname()[1]

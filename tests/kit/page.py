@@ -18,7 +18,7 @@ from kit.server import ENDED
 from kit.server import Server as HttpServer
 from kit.waiting import until
 
-TOKEN = "a-token-for-the-page"
+TOKEN = "a-token-for-the-page-of-32-characters"
 WAIT_S = 60.0
 CONFLICT = 409
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from kit.command import Going
 from kit.waiting import WAIT_S, until
 
-TOKEN = "a-token-for-tests-0123456789"
+TOKEN = "a-token-for-tests-0123456789-and-more"
 Json = dict[str, Any]
 POLL_S = 0.03  # asking costs the server time that its work needs
 ENDED = frozenset({"completed", "failed"})

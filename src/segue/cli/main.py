@@ -43,6 +43,7 @@ COMMANDS = {
     "retry": N_("give a failed task another try"),
     "skip": N_("pass a task over, and what depends on it"),
     "unskip": N_("reopen a skipped task"),
+    "token": N_("named tokens for programs that use the server's API"),
     "audit": N_("verify the journal and its evidence; who decided what"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),

@@ -35,6 +35,10 @@ WorkingDirectory={folder}
 ExecStart={command}
 Environment={path}
 EnvironmentFile=-{environment}
+# What the server and its agents write is the user's alone, and never the system's.
+NoNewPrivileges=yes
+ProtectSystem=full
+UMask=0077
 # Agents outlive the server and are taken up by the next one; 2: the settings are wrong.
 KillMode=process
 Restart=on-failure
@@ -57,6 +61,10 @@ WorkingDirectory={folder}
 ExecStart={command}
 Environment={path}
 EnvironmentFile=-{environment}
+# What the server and its agents write is the user's alone, and never the system's.
+NoNewPrivileges=yes
+ProtectSystem=full
+UMask=0077
 # What it starts stays: it ends by itself, or by segue stop.
 KillMode=process
 
@@ -84,33 +92,38 @@ class Service:
         return Path(home) / "systemd" / "user" / self.unit
 
     @property
+    def environment(self) -> Path:
+        """Keys for the server: in the user's own settings, where no agent works."""
+        home = self.environ.get("XDG_CONFIG_HOME") or f"{self.environ.get('HOME', '')}/.config"
+        return Path(home) / "segue" / self.unit.replace(".service", ".env")
+
+    @property
     def works_unit(self) -> str:
         return self.unit.replace("segue-", "segue-works-", 1)
 
     def path_of(self, unit: str) -> Path:
         return self.path.with_name(unit)
 
-    def text(self, options: tuple[str, ...], data: Path | None = None) -> str:
+    def text(self, options: tuple[str, ...]) -> str:
         """The unit of the server."""
-        return self._text(UNIT, ("serve", *options), data)
+        return self._text(UNIT, ("serve", *options))
 
     def works_text(self) -> str:
         """The unit that starts every work again that ran in the background."""
-        return self._text(WORKS_UNIT, ("start-detached",), None)
+        return self._text(WORKS_UNIT, ("start-detached",))
 
-    def _text(self, unit: str, words: tuple[str, ...], data: Path | None) -> str:
+    def _text(self, unit: str, words: tuple[str, ...]) -> str:
         shown = str(self.folder)
         if not shown.isprintable():
             raise UserError("bad_folder", _("systemd cannot name this folder"), file=repr(shown))
         # -P: the unit works in the project, whose click.py or segue.py is not ours.
         argv = (sys.executable, "-P", "-m", "segue", *words)
-        environment = (data or self.folder / ".segue") / "server" / "environment"
         return unit.format(
             shown=_percent(shown),
             folder=_percent(shown),
             command=" ".join(_quoted(part).replace("$", "$$") for part in argv),
             path=_quoted(f"PATH={self.environ.get('PATH', os.defpath)}"),
-            environment=_percent(glob.escape(str(environment))),
+            environment=_percent(glob.escape(str(self.environment))),
         )
 
     def systemctl(self, *args: str) -> subprocess.CompletedProcess[str]:
@@ -208,7 +221,7 @@ def install(
     data = data and data.resolve()
     known = {"--host": host, "--port": port, "--slots": slots, "--data": data}
     options = [f"{name}={value}" for name, value in known.items() if value is not None]
-    text = service.text((*options, *(["--insecure"] if insecure else [])), data)
+    text = service.text((*options, *(["--insecure"] if insecure else [])))
     units = {service.unit: text, service.works_unit: service.works_text()}
     if is_shown:
         console.echo(f"{text}\n# {service.works_unit}\n{service.works_text()}", nl=False)

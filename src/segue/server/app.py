@@ -21,7 +21,7 @@ from segue.server import (
     system,
     tasks,
 )
-from segue.server.auth import Auth
+from segue.server.auth import Auth, KnownTokens
 from segue.server.commands import Commands
 from segue.server.hub import HEARTBEAT_S, Hub
 from segue.server.idempotency import Idempotent, ReplyBook
@@ -41,6 +41,7 @@ def make_app(
     *,
     token: str,
     replies: ReplyBook,
+    tokens: KnownTokens,
     hosts: Iterable[str] = LOOPBACK,
     pages: Callable[[FastAPI], None] | None = None,
     body_bytes_max: int = bounds.BODY_BYTES_MAX,
@@ -61,7 +62,7 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    auth = Auth(token, hosts, lambda: now().timestamp())
+    auth = Auth(token, hosts, now, tokens)
     failures = bounds.Meter(failed_logins, time.monotonic)
     requests, hub, page_cache = Requests(), Hub(commands, heartbeat_s=heartbeat_s), PageCache()
     idempotent = Idempotent(commands, replies, auth, now)

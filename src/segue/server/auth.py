@@ -1,7 +1,9 @@
-"""Who may come in: the token, the login cookie, the hosts we answer for, and where from.
+"""Who may come in: tokens, the login cookie, the hosts we answer for, and where from.
 
-The cookie does not hold the token: it holds an instant and a signature made with the token, so
-that a browser's storage gives nothing away for ever.
+The cookie holds a random value and nothing else. The server keeps its hash in a list (`Tokens`),
+so a logout ends it, and so does revoking the token by which the browser came in. A browser sends
+a cookie to every port of its host: so the page has a host name of its own (`PAGE_HOST`) where that
+resolves, and the prefix `__Host-` under TLS.
 """
 
 from __future__ import annotations
@@ -9,11 +11,18 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from typing import Protocol
+
+from segue.store.tokens import OWNER, Grant
 
 COOKIE = "segue_login"
-LOGIN_S = 30 * 24 * 3600
+SECURE_COOKIE = f"__Host-{COOKIE}"
+PAGE_HOST = "segue.localhost"
+LOGIN_S = 7 * 24 * 3600
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 Headers = Mapping[bytes, bytes]
 
@@ -28,32 +37,61 @@ class By(StrEnum):
     COOKIE = "cookie"
 
 
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What a request has shown: by which way, by which token, and what that allows."""
+
+    by: By
+    grant: Grant
+
+
+class KnownTokens(Protocol):
+    """Tokens besides the server's own, and browsers that are logged in."""
+
+    def find(self, token: str) -> Grant | None: ...
+    def log_in(self, grant: Grant, until: datetime, now: datetime) -> str: ...
+    def find_login(self, value: str, now: datetime) -> Grant | None: ...
+    def log_out(self, value: str, now: datetime) -> None: ...
+
+
 class Auth:
     """`hosts` are names without ports: forwarding may change the port, rebinding the name."""
 
-    def __init__(self, token: str, hosts: Iterable[str], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        token: str,
+        hosts: Iterable[str],
+        now: Callable[[], datetime],
+        known: KnownTokens,
+    ) -> None:
         if not token:
             raise ValueError("an empty token opens to everyone")
         self._token = token.encode()
         self._hosts = frozenset(_bare(host) for host in hosts)
-        self._clock = clock
+        self._now, self._known = now, known
 
     def answers_for(self, host: str) -> bool:
         found = _HOST.fullmatch(host)
         return found is not None and _bare(found["name"]) in self._hosts
 
-    def is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), self._token)
+    def grant(self, given: str) -> Grant | None:
+        """What a token allows; None: it is none."""
+        if hmac.compare_digest(given.encode("utf-8", "surrogatepass"), self._token):
+            return Grant(OWNER)
+        return self._known.find(given)
 
-    def seen(self, headers: Headers) -> By | None:
-        """How this request may come in, if it may."""
+    def seen(self, headers: Headers) -> Pass | None:
+        """What this request has shown, if that lets it in."""
         authorization = headers.get(b"authorization")
         if authorization is not None:
             scheme, _space, given = authorization.partition(b" ")
-            is_right = hmac.compare_digest(given.strip(), self._token)
-            return By.TOKEN if is_right and scheme.lower() == b"bearer" else None
-        cookies = headers.get(b"cookie", b"")
-        return By.COOKIE if any(map(self._is_login, _logins(cookies))) else None
+            grant = self.grant(given.strip().decode("utf-8", "surrogateescape"))
+            is_right = grant is not None and scheme.lower() == b"bearer"
+            return Pass(By.TOKEN, grant) if grant and is_right else None
+        for value in logins(headers):
+            if grant := self._known.find_login(value, self._now()):
+                return Pass(By.COOKIE, grant)
+        return None
 
     def may_change(self, by: By | None, headers: Headers) -> bool:
         """A browser says where a request comes from; by cookie it must be from our own page."""
@@ -63,10 +101,15 @@ class Auth:
         _scheme, slashes, place = origin.partition(b"://")
         return bool(slashes) and place.lower() == headers.get(b"host", b"").lower()
 
-    def login(self) -> str:
-        """What a browser keeps once it has shown the token."""
-        until = str(int(self._clock()) + LOGIN_S)
-        return f"{until}.{self._sign(until)}"
+    def login(self, grant: Grant) -> str:
+        """What a browser keeps once it has shown a token."""
+        now = self._now()
+        return self._known.log_in(grant, now + timedelta(seconds=LOGIN_S), now)
+
+    def log_out(self, headers: Headers) -> None:
+        """The browser's login is over, whoever has a copy of its cookie."""
+        for value in logins(headers):
+            self._known.log_out(value, self._now())
 
     def mark(self, *parts: bytes) -> str:
         """A digest of a request that tells nothing of what was in it."""
@@ -75,21 +118,17 @@ class Auth:
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.hexdigest()
 
-    def _is_login(self, given: str) -> bool:
-        until, _dot, signature = given.partition(".")
-        if not (until.isascii() and until.isdigit() and len(until) < 16 and signature.isascii()):
-            return False
-        is_ours = hmac.compare_digest(signature, self._sign(until))
-        return is_ours and self._clock() < int(until)
 
-    def _sign(self, until: str) -> str:
-        return self.mark(b"login", until.encode())
+LOGINS_SEEN_MAX = 4  # of one request: each is looked up
+VALUE_CHARS_MAX = 128
 
 
-def _logins(header: bytes) -> list[str]:
+def logins(headers: Headers) -> list[str]:
     """By hand: cookies of other programs on this host need not be well made."""
+    header = headers.get(b"cookie", b"")
     pairs = (part.strip().partition("=") for part in header.decode("latin-1").split(";"))
-    return [value for name, _equals, value in pairs if name == COOKIE]
+    found = [value for name, _equals, value in pairs if name in (COOKIE, SECURE_COOKIE)]
+    return [value for value in found if 0 < len(value) <= VALUE_CHARS_MAX][-LOGINS_SEEN_MAX:]
 
 
 def _bare(host: str) -> str:

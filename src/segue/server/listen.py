@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -25,6 +26,7 @@ from segue.engine import signals as engine_signals
 from segue.errors import UserError
 from segue.i18n import _
 from segue.server.app import LOOPBACK
+from segue.server.auth import PAGE_HOST
 from segue.server.protocol import BoundedProtocol
 
 GRACE_S = 5.0
@@ -77,10 +79,25 @@ def url(sock: socket.socket, host: str, tls: Tls | None = None) -> str:
     return f"{'https' if tls else 'http'}://{shown}:{sock.getsockname()[1]}"
 
 
+def page_url(url: str) -> str:
+    """Where browsers are sent: a host name of our own, where this machine knows it. Cookies of a
+    host name go to all its ports, and 127.0.0.1 has many servers."""
+    parts = urlsplit(url)
+    if parts.scheme != "http" or parts.hostname not in LOOPBACK:
+        return url
+    try:
+        found = socket.getaddrinfo(PAGE_HOST, parts.port, type=socket.SOCK_STREAM)
+    except OSError:
+        return url
+    if any(entry[4][0] == parts.hostname for entry in found):
+        return f"http://{PAGE_HOST}:{parts.port}"
+    return url
+
+
 def hosts(host: str, more: Iterable[str] = ()) -> tuple[str, ...]:
     """The names it answers for: this machine's own, the one it is bound to, and those given."""
     own = (socket.gethostname(),) if host in ANY else (host,)
-    return (*LOOPBACK, *own, *more)
+    return (*LOOPBACK, PAGE_HOST, *own, *more)
 
 
 class _Server(uvicorn.Server):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from segue.i18n import _, language
-from segue.server.auth import COOKIE, LOGIN_S, Auth
+from segue.server.auth import COOKIE, LOGIN_S, SECURE_COOKIE, Auth
 from segue.server.bounds import Meter
 from segue.server.problems import too_many
 
@@ -41,28 +41,38 @@ def add(routes: APIRouter, auth: Auth, failures: Meter) -> None:
         return enter(request, fields.get("token", [""])[0], fields.get("next", ["/"])[0])
 
     @routes.post("/logout", include_in_schema=False)
-    async def log_out() -> Response:
+    async def log_out(request: Request) -> Response:
+        auth.log_out(dict(request.scope["headers"]))
         response = RedirectResponse("/login", 303)
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        name, is_secure = _cookie(request)
+        response.delete_cookie(name, httponly=True, samesite="strict", secure=is_secure)
         return response
 
     def enter(request: Request, token: str, place: str) -> Response:
         client = request.client.host if request.client else "-"
-        if not auth.is_token(token):
+        grant = auth.grant(token)
+        if grant is None:
             if wait_s := failures.take(client):
                 return too_many(wait_s)
             return _page(place, _("This is not the token."), 401)
         failures.forget(client)
         response = RedirectResponse(_local(place), 303)
+        name, is_secure = _cookie(request)
         response.set_cookie(
-            COOKIE,
-            auth.login(),
+            name,
+            auth.login(grant),
             max_age=LOGIN_S,
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            secure=is_secure,
         )
         return response
+
+
+def _cookie(request: Request) -> tuple[str, bool]:
+    """Its name, and whether it goes over TLS alone: no other host can set one of that name."""
+    is_secure = request.url.scheme == "https"
+    return SECURE_COOKIE if is_secure else COOKIE, is_secure
 
 
 def _fields(body: bytes) -> dict[str, list[str]]:

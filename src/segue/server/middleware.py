@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from segue.i18n import _
 from segue.server import bounds, callers, log
-from segue.server.auth import SAFE, Auth, By, Headers
+from segue.server.auth import SAFE, Auth, By, Headers, Pass
 from segue.server.metrics import Requests
 from segue.server.problems import of_crash, problem, too_many
 from segue.store.actors import SEGUE, Actor, acting
@@ -37,7 +37,8 @@ SECURITY = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 NO_STORE = (b"cache-control", b"no-store")
-LOGIN = "/login"
+LOGIN, LOGOUT = "/login", "/logout"
+PASS = "segue.pass"  # noqa: S105 - where it is in the scope
 OPEN = frozenset({"/health", "/api/health", LOGIN})
 OPEN_BELOW = "/static/"
 STREAMS = "/events"  # routes that end in it last as long as their client wants
@@ -131,7 +132,8 @@ class AccessMiddleware:
 
     def _unproven(self, scope: Scope, headers: Headers) -> Response | None:
         client = _client(scope)
-        by = self._auth.seen(headers)
+        shown = self._auth.seen(headers)
+        by = shown.by if shown else None
         if by is By.TOKEN:
             self._failures.forget(client)
         is_guess = by is None and b"authorization" in headers  # whatever it asks for
@@ -142,7 +144,10 @@ class AccessMiddleware:
         is_change = scope["method"] not in SAFE
         if is_change and not self._auth.may_change(by or By.TOKEN, headers):
             return problem(403, "wrong_origin", _("the request comes from another site"))
-        scope["segue.by"] = by
+        if is_change and shown and not shown.grant.may_act and scope["path"] != LOGOUT:
+            detail = _("the token `{name}` may only read").format(name=shown.grant.name)
+            return problem(403, "read_only_token", detail, {"scope": shown.grant.scope})
+        scope[PASS] = shown
         return None
 
     def _is_for_us(self, scope: Scope, headers: Headers) -> bool:
@@ -218,12 +223,10 @@ def refusing(answer: Response) -> ASGIApp:
 
 def _actor(scope: Scope) -> Actor:
     """In whose name a request is served: the journal has it."""
-    match scope.get("segue.by"):
-        case By.TOKEN:
-            return Actor("token", "token")
-        case By.COOKIE:
-            return Actor("person", "page")
-    return SEGUE
+    shown: Pass | None = scope.get(PASS)
+    if shown is None:
+        return SEGUE
+    return Actor(shown.grant.name, "page" if shown.by is By.COOKIE else "token")
 
 
 def _client(scope: Scope) -> str:

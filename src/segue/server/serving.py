@@ -31,6 +31,7 @@ from segue.server.pages import pages
 from segue.server.problems import of_user_error
 from segue.store import files, lock
 from segue.store.changes import Change
+from segue.store.tokens import Tokens, check_length
 from segue.work import refusals, trust
 from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans, storage
@@ -91,6 +92,7 @@ async def serve(
             asgi_app = make_app(
                 app.commands,
                 token=token,
+                tokens=Tokens(app.commands.supervisor.records.store),
                 replies=StoredReplies(app.commands.supervisor.records.store),
                 hosts=listen.hosts(host, names),
                 pages=pages(app.commands),
@@ -106,7 +108,7 @@ async def serve(
                 Listening(
                     url,
                     None if is_given else str(folder / TOKEN_FILE),
-                    None if is_given else f"{url}/login?token={token}",
+                    None if is_given else f"{listen.page_url(url)}/login?token={token}",
                     is_new,
                 )
             )
@@ -250,6 +252,7 @@ def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:
     """`SEGUE_TOKEN`, else the one made at the first start; and whether that is now."""
     path = folder / TOKEN_FILE
     if given := environ.get("SEGUE_TOKEN"):
+        check_length(given, "SEGUE_TOKEN")
         return given, False
     if path.exists():
         if path.stat().st_mode & 0o077:
@@ -275,4 +278,5 @@ def _kept(path: Path) -> str:
             file=str(path),
             hint=_("delete it; the next start creates a new one: rm {path}").format(path=path),
         )
+    check_length(token, str(path))
     return token

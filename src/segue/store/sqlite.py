@@ -48,6 +48,8 @@ STATELESS = frozenset(
         "notices",
         "settings",
         "idempotency",
+        "tokens",
+        "logins",
     }
 )
 MACHINES = {**machines.MACHINES, serving.AGENT.name: serving.AGENT}
@@ -266,7 +268,7 @@ class Store:
                 return id
             case "pane":
                 return PANES
-            case "account":
+            case "account" | "token":
                 return None
         found = self._db.execute(_work_sql(entity), (id,)).fetchone()
         return None if found is None else found[0]

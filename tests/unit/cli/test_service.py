@@ -143,7 +143,10 @@ def test_install_writes_a_unit_and_starts_it_now_and_at_every_boot(
     options = '"--port=9000" "--slots=5" "--insecure"'
     assert f'ExecStart="{sys.executable}" "-P" "-m" "segue" "serve" {options}' in lines
     assert f'Environment="PATH={os.environ["PATH"]}"' in lines
-    assert f"EnvironmentFile=-{tmp_path}/My shop/.segue/server/environment" in lines
+    environment = next(line for line in lines if line.startswith("EnvironmentFile="))
+    assert "/.config/segue/segue-my-shop-" in environment, "the user's own settings"
+    assert "My shop" not in environment, "an agent could write there"
+    assert {"NoNewPrivileges=yes", "ProtectSystem=full", "UMask=0077"} <= {*lines}
     assert "KillMode=process" in lines, "agents outlive the server"
     assert "Restart=on-failure" in lines
     assert "RestartPreventExitStatus=2" in lines
@@ -176,7 +179,7 @@ def test_print_shows_the_unit_and_changes_nothing(
     assert out.startswith("[Unit]\n")
     assert f'ExecStart="{sys.executable}" "-P" "-m" "segue" "start-detached"\n' in out
     assert f'"--data={tmp_path}/My shop/elsewhere"' in out
-    assert f"EnvironmentFile=-{tmp_path}/My shop/elsewhere/server/environment" in out
+    assert out.count("UMask=0077") == 2
     assert units(tmp_path) == []
 
 
@@ -282,11 +285,11 @@ def test_each_folder_has_a_unit_of_its_own() -> None:
 def test_odd_names_are_quoted_for_systemd(monkeypatch: pytest.MonkeyPatch) -> None:
     """Percent signs, quotes, dollars and backslashes mean themselves; no name makes a new line."""
     monkeypatch.setattr(sys, "executable", '/opt/a "b"/py$x\\y%z')
-    text = Service(Path("/srv/100%[x]"), {"PATH": '/a "b":%h:$c'}).text(())
+    text = Service(Path("/srv/100%[x]"), {"PATH": '/a "b":%h:$c', "HOME": "/home/100%[x]"}).text(())
     assert '\nExecStart="/opt/a \\"b\\"/py$$x\\\\y%%z" "-P" "-m" "segue" "serve"\n' in text
     assert "\nWorkingDirectory=/srv/100%%[x]\n" in text
     assert '\nEnvironment="PATH=/a \\"b\\":%%h:$c"\n' in text
-    assert "\nEnvironmentFile=-/srv/100%%[[]x]/.segue/server/environment\n" in text
+    assert "\nEnvironmentFile=-/home/100%%[[]x]/.config/segue/segue-100-x-" in text
     with pytest.raises(Exception, match="cannot name this folder"):
         Service(Path("/srv/a\nExecStart=/bin/evil"), {}).text(())
 

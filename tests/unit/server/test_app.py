@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from kit.front import FakeCommands, Front
+from kit.tokens import TokensInMemory
 from segue.server.app import LOOPBACK, make_app
 from segue.server.bounds import Rate
 
@@ -98,4 +99,4 @@ def test_the_hub_is_there_to_be_closed(front: Front) -> None:
 
 def test_a_server_without_a_token_is_not_made(commands: FakeCommands) -> None:
     with pytest.raises(ValueError, match="empty token"):
-        make_app(commands, token="", replies=Front.__new__(Front))  # type: ignore[arg-type]
+        make_app(commands, token="", replies=Front.__new__(Front), tokens=TokensInMemory())  # type: ignore[arg-type]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from kit.tokens import TokensInMemory
 from segue.server.auth import COOKIE, LOGIN_S, Auth, By
+from segue.store.tokens import OWNER, READ, Grant
 
 TOKEN = "a-token"
 
@@ -14,8 +18,8 @@ class At:
 
     now_s = 1_000.0
 
-    def __call__(self) -> float:
-        return self.now_s
+    def __call__(self) -> datetime:
+        return datetime.fromtimestamp(self.now_s, UTC)
 
 
 @pytest.fixture
@@ -25,7 +29,17 @@ def at() -> At:
 
 @pytest.fixture
 def auth(at: At) -> Auth:
-    return Auth(TOKEN, ["127.0.0.1", "::1", "Box.example"], at)
+    known = TokensInMemory({"a-named-one": Grant("ci", READ)})
+    return Auth(TOKEN, ["127.0.0.1", "::1", "Box.example"], at, known)
+
+
+def by(auth: Auth, headers: dict[bytes, bytes]) -> By | None:
+    shown = auth.seen(headers)
+    return shown.by if shown else None
+
+
+def login(auth: Auth) -> str:
+    return auth.login(Grant(OWNER))
 
 
 def cookie(value: str) -> dict[bytes, bytes]:
@@ -54,7 +68,7 @@ def test_a_host_counts_by_its_name_and_with_any_port(auth: Auth, host: str, is_o
 
 
 @pytest.mark.parametrize(
-    ("header", "by"),
+    ("header", "wanted"),
     [
         (b"Bearer a-token", By.TOKEN),
         (b"bearer  a-token ", By.TOKEN),
@@ -65,32 +79,47 @@ def test_a_host_counts_by_its_name_and_with_any_port(auth: Auth, host: str, is_o
         (b"Bearer \xff", None),
     ],
 )
-def test_the_token_is_taken_as_a_bearer_alone(auth: Auth, header: bytes, by: By | None) -> None:
-    assert auth.seen({b"authorization": header}) is by
+def test_the_token_is_taken_as_a_bearer_alone(auth: Auth, header: bytes, wanted: By | None) -> None:
+    assert by(auth, {b"authorization": header}) is wanted
 
 
 def test_a_wrong_token_is_not_made_good_by_a_cookie(auth: Auth) -> None:
     """A client that sends a token means it; its cookie does not count then."""
-    headers = {b"authorization": b"Bearer wrong", **cookie(auth.login())}
+    headers = {b"authorization": b"Bearer wrong", **cookie(login(auth))}
     assert auth.seen(headers) is None
 
 
 def test_a_login_lasts_until_its_time(auth: Auth, at: At) -> None:
     """The last second before the end counts, the end itself does not."""
-    login = cookie(auth.login())
+    mine = cookie(login(auth))
     at.now_s += LOGIN_S - 1
-    assert auth.seen(login) is By.COOKIE
+    assert by(auth, mine) is By.COOKIE
     at.now_s += 1
-    assert auth.seen(login) is None
+    assert by(auth, mine) is None
 
 
-def test_a_login_cannot_be_prolonged_or_used_with_another_token(auth: Auth, at: At) -> None:
-    """The signature covers the time, and the token makes the signature."""
-    until, _dot, signature = auth.login().partition(".")
-    assert auth.seen(cookie(f"{int(until) + 1}.{signature}")) is None
-    other = Auth("another-token", ["127.0.0.1"], at)
-    assert other.seen(cookie(f"{until}.{signature}")) is None
-    assert TOKEN not in auth.login()
+def test_a_login_of_one_server_opens_nothing_on_another(auth: Auth, at: At) -> None:
+    """Each server has a list of its own, also where both have the same token."""
+    other = Auth(TOKEN, ["127.0.0.1"], at, TokensInMemory())
+    assert other.seen(cookie(login(auth))) is None
+
+
+def test_a_logout_ends_the_login_for_whoever_has_a_copy(auth: Auth) -> None:
+    """The list is the server's: what a browser or a thief keeps is worth nothing then."""
+    mine, yours = cookie(login(auth)), cookie(login(auth))
+    auth.log_out(mine)
+    assert by(auth, mine) is None
+    assert by(auth, yours) is By.COOKIE
+
+
+def test_a_named_token_lets_in_with_its_scope(auth: Auth) -> None:
+    """And so does the login of a browser that showed it."""
+    shown = auth.seen({b"authorization": b"Bearer a-named-one"})
+    assert shown is not None
+    assert (shown.grant.name, shown.grant.may_act) == ("ci", False)
+    again = auth.seen(cookie(auth.login(shown.grant)))
+    assert again is not None
+    assert again.grant == shown.grant
 
 
 @pytest.mark.parametrize(
@@ -104,11 +133,11 @@ def test_a_made_up_cookie_is_no_login(auth: Auth, value: str) -> None:
 def test_our_cookie_is_found_among_others(auth: Auth) -> None:
     """Other programs of this host set cookies too, and a stale one of ours may come first."""
     stale = b"a; =; %%%=\xff; segue_login=stale; "
-    assert auth.seen({b"cookie": stale + cookie(auth.login())[b"cookie"]}) is By.COOKIE
+    assert by(auth, {b"cookie": stale + cookie(login(auth))[b"cookie"]}) is By.COOKIE
 
 
 @pytest.mark.parametrize(
-    ("by", "origin", "may"),
+    ("shown", "origin", "may"),
     [
         (By.TOKEN, None, True),  # not a browser
         (By.COOKIE, None, False),
@@ -123,22 +152,22 @@ def test_our_cookie_is_found_among_others(auth: Auth) -> None:
     ],
 )
 def test_a_change_comes_from_our_own_page_or_from_a_program_with_the_token(
-    auth: Auth, by: By | None, origin: bytes | None, may: bool
+    auth: Auth, shown: By | None, origin: bytes | None, may: bool
 ) -> None:
     headers = {b"host": b"127.0.0.1:8765"} | ({} if origin is None else {b"origin": origin})
-    assert auth.may_change(by, headers) is may
+    assert auth.may_change(shown, headers) is may
 
 
 def test_a_mark_tells_apart_what_is_split_differently(auth: Auth) -> None:
     """The parts of a request cannot be shifted into each other, and the token keys the digest."""
     assert auth.mark(b"ab", b"c") != auth.mark(b"a", b"bc")
     assert auth.mark(b"ab") == auth.mark(b"ab")
-    assert Auth("other", [], lambda: 0.0).mark(b"ab") != auth.mark(b"ab")
+    assert Auth("other", [], At(), TokensInMemory()).mark(b"ab") != auth.mark(b"ab")
 
 
 @pytest.mark.parametrize("given", ["", "a-toke", "a-token ", "é", "\ud800"])
 def test_what_is_not_the_token_is_refused_whatever_characters_it_has(
     auth: Auth, given: str
 ) -> None:
-    assert not auth.is_token(given)
-    assert auth.is_token(TOKEN)
+    assert auth.grant(given) is None
+    assert auth.grant(TOKEN) == Grant(OWNER)

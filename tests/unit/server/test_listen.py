@@ -205,3 +205,27 @@ def test_noise_is_answered_and_forgotten(commands: FakeCommands) -> None:
             assert (await wire.head())[0] == 200
 
     go(test())
+
+
+@pytest.mark.parametrize(
+    ("url", "known", "wanted"),
+    [
+        ("http://127.0.0.1:8765", "127.0.0.1", "http://segue.localhost:8765"),
+        ("http://127.0.0.1:8765", "::1", "http://127.0.0.1:8765"),  # it would lead elsewhere
+        ("http://127.0.0.1:8765", None, "http://127.0.0.1:8765"),
+        ("https://127.0.0.1:8765", "127.0.0.1", "https://127.0.0.1:8765"),  # not in the certificate
+        ("http://192.0.2.7:8765", "127.0.0.1", "http://192.0.2.7:8765"),
+    ],
+)
+def test_browsers_get_a_host_name_of_their_own_where_it_resolves(
+    monkeypatch: pytest.MonkeyPatch, url: str, known: str | None, wanted: str
+) -> None:
+    """A cookie of 127.0.0.1 goes to every server of the machine."""
+
+    def resolve(_name: str, port: int | None, **_more: object) -> list[tuple[object, ...]]:
+        if known is None:
+            raise socket.gaierror
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (known, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    assert listen.page_url(url) == wanted

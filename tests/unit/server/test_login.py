@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from fastapi import FastAPI
 
 from kit.front import HOST, Client
+from kit.tokens import TokensInMemory
 from segue.server import login
 from segue.server.auth import COOKIE, Auth, By
 from segue.server.bounds import Meter, Rate
@@ -20,7 +22,9 @@ class Room:
     """An application that has the login alone: whoever is outside can reach it."""
 
     def __init__(self) -> None:
-        self.auth = Auth(TOKEN, ["127.0.0.1"], lambda: 0.0)
+        self.auth = Auth(
+            TOKEN, ["127.0.0.1"], lambda: datetime(2025, 3, 1, tzinfo=UTC), TokensInMemory()
+        )
         self.failures = Meter(Rate(burst=2, per_s=0.1), lambda: 0.0)
         app = FastAPI()
         login.add(app.router, self.auth, self.failures)
@@ -43,7 +47,9 @@ def test_the_link_with_the_token_logs_in_at_once(room: Room) -> None:
     answer = room.client.get("/login", params={"token": TOKEN, "next": "/inbox"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
     cookie = f"{COOKIE}={answer.cookies[COOKIE]}".encode()
-    assert room.auth.seen({b"cookie": cookie}) is By.COOKIE
+    shown = room.auth.seen({b"cookie": cookie})
+    assert shown is not None
+    assert shown.by is By.COOKIE
 
 
 def test_the_cookie_is_for_our_pages_alone(room: Room) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kit.clock import play
+from kit.tokens import TokensInMemory
 from segue.drivers.lineage import RUN
 from segue.drivers.peer import Caller
 from segue.server import bounds, callers
@@ -47,7 +49,9 @@ class Room:
         rate: Rate = more.pop("rate", Rate(1_000, 1))
         self.door = AccessMiddleware(
             self._app,
-            auth=Auth(TOKEN, ["127.0.0.1"], lambda: 0.0),
+            auth=Auth(
+                TOKEN, ["127.0.0.1"], lambda: datetime(2025, 3, 1, tzinfo=UTC), TokensInMemory()
+            ),
             requests=self.requests,
             visits=Meter(rate, lambda: 0.0),
             failures=Meter(Rate(2, 0.1), lambda: 0.0),

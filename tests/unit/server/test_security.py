@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from kit.front import HOST, TOKEN, FakeCommands, Front
+from kit.tokens import TokensInMemory
 from segue.server import log
 from segue.server.auth import COOKIE, LOGIN_S
 from segue.server.bounds import Rate
@@ -54,7 +55,7 @@ def test_an_empty_token_is_never_right(commands: FakeCommands) -> None:
     with pytest.raises(ValueError, match="empty"):
         from segue.server.auth import Auth
 
-        Auth("", ["localhost"], lambda: 0.0)
+        Auth("", ["localhost"], lambda: datetime(2025, 3, 1, tzinfo=UTC), TokensInMemory())
 
 
 def test_a_browser_is_let_in_by_the_link(front: Front) -> None:
