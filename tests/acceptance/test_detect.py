@@ -91,6 +91,7 @@ def test_one_answer_as_json(here: Path) -> None:
         "state": "paused",
         "evidence": BANNER,
         "source": "screen",
+        "confidence": "certain",
         "notes": [],
     }
 

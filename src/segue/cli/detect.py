@@ -50,6 +50,25 @@ NOTES = {
     "day_only": N_("only a day is named: its beginning is taken"),
     "next_period": N_("no instant is named: the beginning of the period is taken"),
 }
+SPEAKERS = {
+    "speech": N_("the agent"),
+    "notice": N_("the program"),
+    "plain": N_("unknown speaker"),
+    "prompt": N_("a person"),
+    "tool": N_("a tool"),
+    "local": N_("a command of the program"),
+}
+MISSING = {
+    "no_words": N_("no limit wording"),
+    "no_row": N_("limit wording that matches no rule"),
+    "alien": N_("source code, a search result or a list"),
+    "warning": N_("a warning, not a limit"),
+    "condition": N_("a condition, not a fact"),
+    "first_person": N_("the agent describes its own work"),
+    "report": N_("a report about a limit, not its message"),
+    "code": N_("a line of source code"),
+    "more": N_("more text than a limit message has"),
+}
 ASIDE = {
     "says_nothing": N_("says nothing"),
     "warning": N_("a warning, not a limit"),
@@ -101,7 +120,7 @@ def command(
         return 0
     with _opened(file) as source:
         text = source.read(SCREEN_BYTES_MAX).decode("utf-8", "replace")
-    found = _found(text, tool, given or datetime.now(UTC), zone, extra)
+    found = _found(text, tool, given or datetime.now(UTC), zone, extra, is_explained=explain)
     if as_json:
         shown = to_json(str(file) if file and str(file) != "-" else None, found)
         output.print_json(shown | explained(found) if explain else shown)
@@ -157,7 +176,7 @@ def _answer(
     except UserError as error:
         return {"id": id_, "error": str(error)}
     name = given.get("tool") or tool
-    found = _found(text, str(name) if name else None, at, zone, extra)
+    found = _found(text, str(name) if name else None, at, zone, extra, is_explained=explain)
     answer = to_json(id_, found) | explained(found) if explain else to_json(id_, found)
     if is_unknown and UNKNOWN_ZONE not in answer["notes"]:
         answer["notes"].append(UNKNOWN_ZONE)
@@ -165,7 +184,13 @@ def _answer(
 
 
 def _found(
-    text: str, tool: str | None, now: datetime, tz: tzinfo, extra: Sequence[Extra]
+    text: str,
+    tool: str | None,
+    now: datetime,
+    tz: tzinfo,
+    extra: Sequence[Extra],
+    *,
+    is_explained: bool = False,
 ) -> Detection:
     """An agent's own structured words are believed before what stands there for people."""
     if text.lstrip()[:1] == "{":
@@ -173,7 +198,7 @@ def _found(
 
         if (told := stops.detection(text, tool, now, tz)) is not None:
             return told
-    return detect(text, tool=tool, now=now, tz=tz, extra=extra)
+    return detect(text, tool=tool, now=now, tz=tz, extra=extra, is_explained=is_explained)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
@@ -197,14 +222,17 @@ def to_json(id_: object, found: Detection) -> dict[str, Any]:
         "state": found.state,
         "evidence": found.evidence,
         "source": found.source,
+        "confidence": found.confidence,
         "notes": list(found.notes),
     }
 
 
 def explained(found: Detection) -> dict[str, Any]:
-    """Why: the rule, how the time was read, what was passed over."""
+    """Why, or why not: the row that decided, or what was missing; how the time was read."""
     return {
         "rule": found.rule or None,
+        "speaker": found.speaker or None,
+        "missing": found.missing or None,
         "time": {
             "text": found.time_text or None,
             "form": found.time_form or None,
@@ -237,6 +265,8 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
         console.echo("  " + _("no time is named"))
     if found.evidence:
         console.echo(f"  “{found.evidence}”")
+    if found.paused and found.is_probable:
+        console.echo("  ! " + _("probable: the agent itself may have written this"))
     for note in found.notes:
         console.echo("  ! " + _(NOTES[note]).format(zone=found.time_zone))
     if explain:
@@ -246,6 +276,10 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
 def _explain(found: Detection) -> None:
     if found.rule:
         console.echo("  " + _("rule: {rule}").format(rule=found.rule))
+    if found.speaker:
+        console.echo("  " + _("newest block: {speaker}").format(speaker=_(SPEAKERS[found.speaker])))
+    if found.missing:
+        console.echo("  " + _("not a limit: {why}").format(why=_(MISSING[found.missing])))
     if found.time_text:
         form = _(FORMS[found.time_form])
         console.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))

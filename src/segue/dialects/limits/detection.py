@@ -21,12 +21,14 @@ from segue.dialects.limits.lazy_regex import Expression
 from segue.dialects.limits.reading import (
     ALONE,
     LABELS,
+    NO_WORDS,
     OWN,
     SPEECH,
     Reading,
     is_warning,
     read,
     read_opened,
+    why_not,
 )
 from segue.dialects.limits.screen import activity, chrome, layout
 from segue.dialects.limits.screen.layout import Block, Layout
@@ -37,6 +39,7 @@ from segue.dialects.limits.time.moments import Here, Moment
 from segue.dialects.limits.time.when import when
 from segue.dialects.limits.wording import kinds, words
 
+CERTAIN, PROBABLE = "certain", "probable"
 PAUSED = frozenset({"paused", "paused_menu", "paused_self_resuming"})
 RETRY_SHORT_S = 15 * 60.0  # what tries again later than this is a pause
 EVIDENCE_CHARS_MAX = 500
@@ -51,6 +54,7 @@ _UNTIL = Expression(
     r"\b(?:resets?|refresh\w*|renew\w*|again|available|back|until)\b|초기화|リセット|重置",
     re.IGNORECASE,
 )
+_RESET_KEY = Expression(r"(?i)(?:retry|reset|refresh|renew)[\w-]{0,12}\\{0,4}[\"']?\s*[:=]")
 _TELLS = Expression(r"\b(?:limits?|quota|credits?|usage|rate)\b", re.IGNORECASE)
 # A file's name is no advice, whatever words are in it; what is done to files is work.
 _PATH = Expression(r"(?<![:/\w])[\w.-]*\w/[\w./-]+|\b[\w-]+\.(?:[a-z]{1,4}|toml|json|yaml)\b")
@@ -87,10 +91,18 @@ class Detection:
     menu: Menu | None = None
     aside: tuple[tuple[str, str], ...] = ()
     source: str = "screen"
+    is_probable: bool = False  # the words fit, but perhaps it is the agent who says them
+    speaker: str = ""  # whose words decided
+    missing: str = ""  # why the newest words are no message, where nothing stops the agent
 
     @property
     def paused(self) -> bool:
         return self.state in PAUSED
+
+    @property
+    def confidence(self) -> str:
+        """Certain acts; probable acts only with corroboration, and types nothing."""
+        return PROBABLE if self.is_probable or self.state == "unknown" else CERTAIN
 
     @property
     def is_stop(self) -> bool:
@@ -104,6 +116,7 @@ class _Look:
     def __init__(self, rows: list[str], here: Here, brand: str, extra: Sequence[Extra]) -> None:
         self._rows, self.here, self.brand, self.extra = rows, here, brand, extra
         self.aside: list[tuple[str, str]] = []
+        self.newest: Block | None = None  # that says something
 
     @property
     def is_short(self) -> bool:
@@ -114,6 +127,14 @@ class _Look:
     def is_marked(self) -> bool:
         """What the agent says has a mark."""
         return not chrome.SPEECH.isdisjoint([row[:1] for row in self._rows])
+
+    def missing(self) -> str:
+        """Why the newest block is no message."""
+        if self.newest is None:
+            return NO_WORDS
+        rows = self.newest.rows
+        found = lines(tuple(rows), max(map(len, self._rows), default=0))
+        return why_not(found, self.brand, _trust(self.newest, self))
 
     def pass_by(self, text: str, why: str) -> None:
         if len(self.aside) < ASIDE_MAX:
@@ -126,8 +147,7 @@ class _Look:
         if is_open and head_of(rows[0]).is_log and (carried := self._carried(rows)):
             return carried
         reading = self._said(rows, trust)
-        is_bare = reading is None or reading.moment is None
-        if is_open and (is_bare or is_raised(rows)):
+        if is_open and (reading is None or _may_know_more(rows, reading)):
             reading = self._carried(rows) or reading
         return reading
 
@@ -157,9 +177,15 @@ class _Look:
 
 
 def detect(
-    text: str, *, tool: str | None, now: datetime, tz: tzinfo, extra: Sequence[Extra] = ()
+    text: str,
+    *,
+    tool: str | None,
+    now: datetime,
+    tz: tzinfo,
+    extra: Sequence[Extra] = (),
+    is_explained: bool = False,
 ) -> Detection:
-    """What this screen shows."""
+    """What this screen shows. `is_explained`: also what is missing where nothing stops it."""
     rows = normalise(text)
     here = Here(now.astimezone(UTC), tz, tz)
     look = _Look(rows, here, brand_of(tool, rows), extra)
@@ -188,6 +214,10 @@ def detect(
         parts.draft,
         menu,
         tuple(look.aside),
+        found.source,
+        found.is_probable,
+        look.newest.place if look.newest else "",
+        look.missing() if is_explained and not found.is_stop else "",
     )
 
 
@@ -242,6 +272,7 @@ def _body(rows: list[str], look: _Look) -> Detection:
     for block in layout.blocks(rows):
         is_cancelled = is_cancelled or activity.is_cancelled(block.text, block.lower)
         judged = _judged(block, look)
+        look.newest = look.newest or (None if _says_nothing(block) else block)
         if (judged is None or judged.state == "unknown") and _says_nothing(block):
             look.pass_by(block.text, "says_nothing")
             continue
@@ -321,7 +352,15 @@ def _judged(block: Block, look: _Look) -> Detection | None:
     if activity.is_lifted(reading.text):
         look.pass_by(block.text, "lifted")
         return Detection("unknown")
-    return _stopped(reading, look)
+    is_probable = reading.is_probable and (block.place == layout.PLAIN or reading.is_foreign)
+    return _stopped(reading, look, is_probable=is_probable)
+
+
+def _may_know_more(rows: Sequence[str], reading: Reading) -> bool:
+    """Whether what carries a message may name a time before it, or be an exception."""
+    if len(rows) > 1 and is_raised(rows):
+        return True
+    return reading.moment is None and _RESET_KEY.search(" ".join(rows)) is not None
 
 
 def _is_aftermath(row: str) -> bool:
@@ -339,7 +378,7 @@ def _trust(block: Block, look: _Look) -> int:
     return ALONE if look.is_short and block.place != layout.SPEECH else SPEECH
 
 
-def _stopped(reading: Reading, look: _Look) -> Detection:
+def _stopped(reading: Reading, look: _Look, *, is_probable: bool = False) -> Detection:
     """A message that stops the agent, unless it goes on by itself."""
     state = "paused"
     lower = reading.text.lower()
@@ -347,9 +386,10 @@ def _stopped(reading: Reading, look: _Look) -> Detection:
         state = "paused_self_resuming"
     elif activity.is_retrying(reading.text, lower):
         state = _retry_state(reading.moment, look)
-    return _detection(
+    found = _detection(
         state, reading.kind, reading.line, reading.rule, reading.moment, reading.is_named
     )
+    return replace(found, is_probable=True) if is_probable else found
 
 
 def _retrying(block: Block, look: _Look) -> Detection:
@@ -398,6 +438,8 @@ def _timed(found: Detection, moment: Moment | None) -> Detection:
 def _merged(newer: Detection, older: Detection) -> Detection:
     """Two messages about one stop: the newer counts, the older may know more."""
     found = newer
+    if newer.is_probable and not older.is_probable:
+        found = replace(newer, is_probable=False)
     if older.kind and (newer.kind in (None, kinds.UNKNOWN) or not newer.is_named):
         found = replace(found, kind=older.kind, is_named=older.is_named)
     knows_more = newer.resets_at is None or (not newer.time_zone and older.time_zone)

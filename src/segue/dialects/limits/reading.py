@@ -163,6 +163,13 @@ _PAST = Expression(
 )
 
 
+_FOREIGN_RULES = tuple(
+    name
+    for language in languages.LANGUAGES
+    for name in (f"limit-reached-{language.code}", f"{language.code}-")
+)
+
+
 class Reading(NamedTuple):
     """A message that stops the agent, as it stands."""
 
@@ -173,6 +180,11 @@ class Reading(NamedTuple):
     moment: Moment | None
     is_named: bool = False  # the words name the kind, not only the brand's habit
     how: str = ""  # what carried it: a log, an exception, an answer, data
+    is_probable: bool = False  # the words fit, but perhaps it is the agent who says them
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.rule.startswith(_FOREIGN_RULES)
 
 
 def is_warning(text: str) -> bool:
@@ -208,7 +220,8 @@ def read_opened(opened: Opened, here: Here, brand: str) -> Reading | None:
                 return None
             moment = when(line, here) or somewhere(line[found.end :], here)
             kind, is_named = _kind(found, line, line, brand, moment, here, True)
-            return Reading(found.rule, kind, line, line, moment, is_named, opened.how)
+            is_probable = not opened.is_grave
+            return Reading(found.rule, kind, line, line, moment, is_named, opened.how, is_probable)
         kind_told = kinds.by_code(line) or (kinds.by_status(opened.status or 0))
         if opened.is_grave and kind_told is not None and not is_warning(line):
             rule = f"{opened.how}-{kind_told}"
@@ -249,11 +262,12 @@ def _line(
         return _coded(line, rest, here, is_sure) if is_api else None
     if is_warning(line[: found.end + 40]) or labels.is_denied(line, found.start):
         return None
-    if trust < OWN and not _is_message(line, found, rest):
+    if trust < OWN and _missing(line, found, rest):
         return None
     moment = when(rest, here) or somewhere(rest[found.start :], here)
     kind, is_named = _kind(found, line, rest, brand, moment, here, is_api)
-    return Reading(found.rule, kind, line, rest, moment, is_named)
+    is_probable = trust == SPEECH
+    return Reading(found.rule, kind, line, rest, moment, is_named, is_probable=is_probable)
 
 
 @lru_cache(maxsize=1024)  # whoever watches a screen reads the same lines again and again
@@ -264,7 +278,7 @@ def _found(line: str, brand: str, trust: int) -> Found | None:
     if found is not None and found.rule not in LABELS:
         return found
     begin = found.start + 1 if found else 0
-    later = [at for at in (*labels.heads(line), *starts) if at >= begin]
+    later = [at for at in starts if at >= begin]
     if trust == OWN:
         later += [m.end() for m in _STARTS.finditer(line, begin)][:STARTS_MAX]
     told = matching.first(line, later, brand, SPEECH) if later else None
@@ -289,26 +303,59 @@ def _coded(line: str, rest: str, here: Here, is_sure: bool) -> Reading | None:
     return Reading("api-error", kind, line, rest, when(rest, here), True) if kind else None
 
 
-def _is_message(line: str, found: Found, rest: str) -> bool:
-    """Nothing else is said than that there is a limit, until when, and what to do about it."""
-    if len(rest) > MESSAGE_CHARS_MAX or labels.is_first_person(rest[found.start :]):
-        return False
+# Why words of a limit are no message, as `--explain` says it.
+NO_WORDS, NO_ROW, FOREIGN_TEXT, NEAR = "no_words", "no_row", "alien", "warning"
+CONDITION, FIRST_PERSON, REPORT, CODE, MORE = "condition", "first_person", "report", "code", "more"
+
+
+def _missing(line: str, found: Found, rest: str) -> str:
+    """What keeps words of a limit from being a message and nothing else; empty where nothing does:
+    that there is a limit, until when, and what to do about it."""
+    if labels.is_first_person(rest[found.start :]):
+        return FIRST_PERSON
+    if len(rest) > MESSAGE_CHARS_MAX:
+        return MORE
     if found.language:
-        return languages.is_all_said(found.language, rest, found.start)
+        return "" if languages.is_all_said(found.language, rest, found.start) else REPORT
     if "verbose: true" in rest:
         rest, line = _FOR_PROGRAMMERS.sub("", rest), _FOR_PROGRAMMERS.sub("", line)
     if _SAYS_ERROR.match(line):  # what it says after that may be for a programmer
         rest = line = _first(line, found.end)
     if labels.is_code(line) or labels.is_template(line):
-        return False
+        return CODE
     is_short = len(line.split()) <= _SAID_IN_PASSING.get(found.kind, len(line))
     is_labelled = found.kind != kinds.AUTH and _ERROR.search(line, 0, found.start) is not None
     if line[found.start].islower() and not (is_short or is_labelled):
-        return False
+        return MORE
     if _is_report(rest) or _TOLD.match(rest, found.end) or _PAST.search(rest):
-        return False
+        return REPORT
     is_brief = len(rest[found.end :].split()) <= TAIL_WORDS_MAX
-    return is_brief or _ADDRESS.search(rest[found.start :]) is not None
+    return "" if is_brief or _ADDRESS.search(rest[found.start :]) else MORE
+
+
+def why_not(lines: Sequence[str], brand: str, trust: int) -> str:
+    """What is missing that the lines of a block would be a message: the nearest miss of them."""
+    nearest = NO_WORDS
+    for at, line in enumerate(lines):
+        if not words.may_tell(line):
+            continue
+        if labels.is_alien(line):
+            nearest = FOREIGN_TEXT if nearest == NO_WORDS else nearest
+            continue
+        found = _found(line, brand, trust)
+        if found is None and is_warning(line):
+            return NEAR
+        if found is None and languages.is_case_in(line):
+            return CONDITION
+        if found is None:
+            nearest = NO_ROW if nearest in (NO_WORDS, FOREIGN_TEXT) else nearest
+            continue
+        if is_warning(line[: found.end + 40]):
+            return NEAR
+        if labels.is_denied(line, found.start):
+            return CONDITION
+        return _missing(line, found, " ".join(lines[at:])) or REPORT
+    return nearest
 
 
 def _first(line: str, at: int) -> str:

@@ -291,3 +291,43 @@ def test_what_an_agent_prints_without_its_screen_is_its_own() -> None:
     said = "You've hit your session limit · resets 6pm"
     assert seen(f'$ claude -p "go on"\n{said}', None).paused
     assert not seen(f"$ tail agent.log\n{said}", None).paused
+
+
+# How sure, and why not
+
+PLAIN = "\n\n".join(f"$ make step-{n}\nstep {n} is done" for n in range(8))
+
+
+def test_a_program_that_speaks_is_believed() -> None:
+    """Under the program's own mark, in its log, as an exception: certain."""
+    for text in (
+        "> go\n  ⎿  You've hit your session limit · resets 7pm",
+        f"{PLAIN}\n\n2026-03-16 14:20:00 ERROR agent: usage limit reached, resets at 18:10",
+        f"{PLAIN}\n\nopenai.RateLimitError: Error code: 429 - rate limit reached",
+    ):
+        found = detect(text, tool=None, now=NOW, tz=UTC)
+        assert (found.paused, found.confidence) == (True, "certain"), text
+
+
+def test_words_that_the_agent_may_have_said_are_only_probable() -> None:
+    """On a screen without marks nothing tells who speaks in a paragraph."""
+    text = f"{PLAIN}\n\nUsage limit reached. Resets at 18:10.\n\n> "
+    found = detect(text, tool=None, now=NOW, tz=UTC)
+    assert (found.paused, found.confidence) == (True, "probable")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("⏺ The parser is done.", "no_words"),
+        ("⏺ Rate limit reached: I wait for the reset.", "first_person"),
+        ("⏺ Rate limit exceeded is what the test expects now.", "report"),
+        ("⏺ 한도에 도달하면 큐가 멈춥니다.", "condition"),
+        ("⏺ You've used 92% of your weekly limit", "warning"),
+    ],
+)
+def test_it_is_said_why_there_is_no_limit(text: str, missing: str) -> None:
+    """What was missing that the newest words would be a message."""
+    found = detect(text, tool="claude", now=NOW, tz=UTC, is_explained=True)
+    assert (found.paused, found.missing) == (False, missing)
+    assert found.speaker == "speech"

@@ -84,9 +84,18 @@ class Head(NamedTuple):
     is_log: bool
 
 
+_NO_HEAD = Head(0, NONE, False)
+# How a head begins: with a time, a level, a bracket. Looking at one letter is quick.
+_BEGINS = frozenset("0123456789[(<:#EWFIDTNCSPJMAOsfciwd")
+SERVICE_CHARS = 80
+
+
 def head_of(line: str) -> Head:
     """The log head of a line; its end is 0 where there is none."""
-    at = len(line) - len(line.lstrip())
+    body = line.lstrip()
+    if body[:1] not in _BEGINS and "|" not in body[:SERVICE_CHARS]:
+        return _NO_HEAD
+    at = len(line) - len(body)
     level, is_log = NONE, False
     if klog := _KLOG.match(line, at):
         graded = {"E": ERROR, "F": ERROR, "W": WARNING}.get(klog["level"], QUIET)
@@ -98,7 +107,7 @@ def head_of(line: str) -> Head:
         if end == at:
             break
         at, level, is_log = end, max(level, graded), is_log or tells
-    return Head(at, level, True) if is_log else Head(0, NONE, False)
+    return Head(at, level, True) if is_log else _NO_HEAD
 
 
 def _field(line: str, at: int, is_log: bool) -> tuple[int, int, bool]:

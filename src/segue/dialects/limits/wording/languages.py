@@ -52,6 +52,14 @@ def foreign_in(line: str) -> Foreign | None:
     return None
 
 
+def is_case_in(line: str) -> bool:
+    """Whether a line has the words of a limit and what makes them only a case of one."""
+    head = line[:HEAD_CHARS]
+    return may_be_foreign(head) and any(
+        said.search(head) for language in LANGUAGES for _rule, _kind, said in language.rows
+    )
+
+
 def is_all_said(code: str, text: str, start: int) -> bool:
     """Whether a text is a message and nothing else: nobody reports, quotes or explains."""
     language = _LANGUAGE[code]
