@@ -13,14 +13,13 @@ import pytest
 from kit.app import House, Open, play
 from segue import i18n
 from segue.dialects.script import Script
-from segue.engine import notices
+from segue.engine import notices, outage
 from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
 from segue.work.phases import checking, outcomes, storage_outage, timers
 from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
-from segue.work.plans import storage_outage as outage_of_plans
 
 ONE_PHASE = """
 write docs/draft.md The sea is deep.
@@ -294,7 +293,7 @@ def test_an_error_that_comes_again_and_again_ends_the_server(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bounded: after a few times it is raised."""
-    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage, "FIRST_WAIT_S", 0.001)
     hits = breaks_for(monkeypatch, timers, "next_at", lambda _supervisor: True)
 
     async def scene() -> None:
@@ -310,7 +309,7 @@ def test_files_of_one_task_that_cannot_be_written_hold_up_the_others_only_a_few_
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is room, but not for this one: a few tries, then it fails, and says why."""
-    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage, "FIRST_WAIT_S", 0.001)
     bad: list[str] = []
     real = Saving.keep_round
     hits = []
@@ -340,7 +339,7 @@ def test_a_database_that_cannot_be_written_for_a_while(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever commit it hits, for however long: the work completes, each step once."""
-    monkeypatch.setattr(outage_of_plans, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(outage, "FIRST_WAIT_S", 0.001)
     real = Store.move
 
     def run(number: int) -> int:

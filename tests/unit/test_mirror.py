@@ -145,7 +145,6 @@ MISSING = frozenset(
         "work/phases/shapes.py",
         "work/phases/snapshots.py",
         "work/phases/standing.py",
-        "work/phases/storage.py",
         "work/phases/storage_outage.py",
         "work/phases/supervisor.py",
         "work/phases/task_failure.py",

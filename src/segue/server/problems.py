@@ -16,10 +16,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
+from segue.engine import outage
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import files
-from segue.work.phases import storage
 from segue.work.phases.refused import Refused
 
 MEDIA_TYPE = "application/problem+json"
@@ -100,7 +100,7 @@ def install(app: FastAPI) -> None:
     async def disk(_request: Request, error: Exception) -> Response:
         told = error
         if isinstance(error, OSError):
-            if not storage.is_trouble(error):
+            if not outage.is_trouble(error):
                 raise error
             told = files.in_words(error, Path(str(error.filename or "")))
         assert isinstance(told, UserError)

@@ -17,6 +17,7 @@ from socket import socket
 from typing import Any
 
 from segue.drivers.notify import Notifier
+from segue.engine import outage
 from segue.engine.clock import Clock
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox
@@ -34,7 +35,7 @@ from segue.store.changes import Change
 from segue.store.tokens import Tokens, check_length
 from segue.work import refusals, trust
 from segue.work.locks import notices_lock
-from segue.work.phases import closing, orphans, storage
+from segue.work.phases import closing, orphans
 from segue.work.phases.app import App, open_app
 from segue.work.phases.notices import ServerNotices
 from segue.work.project import Project
@@ -148,7 +149,7 @@ async def _when_there_is_room(
             await begin()
             return
         except (UserError, OSError) as error:
-            if not may_wait() or not storage.is_trouble(error):
+            if not may_wait() or not outage.is_trouble(error):
                 raise
             told = (
                 error

@@ -6,13 +6,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from segue.engine import acts
+from segue.engine import acts, outage
 from segue.engine.acts import Verb
 from segue.i18n import _
 from segue.store.actors import acting
 from segue.store.changes import Change, instant
 from segue.store.rows import SERVER, ActRow
-from segue.work.phases import storage
 from segue.work.phases.commands import Commands
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
@@ -29,7 +28,7 @@ def take_in(commands: Commands) -> None:
         except Refused as why:
             supervisor.commit(acts.refused(act, why.message))
         except Exception as error:
-            if storage.is_trouble(error):
+            if outage.is_trouble(error):
                 raise
             logger.exception("act %s", act.id)
             supervisor.commit(acts.refused(act, repr(error)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from segue.drivers.launcher import Launcher
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
-from segue.engine import gates
+from segue.engine import gates, outage
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded
@@ -30,7 +30,7 @@ from segue.store.secrets import Secrets
 from segue.store.sqlite import Store
 from segue.work.agents import profiles as agents
 from segue.work.locks import check_held
-from segue.work.phases import act_intake, storage
+from segue.work.phases import act_intake
 from segue.work.phases.commands import Commands
 from segue.work.phases.continuation import Continuation
 from segue.work.phases.jobs import Jobs
@@ -40,6 +40,7 @@ from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.types import Types
 from segue.work.plans.runner import AgentRoster, leash
 from segue.work.project import Project
+from segue.work.project_memory import memory_of
 from segue.work.settings import config
 
 
@@ -74,10 +75,13 @@ async def open_app(
         held = lock.take(since=stamp(clock.now()), command=shlex.join(command))
         check_held(held, str(project.memory))
         store = Store.open(project.database)
-        store.wait_at_most(storage.PATIENT_S)
+        store.wait_at_most(outage.PATIENT_S)
         become_subreaper()
         engine = ProcessExecutor(project.runs, clock, launcher, tells_errors=True)
-        yield _build_app(project, settings, environ, clock, tz, slots, store, engine)
+        app = _build_app(project, settings, environ, clock, tz, slots, store, engine)
+        shown = str(project.memory)
+        app.supervisor.keep_memory = memory_of(project, store, lock, engine, shown, app.data).keep
+        yield app
     finally:
         if engine is not None:
             await engine.close()

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState
 from segue.core.serving import AgentState
+from segue.engine import outage
 from segue.engine.recovery import adopt_canaries, keep_account_parks, recover_run
 from segue.errors import AgentError, UserError
 from segue.store.changes import stamp
 from segue.store.rows import PhaseTaskRow, RunRow
-from segue.work.phases import checkpoint_integrity, moves, outcomes, storage, task_failure
+from segue.work.phases import checkpoint_integrity, moves, outcomes, task_failure
 from segue.work.phases.attempt import Attempt
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _take_up(supervisor: Supervisor, task: PhaseTaskRow, state: AgentState, run:
     try:
         attempt, job = supervisor.jobs.make(task, run, is_adopted=True)
     except (UserError, AgentError, OSError) as error:
-        if storage.is_trouble(error):
+        if outage.is_trouble(error):
             raise
         outcomes.could_not_begin(supervisor, task, run, str(error))
         return

@@ -11,8 +11,7 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from segue.work.phases import storage
-from segue.work.plans.storage_outage import waits_s
+from segue.engine import outage
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -27,7 +26,7 @@ async def until_over(supervisor: Supervisor, error: Exception) -> None:
     supervisor.is_away = True
     _tell(supervisor, error)
     supervisor.be_patient(False)
-    waits = waits_s()
+    waits = outage.waits_s()
     while supervisor.is_away and not supervisor.is_stopping:
         supervisor.trouble = None
         await supervisor.engine.let_go()
@@ -54,7 +53,7 @@ def _take_up(supervisor: Supervisor) -> None:
 
 def _tell(supervisor: Supervisor, error: Exception) -> None:
     """In the log; what happens too often is raised, and ends the server."""
-    if storage.is_trouble(error):
+    if outage.is_trouble(error):
         logger.error("nothing can be kept, so everything waits: %s", error)
         return
     logger.error("unexpected: everything is taken up again", exc_info=error)

@@ -38,6 +38,7 @@ from segue.dialects.events import (
     Unsigned,
     Used,
 )
+from segue.engine import outage
 from segue.engine.accounts import Accounts
 from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget, grants
@@ -68,7 +69,6 @@ from segue.work.phases import (
     progress,
     protocol_faults,
     recovery,
-    storage,
     storage_outage,
     task_failure,
     timers,
@@ -109,6 +109,7 @@ class Supervisor:
     leash: Leash = field(default_factory=Leash)
     budget_usd: float | None = None
     tell_output: Callable[[str, str], None] = lambda task, text: None
+    keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
     take_in_acts: Callable[[], None] = lambda: None  # what people want from other terminals
     attempts: dict[str, Attempt] = field(default_factory=dict)
     canaries: Canaries = field(init=False)
@@ -171,7 +172,7 @@ class Supervisor:
             if not store.move(*changes, at=self.clock.now(), then=then):
                 return False
         except UserError as error:
-            if storage.is_trouble(error):
+            if outage.is_trouble(error):
                 self.be_patient(False)
             raise
         if not self._is_patient:
@@ -184,7 +185,7 @@ class Supervisor:
 
     def be_patient(self, is_patient: bool) -> None:
         self._is_patient = is_patient
-        wait_s = storage.PATIENT_S if is_patient else storage.IMPATIENT_S
+        wait_s = outage.PATIENT_S if is_patient else outage.IMPATIENT_S
         self.records.store.wait_at_most(wait_s)
 
     def on_commit(self, listener: Callable[[], None]) -> None:
@@ -229,6 +230,8 @@ class Supervisor:
         return None
 
     async def hear(self, happened: Sequence[Happening]) -> None:
+        if told := self.keep_memory():
+            logger.warning("%s", told)
         for happening in happened:
             if isinstance(happening, Ended):
                 await self._look_through(self.attempts.get(happening.job))
@@ -242,7 +245,7 @@ class Supervisor:
 
     def can_write(self) -> bool:
         """Whether the disk and the database take something now."""
-        return storage.can_write(self.records.store, self.saving.data, self.clock.now())
+        return outage.can_write(self.records.store, self.saving.data, self.clock.now())
 
     def stop(self) -> None:
         """No new runs; agents are left for the next start."""
@@ -354,7 +357,7 @@ class Supervisor:
                 self.kick()
                 return
         except (UserError, AgentError, OSError) as error:
-            if storage.is_trouble(error):
+            if outage.is_trouble(error):
                 raise
             outcomes.could_not_begin(self, task, run, str(error))
             return

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT
+from segue.engine import outage
 from segue.engine.launch import secret_values
 from segue.engine.parking import end_park
 from segue.errors import Bug
 from segue.i18n import _
 from segue.store.changes import Change, Drop, stamp
 from segue.store.rows import PhaseTaskRow
-from segue.work.phases import blocked_tasks, moves, storage
+from segue.work.phases import blocked_tasks, moves
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -32,7 +33,7 @@ logger = logging.getLogger("segue.work.phases")
 
 def about(supervisor: Supervisor, id: str, error: Exception) -> None:
     """What may pass by itself is raised again: then everything waits."""
-    if storage.is_trouble(error) and _may_pass(supervisor, id, error):
+    if outage.is_trouble(error) and _may_pass(supervisor, id, error):
         raise error
     if id in supervisor.quarantined:
         return
@@ -40,7 +41,7 @@ def about(supervisor: Supervisor, id: str, error: Exception) -> None:
     try:
         _fail(supervisor, id, error)
     except Exception as again:
-        if storage.is_trouble(again):
+        if outage.is_trouble(again):
             raise
         supervisor.quarantined.add(id)
         logger.error("task %s: set aside", id, exc_info=again, extra={"task": id})
@@ -50,7 +51,7 @@ def about(supervisor: Supervisor, id: str, error: Exception) -> None:
 
 def _may_pass(supervisor: Supervisor, id: str, error: Exception) -> bool:
     """A file that only this task cannot write holds up the others a few times, and no longer."""
-    if storage.is_of_database(error, supervisor.records.store) or not supervisor.can_write():
+    if outage.is_of_database(error, supervisor.records.store) or not supervisor.can_write():
         return True
     supervisor.troubles[id] = supervisor.troubles.get(id, 0) + 1
     return supervisor.troubles[id] <= TROUBLES_MAX

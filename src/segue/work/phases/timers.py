@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from segue.core.machines import GateState, Trigger
 from segue.core.serving import AgentState
-from segue.engine import gates, notices
+from segue.engine import gates, notices, outage
 from segue.engine.gates import Reminder, Reminders
 from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Drop, Note, instant
 from segue.store.rows import SERVER, GateRow, PhaseTaskRow
-from segue.work.phases import asking, moves, storage, task_failure
+from segue.work.phases import asking, moves, task_failure
 
 if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
@@ -135,7 +135,7 @@ def reminders(supervisor: Supervisor) -> Reminders:
         try:
             supervisor.commit(then=notices.once(store, told, counted))
         except Exception as error:
-            if storage.is_trouble(error):
+            if outage.is_trouble(error):
                 raise
             logger.exception("gate %s: a reminder could not be written", gate.id)
 

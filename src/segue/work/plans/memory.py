@@ -1,76 +1,19 @@
-"""Segue's memory while a plan runs: an agent's `git clean -fdx` may remove it under the run.
-
-What is open is still whole: the database is written anew from it, the lock is taken again,
-folders are made. Only what was in files that nobody has open is lost, and that is told.
-"""
+"""What is lost where a plan's own memory is gone or damaged, in words."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
-from segue.engine.executors import Due
-from segue.engine.executors.process import ProcessExecutor
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.lock import Lock
-from segue.store.sqlite import Store
-from segue.work.locks import check_held
 from segue.work.project import Project
 
 if TYPE_CHECKING:
     from segue.work.plans.plan_run import PlanRun
 
-TRIES, ROUND_S = 20, 0.05  # whoever removes it may still be at it
-AGAIN_S = 1.0  # and may have come past what was put back already
 NAMES_MAX = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """What the run of one plan has of the project's memory."""
-
-    project: Project
-    store: Store
-    lock: Lock
-    engine: ProcessExecutor
-    shown: str  # the plan's name, as people know it
-    folders: tuple[Path, ...]
-
-    def keep(self) -> str | None:
-        """Put back what was removed; in words what that was, if anything was."""
-        gone = [folder for folder in self.folders if not folder.is_dir()]
-        if not gone and self.store.is_in_place and self.lock.is_in_place:
-            return None
-        for left in reversed(range(TRIES)):
-            try:
-                self._put_back()
-                break
-            except FileNotFoundError:
-                if not left:
-                    raise
-                time.sleep(ROUND_S)
-        asyncio.get_running_loop().call_later(AGAIN_S, self.engine.notify, Due())
-        kept = (self.project.logs, self.project.evidence)
-        lost = [self.project.relative(folder) for folder in gone if folder in kept]
-        if not lost:
-            return _("Segue's records were removed while the plan runs; Segue restored all of them")
-        text = _(
-            "Segue's records were removed while the plan runs; Segue restored them. Lost: {what}"
-        )
-        return text.format(what=", ".join(lost))
-
-    def _put_back(self) -> None:
-        self.project.make_folders()
-        if not self.lock.is_in_place:
-            check_held(self.lock.take_again(), self.shown)
-        if not self.store.is_in_place:
-            self.store.put_back()
-        self.engine.claim_again()
 
 
 def what_is_lost(run: PlanRun) -> str | None:

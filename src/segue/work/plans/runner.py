@@ -24,6 +24,7 @@ from segue.engine.clock import Clock
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.loop import drive
 from segue.engine.notices import WorkNotices
+from segue.engine.outage import is_passing
 from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.engine.silence import SilenceBounds
 from segue.engine.worktree import Worktrees
@@ -45,13 +46,14 @@ from segue.work.plans import recovery, run_log
 from segue.work.plans.attempts import JobFactory
 from segue.work.plans.finish import INTERRUPTED, Result, finish
 from segue.work.plans.ledger import Ledger
-from segue.work.plans.memory import Memory, in_words
+from segue.work.plans.memory import in_words
 from segue.work.plans.notices import NoticeWriter
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Asker, Questions
 from segue.work.plans.source import Source
-from segue.work.plans.storage_outage import Outage, is_passing, outlast
+from segue.work.plans.storage_outage import Outage, outlast
 from segue.work.project import Project, check_writable, find_plan
+from segue.work.project_memory import memory_of
 from segue.work.settings import channels, config
 from segue.work.tasklist.planfile import PlanFile
 
@@ -294,7 +296,7 @@ async def run_work(
             ),
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=run_log.logged(project.logs, clock, environment.emit),
-            keep_memory=Memory(project, store, lock, engine, source.shown, project.folders).keep,
+            keep_memory=memory_of(project, store, lock, engine, source.shown).keep,
             is_background=environment.background is not None,
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):

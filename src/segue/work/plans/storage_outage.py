@@ -1,18 +1,11 @@
-"""When the disk, or another program that holds the database, does not let anything be kept.
-
-That is nobody's fault who asked for something, and it passes. Nothing is kept in memory meanwhile:
-agents go on alone, as after the death of their supervisor, and once something can be kept again
-all is taken up as after one. The server waits in its own loop (`work/server/sitting_out.py`); the
-run of a plan is opened anew (`outlast`).
-"""
+"""The run of a plan while nothing can be kept (`engine/outage.py`): its agents work on, and once
+something can be kept again the plan is opened anew."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,10 +15,10 @@ from segue.core.plan import MARKS, TaskState
 from segue.drivers.launcher import Launcher
 from segue.drivers.runs import Live, recover
 from segue.engine import signals
+from segue.engine.outage import can_write, is_passing, is_trouble, waits_s
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import usage
-from segue.store.changes import Drop, Put
 from segue.store.rows import IS_OPEN
 from segue.store.sqlite import Store
 from segue.work.plans.finish import INTERRUPTED, Result
@@ -34,53 +27,6 @@ from segue.work.project import Project
 if TYPE_CHECKING:
     from segue.work.plans.runner import Environment
 
-CODES = frozenset({"disk_full", "read_only", "database_busy"})
-ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
-LASTING = ("read_only", errno.EROFS)  # what a person must see to, at a terminal that is there
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
-ROOM_BYTES = 65_536
-PROBE = "probe"
-
-
-def is_trouble(error: BaseException) -> bool:
-    """Whether this may pass by itself."""
-    if isinstance(error, UserError):
-        return error.problem.code in CODES
-    return isinstance(error, OSError) and error.errno in ERRNOS
-
-
-def waits_s() -> Iterator[float]:
-    """How long to wait before each look."""
-    wait_s = FIRST_WAIT_S
-    while True:
-        yield wait_s
-        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
-
-
-def can_write(store: Store, folder: Path, now: datetime) -> bool:
-    """Whether both the database and the folder take something; none of it stays."""
-    row: dict[str, str | int | float | bytes | None] = {"key": PROBE, "value": "0" * 4096}
-    try:
-        store.move(Put("settings", row), Drop("settings", {"key": PROBE}), at=now)
-        return _has_room(folder / f".{PROBE}-{os.getpid()}")
-    except (UserError, OSError) as error:
-        if not is_trouble(error):
-            raise
-        return False
-
-
-def _has_room(path: Path) -> bool:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        return os.write(fd, bytes(ROOM_BYTES)) == ROOM_BYTES
-    finally:
-        os.close(fd)
-        with suppress(OSError):
-            path.unlink()
-
-
-# The run of a plan
-
 
 class Outage(Exception):  # noqa: N818 - the word says it
     """Nothing can be kept while a plan runs. Its agents go on."""
@@ -88,13 +34,6 @@ class Outage(Exception):  # noqa: N818 - the word says it
     def __init__(self, why: BaseException, project: Project, plan: Path) -> None:
         super().__init__(str(why))
         self.project, self.plan = project, plan
-
-
-def is_passing(error: BaseException) -> bool:
-    """Whether the run of a plan waits for it."""
-    if isinstance(error, UserError) and error.problem.code in LASTING:
-        return False
-    return is_trouble(error) and getattr(error, "errno", None) not in LASTING
 
 
 async def outlast(begin: Callable[[bool], Awaitable[Result]], environment: Environment) -> Result:
