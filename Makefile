@@ -32,7 +32,7 @@ $(STAMP): $(VENV)/.base
 
 # What the tests need besides Python: terminals are real, so are the agents (npm) and the browser.
 programs:
-	@sh scripts/programs.sh tmux npm git chromium
+	@sh scripts/programs.sh tmux npm git chromium bwrap
 
 # The checks and two parts of tests: each is run to its end, and all that failed is listed at the
 # end. The real agents are installed into a cache outside of this folder (SEGUE_TEST_CACHE).

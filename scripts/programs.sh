@@ -9,7 +9,9 @@ for name in "$@"; do
   for each in $name $others; do
     if command -v "$each" >/dev/null 2>&1; then found="$each"; fi
   done
-  [ -n "$found" ] || missing="$missing $name"
+  package="$name"
+  [ "$name" != bwrap ] || package="bubblewrap"
+  [ -n "$found" ] || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 echo "Installing$missing …"

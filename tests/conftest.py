@@ -36,3 +36,5 @@ def nothing_of_the_user(
     own = tmp_path_factory.getbasetemp() / f"own-{next(_NUMBERS)}"
     monkeypatch.setenv("XDG_STATE_HOME", str(own / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(own / "config"))
+    # Agents of tests leave proof beside their project: those that are about the sandbox say so.
+    monkeypatch.setenv("SEGUE_SANDBOX", "none")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.attack import Stranger
 from kit.box import Box
 from kit.serve import GOOD, House
 
@@ -19,6 +20,11 @@ def box(tmp_path: Path) -> Iterator[Box]:
     made = Box(tmp_path)
     yield made
     made.end_everything()
+
+
+@pytest.fixture
+def stranger(box: Box) -> Stranger:
+    return Stranger(box)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ class Box:
         for folder in (self.root, self.out, self.home):
             folder.mkdir()
         self.extra_env: dict[str, str] = {}
+        self.sandbox = "none"  # agents leave proof in `out`, unless a test is about the sandbox
         self.started: list[Going] = []
 
     # --- files
@@ -115,7 +116,20 @@ class Box:
     def env(self, more: dict[str, str] | None = None) -> dict[str, str]:
         keep = {name: os.environ[name] for name in ("PATH",)}
         base = {"HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+        base["SEGUE_SANDBOX"] = self.sandbox
         return {**keep, **base, **self.extra_env, **(more or {})}
+
+    def confine(self, *agents: str, mode: str = "bwrap") -> None:
+        """Run agents in the sandbox; these (and the shell) still reach `out`."""
+        self.sandbox = mode
+        settings = self.home / ".config" / "segue" / "config.toml"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        reach = f'sandbox_write = ["{self.out}"]\n'
+        tables = "".join(f"[agents.{name}]\n{reach}" for name in ("shell", "script"))
+        tables += "".join(
+            f'[agents.{name}]\nkind = "command"\ncommand = ["-"]\n{reach}' for name in agents
+        )
+        settings.write_text(f"{tables}[checks]\n{reach}", "utf-8")
 
     def segue(
         self, *args: str, env: dict[str, str] | None = None, cwd: Path | None = None,

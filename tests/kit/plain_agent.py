@@ -10,7 +10,7 @@ from typing import Any
 from segue.core.machines import RunState
 from segue.dialects.events import Dialect
 from segue.dialects.text import Text
-from segue.engine.agent import Facts, Start, Wanted
+from segue.engine.agent import Access, Facts, Start, Wanted
 from segue.engine.attempt import Attempt
 from segue.store.rows import RunRow
 
@@ -33,6 +33,7 @@ class PlainAgent:
     counts_conversation: bool = False
     has_context: bool = True
     compact: str | None = None
+    keeps_place: bool = False
     silence_after_s: float | None = None
     silence_max_s: float | None = None
     fallback: str | None = None
@@ -40,6 +41,8 @@ class PlainAgent:
     start: Callable[[Wanted], Start] = lambda wanted: Start(("agent",), wanted.prompt.encode())
     dialect: Callable[[str], Dialect] = Text
     env: Mapping[str, str] = field(default_factory=dict)
+    access: Access | None = None
+    check_access: Access | None = None
 
     def environment(
         self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]

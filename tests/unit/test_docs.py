@@ -24,9 +24,19 @@ KEYS = {
         for f in fields(config.Config)
         if f.compare
         and f.name
-        not in ("agents", "leash", "recovery", "limit_patterns", "notify", "reviews", "types")
+        not in (
+            "agents",
+            "checks",
+            "leash",
+            "recovery",
+            "limit_patterns",
+            "notify",
+            "reviews",
+            "types",
+        )
     ),
     "[agents.NAME]": tuple(config.AGENT_KEYS),
+    "[checks]": tuple(config.SANDBOX_KEYS),
     "[leash]": tuple(config.LEASH_KEYS),
     "[recovery]": tuple(config.RECOVERY_KEYS),
     "[[limits.patterns]]": extra.KEYS,

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -16,9 +16,10 @@ from segue import __version__
 from segue.cli import console, output
 from segue.errors import Problem, UserError
 from segue.i18n import N_, _
-from segue.work.agents import brands
+from segue.work.agents import brands, confinement
 from segue.work.agents import profiles as agents
 from segue.work.agents.brands import Login
+from segue.work.agents.sandbox_trial import Trial, trial
 from segue.work.project import Project
 from segue.work.settings import config
 from segue.work.settings.config import AgentSettings
@@ -40,6 +41,7 @@ class Finding:
     install: str | None = None
     can: tuple[str, ...] = ()
     login: Login | None = None
+    sandbox: Trial | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -51,6 +53,7 @@ class Finding:
             "can": list(self.can),
             "logged_in": self.login.is_in if self.login else None,
             "login": self.login.how or None if self.login else None,
+            **({"sandbox": self.sandbox.to_json()} if self.sandbox else {}),
         }
 
 
@@ -67,7 +70,10 @@ def command(ctx: click.Context, as_json: bool) -> int:
     project = Project.containing(Path.cwd())
     settings, problems = _settings(project, environ)
     tools = _tools()
-    roster = [_agent(agent, project.root, environ) for agent in settings.agents.values()]
+    roster = [
+        _tried(_agent(agent, project.root, environ), agent, project, environ)
+        for agent in settings.agents.values()
+    ]
     if as_json:
         output.print_json(
             {
@@ -113,6 +119,7 @@ def _tools() -> list[Finding]:
     wanted = {
         "git": (_("--isolate worktree"), "apt install git"),
         "sh": (_("the shell agent and verify"), None),
+        "bwrap": (_("the sandbox of agents and checks"), confinement.INSTALL),
         "tmux": (_("segue watch, for agents in its panes"), "apt install tmux"),
         "wezterm": (_("segue watch, for agents in its panes"), "https://wezterm.org/install"),
     }
@@ -143,6 +150,13 @@ def _agent(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> F
         can=brand.can,
         login=login,
     )
+
+
+def _tried(
+    finding: Finding, agent: AgentSettings, project: Project, environ: Mapping[str, str]
+) -> Finding:
+    """With what its sandbox keeps; of a program that is not here nothing can be said."""
+    return replace(finding, sandbox=trial(agent, project, environ)) if finding.found else finding
 
 
 def _version(path: str | None) -> str | None:
@@ -178,6 +192,35 @@ def _show(finding: Finding) -> None:
         console.echo("      " + _login_in_words(finding.login))
     if finding.found and finding.can:
         console.echo("      " + ", ".join(_(ability) for ability in finding.can))
+    if finding.sandbox:
+        for line in _sandbox_in_words(finding.sandbox):
+            console.echo("      " + line)
+
+
+PROMISES = {
+    "secrets": (N_("keys and Segue's state are hidden"), N_("keys and Segue's state are readable")),
+    "writes": (N_("writes stay in the workspace"), N_("writes go anywhere")),
+    "processes": (N_("other processes are hidden"), N_("other processes are visible")),
+    "network": (N_("unnamed hosts are out of reach"), N_("any host can be reached")),
+}
+
+
+def _sandbox_in_words(tried: Trial) -> list[str]:
+    """What holds and what does not, as it was just tried."""
+    if tried.is_active:
+        network = tried.network if isinstance(tried.network, str) else ", ".join(tried.network)
+        first = _("sandbox: on ({mode}), network: {network}").format(
+            mode=tried.mode, network=network or "-"
+        )
+    elif tried.why:
+        first = _("sandbox: off ({mode}): {why}").format(mode=tried.mode, why=tried.why)
+    else:
+        first = _("sandbox: off ({mode})").format(mode=tried.mode)
+    lines = [first]
+    for name, is_kept in tried.holds.items():
+        if is_kept is not None:
+            lines.append(f"  {'✔' if is_kept else '✘'} {_(PROMISES[name][0 if is_kept else 1])}")
+    return lines
 
 
 def _login_in_words(login: Login) -> str:

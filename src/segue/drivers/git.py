@@ -298,6 +298,23 @@ def _persons_excludes() -> tuple[str, ...]:
     return (f"core.excludesFile={found}",) if found else ()
 
 
+@lru_cache(maxsize=1)
+def identity() -> str:
+    """Who the person is, by their own settings: a file of settings that says only this."""
+    if shutil.which("git") is None:
+        return ""
+    env = environment()
+    del env["GIT_CONFIG_GLOBAL"]
+    lines = []
+    for key in ("name", "email"):
+        asked = ("config", "--global", "--get", f"user.{key}")
+        found = Git(Path("/"), env, timeout_s=REFS_TIMEOUT_S).attempt(*asked).stdout.strip("\n")
+        if found:
+            quoted = found.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+            lines.append(f'\t{key} = "{quoted}"\n')
+    return "[user]\n" + "".join(lines) if lines else ""
+
+
 # What is looked up without git
 
 

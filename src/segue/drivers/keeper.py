@@ -274,12 +274,18 @@ class Keeper:
         except ChildProcessError:
             self.childless = True
         if agent_ended and not self.childless:
-            self.leftovers = len(self.living())
+            self.leftovers = max(0, len(self.living()) - self.layers())
 
     # ending
 
     def living(self) -> list[processes.Process]:
         return processes.living_below(os.getpid())
+
+    def layers(self) -> int:
+        """How many of the living are the sandbox's own, first in their list. Behind the agent
+        only the first process of its namespace is left, which waits for the others."""
+        layers: int = self.order["layers"]
+        return layers if self.status is None else min(1, layers)
 
     def end_tree(self) -> None:
         grace_s = self.order["grace_s"]
@@ -289,7 +295,9 @@ class Keeper:
             grace_s = min(grace_s, LEFTOVER_GRACE_S)
             self.wait(LINGER_S)
         if not self.childless and self.asked < 2:
-            for process in self.living():
+            living = self.living()
+            # A sandbox whose own processes end takes the agent with it, without any grace.
+            for process in living[self.layers() :] or living:
                 processes.send_signals(process, signal.SIGTERM, signal.SIGCONT)
             self.wait(grace_s)
         give_up_at = time.monotonic() + GIVE_UP_S

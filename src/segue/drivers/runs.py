@@ -61,6 +61,7 @@ class Order:
     log_bytes_max: int = 2**30
     spare: Path | None = None  # the record of a settled run, to be used again
     masks: tuple[str, ...] = field(default=(), repr=False)
+    layers: int = 0  # how many processes of a sandbox stand above the agent's own
 
     def __post_init__(self) -> None:
         if not self.argv:
@@ -80,6 +81,7 @@ class Order:
             "pty": self.pty,
             "grace_s": self.grace_s,
             "log_bytes_max": self.log_bytes_max,
+            "layers": self.layers,
             "masks": self.masks if IS_UTF8 else [_text(value) for value in self.masks],
         }
         for name in ("cwd", "stdin", "first", "log", "err", "claim", "end", "spare"):

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from pathlib import Path
 from typing import Protocol
 
 from segue.core.plan import Task
 from segue.dialects.events import Dialect
+from segue.drivers.sandbox import FULL, Mount, Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,16 @@ class Start:
     is_interactive: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a program in the sandbox may touch besides the system and its workspace.
+    What `mounts` names and is not there is left out."""
+
+    mounts: Mapping[Path, Mount] = field(default_factory=dict)
+    network: Network = FULL
+    folders: tuple[Path, ...] = ()  # its own, made before its first run
+
+
 class Agent(Protocol):
     """One agent, ready to be started."""
 
@@ -107,6 +119,11 @@ class Agent(Protocol):
     def has_terminal(self) -> bool: ...
 
     @property
+    def keeps_place(self) -> bool:
+        """It is Segue's own player, which keeps how far it came in a file of Segue's memory."""
+        ...
+
+    @property
     def counts_conversation(self) -> bool:
         """It reports what its whole conversation used, not what the run used."""
         ...
@@ -145,6 +162,16 @@ class Agent(Protocol):
         self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]
     ) -> dict[str, str]:
         """All that it finds in its environment; UserError where a variable is missing."""
+        ...
+
+    @property
+    def access(self) -> Access | None:
+        """What it may touch in its sandbox; None: it has none."""
+        ...
+
+    @property
+    def check_access(self) -> Access | None:
+        """The same for Segue's own checks of its work."""
         ...
 
     def zone(self, environ: Mapping[str, str]) -> tzinfo | None:

@@ -14,7 +14,10 @@ from pathlib import Path
 
 from segue.dialects.text import Text
 from segue.dialects.tool_channel import ToolChannel
-from segue.engine.agent import Agent, Facts, Wanted
+from segue.drivers.sandbox import Mount
+from segue.drivers.sandbox_git import unwelcome
+from segue.engine.agent import Access, Agent, Facts, Wanted
+from segue.engine.confine import Confined, confine
 from segue.engine.executors import Channel, Job
 from segue.engine.run_files import RunFiles
 
@@ -60,8 +63,8 @@ class JobBuilder:
         `is_adopted`: it was started before, and is only followed."""
         agent, facts = launch.agent, launch.facts
         tools: dict[str, str] = {}
+        calls = self.files.tool_calls(facts.run)
         if reports and agent.has_tools:
-            calls = self.files.tool_calls(facts.run)
             tools = {**facts.environment(), "SEGUE_TOLD": str(calls)}
         start = agent.start(
             Wanted(wanted.task, wanted.prompt, wanted.conversation, tools, wanted.is_fork)
@@ -69,17 +72,25 @@ class JobBuilder:
         stdin = start.stdin
         if agent.takes_lines:
             stdin = as_line(line or {"type": "prompt", "text": wanted.prompt})
+        env = {**start.env, **self._environment(launch), **launch.secrets, **launch.env}
+        own = {calls: Mount.WRITE} if tools else {}
+        if agent.keeps_place:
+            kept = self.files.script_place(facts.conversation)
+            env, own = {**env, "SEGUE_SCRIPT_PLACE": str(kept)}, {kept: Mount.WRITE}
+        confined = Confined(start.argv, env)
+        if not is_adopted:
+            confined = self._confine(launch, agent.access, start.argv, env, own)
         return Job(
             id=facts.run,
-            argv=start.argv,
-            env={**start.env, **self._environment(launch), **launch.secrets, **launch.env},
+            argv=confined.argv,
+            env=confined.env,
+            layers=confined.layers,
+            unwelcome=unwelcome(launch.folder) if agent.access else (),
             cwd=launch.folder,
             log=self.files.log(facts.run),
             dialect=agent.dialect(facts.nonce),
             err=self.files.err(facts.run) if agent.is_structured else None,
-            told=Channel(self.files.tool_calls(facts.run), ToolChannel(facts.nonce))
-            if tools
-            else None,
+            told=Channel(calls, ToolChannel(facts.nonce)) if tools else None,
             stdin=None if is_adopted else stdin,
             is_interactive=start.is_interactive or (agent.takes_lines and stays_open),
             has_terminal=agent.has_terminal,
@@ -91,15 +102,42 @@ class JobBuilder:
         """Segue's own check, by a shell; its output is kept as the evidence of a run, where no
         agent writes. No secret is in its environment: who is checked has no say in what the
         check runs."""
+        argv = ("/bin/sh", "-c", command)
+        env = {**CHECK_ENV, **self._environment(launch), **launch.env}
+        confined = self._confine(launch, launch.agent.check_access, argv, env, {})
         return Job(
             id=launch.facts.run,
-            argv=("/bin/sh", "-c", command),
-            env={**CHECK_ENV, **self._environment(launch), **launch.env},
+            argv=confined.argv,
+            env=confined.env,
+            layers=confined.layers,
+            unwelcome=unwelcome(launch.folder) if launch.agent.check_access else (),
             cwd=launch.folder,
             log=self.files.check_log(evidence),
             dialect=Text(launch.facts.nonce),
             deadline=launch.deadline,
             masks=secret_values(launch.secrets),
+        )
+
+    def _confine(
+        self,
+        launch: Launch,
+        access: Access | None,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        channel: dict[Path, Mount],
+    ) -> Confined:
+        """The command line as it runs, in the sandbox if there is one."""
+        if place := env.get("SEGUE_PLACE"):
+            channel[Path(place)] = Mount.READ
+        return confine(
+            argv,
+            env,
+            access,
+            folder=launch.folder,
+            files=self.files,
+            run=launch.facts.run,
+            environ=self.environ,
+            channel=channel,
         )
 
     def _environment(self, launch: Launch) -> dict[str, str]:

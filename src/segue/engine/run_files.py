@@ -42,6 +42,19 @@ class RunFiles:
         """Where a run's place is kept for an agent that has lost its context."""
         return self.runs / f"{run}.place"
 
+    def script_place(self, conversation: str) -> Path:
+        """How far the player of scenarios has come in a conversation."""
+        return self.runs / f"{conversation}.place"
+
+    def network_log(self, run: str) -> Path:
+        """What the sandbox's proxy let through and refused."""
+        return self.logs / f"{run}.network.log"
+
+    @property
+    def memory(self) -> tuple[Path, ...]:
+        """The folders that no agent sees, but for its own files in them."""
+        return tuple({folder.parent: None for folder in (self.logs, self.evidence, self.runs)})
+
     def claim(self, run: str) -> Path:
         return self.runs / f"{run}.claim"
 

@@ -32,6 +32,17 @@ def replace(path: Path, data: bytes, *, mode: int | None = None) -> None:
     sync_folder(path.parent)
 
 
+def overwrite(path: Path, data: bytes) -> None:
+    """Put new bytes into a file that stays the same one: a sandbox has it, not its folder. Who
+    reads at this moment may see both; the next look is right."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.pwrite(fd, data, 0)
+        os.ftruncate(fd, len(data))
+    finally:
+        os.close(fd)
+
+
 def private(path: str, flags: int) -> int:
     """An `opener` for files that nobody else reads, whatever the umask."""
     return os.open(path, flags, 0o600)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from segue.core.durations import parse_duration
@@ -34,7 +35,7 @@ def main(argv: list[str], environ: dict[str, str]) -> int:
     acts = scenario.acts(environ.get("SEGUE_TASK", ""), int(environ.get("SEGUE_ATTEMPT", "1")))
     place = _place_file(environ)
     begin = 0
-    if environ.get("SEGUE_RESUME") == "1" and place.exists():
+    if environ.get("SEGUE_RESUME") == "1" and place.exists() and place.stat().st_size:
         begin = int(place.read_text(encoding="ascii"))
     for number, act in enumerate(acts[begin:], begin + 1):
         if act.verb in STOPS:
@@ -43,11 +44,16 @@ def main(argv: list[str], environ: dict[str, str]) -> int:
         code = _play(act)
         if code is not None:
             return code
-    place.unlink(missing_ok=True)
+    if place.exists():
+        place.write_text("")  # in a sandbox the file is all it has of its folder
+        with suppress(OSError):
+            place.unlink()
     return 0
 
 
 def _place_file(environ: dict[str, str]) -> Path:
+    if given := environ.get("SEGUE_SCRIPT_PLACE"):
+        return Path(given)
     conversation = environ.get("SEGUE_CONVERSATION", "alone")
     return Path(environ.get("SEGUE_PROJECT", ".")) / ".segue" / "runs" / f"{conversation}.place"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kit.attack import needs_sandbox
 from segue.cli.main import main
 from segue.work.agents import brands
 
@@ -207,3 +208,32 @@ def test_broken_settings_are_told_and_the_rest_is_looked_at(
     assert "shell" in text
     [problem] = json.loads(told(capsys, "--json"))["problems"]
     assert (problem["code"], problem["line"]) == ("bad_value", 1)
+
+
+def test_the_sandbox_of_each_agent_is_tried(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without one, `doctor` says what does not hold: it has just done it."""
+    machine.settings('[agents.shell]\nsandbox = "none"\nnetwork = "none"\n')
+    tried = agent(capsys, "shell")["sandbox"]
+    assert tried == {
+        "mode": "none",
+        "active": False,
+        "why": None,
+        "network": "none",
+        "holds": {"secrets": False, "writes": False, "processes": False, "network": False},
+    }
+    assert "✘ keys and Segue's state are readable" in told(capsys)
+
+
+@needs_sandbox
+def test_a_sandbox_that_works_is_told_with_what_it_keeps(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.settings('[agents.shell]\nsandbox = "bwrap"\nnetwork = ["a.example"]\n')
+    tried = agent(capsys, "shell")["sandbox"]
+    assert tried["active"] is True
+    assert set(tried["holds"].values()) == {True}
+    said = told(capsys)
+    assert "sandbox: on (bwrap), network: a.example" in said
+    assert "✔ unnamed hosts are out of reach" in said

@@ -46,6 +46,8 @@ class Job:
     has_terminal: bool = False
     deadline: datetime | None = None
     masks: tuple[str, ...] = field(default=(), repr=False)
+    layers: int = 0  # how many processes of a sandbox stand above its own
+    unwelcome: tuple[Path, ...] = ()  # what is removed behind it, if it made that
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,7 @@ class ProcessExecutor:
             grace_s=self._grace_s,
             spare=self._spares.pop() if self._spares else None,
             masks=job.masks,
+            layers=job.layers,
         )
 
     def _tell_started(self, job: Job, live: Live, is_adopted: bool) -> None:
@@ -353,6 +354,9 @@ class ProcessExecutor:
             for event in dialect.close():
                 self._inbox.notify(Heard(job.id, event))
         self._live.pop(job.id, None)
+        for path in job.unwelcome:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         if end is None:
             killed = _("its keeper process was killed")
             happened = Ended(job.id, None, error=killed, keeper_died=True)

@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cache
 from importlib.util import find_spec
@@ -22,11 +22,11 @@ from pathlib import Path
 from segue.dialects.events import Dialect
 from segue.dialects.script import Script
 from segue.dialects.text import Text
-from segue.engine.agent import Facts, Start, Wanted
+from segue.engine.agent import Access, Facts, Start, Wanted
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import scenario
-from segue.work.agents import brands
+from segue.work.agents import brands, confinement
 from segue.work.agents.brands import Brand, Call
 from segue.work.agents.zone import named_zone
 from segue.work.settings.config import AgentSettings
@@ -49,6 +49,8 @@ class Profile:
     dialect: Callable[[str], Dialect]
     brand: Brand | None = None
     takes: Mapping[str, str] = field(default_factory=dict)  # of Segue's own variables
+    access: Access | None = None  # in its sandbox; None: without one
+    check_access: Access | None = None
 
     @property
     def name(self) -> str:
@@ -78,6 +80,10 @@ class Profile:
     @property
     def has_terminal(self) -> bool:
         return self.settings.driver == "pty"
+
+    @property
+    def keeps_place(self) -> bool:
+        return self.settings.kind == "script"
 
     @property
     def counts_conversation(self) -> bool:
@@ -136,6 +142,16 @@ class Profile:
 
 def profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> Profile:
     """The profile of an agent whose program is there; else how to get it."""
+    made = _profile(settings, root, environ)
+    own = own_variables(settings, environ)
+    return replace(
+        made,
+        access=confinement.access(settings, made.brand, root, environ, own),
+        check_access=confinement.check_access(settings, root, environ, own),
+    )
+
+
+def _profile(settings: AgentSettings, root: Path, environ: Mapping[str, str]) -> Profile:
     match settings.kind:
         case "shell":
             shell = settings.command or ("/bin/sh", "-c")

@@ -107,7 +107,7 @@ def keep(run: PlanRun, attempt: Attempt) -> None:
     if attempt.run.purpose == COMPACT:  # it is not to do anything else now
         whole = whole.replace("- [ ] ", "- ")
     with suppress(OSError):
-        files.replace(run.job_factory.place_of(attempt.run), whole.encode(), mode=0o600)
+        files.overwrite(run.job_factory.place_of(attempt.run), whole.encode())
     _show(run, attempt)
 
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from segue.core.leash import parse_clock, parse_quiet
 from segue.core.limits import Waits, bounded
 from segue.core.phases import Phase
+from segue.drivers.egress import split_host
+from segue.drivers.sandbox import FULL, NO_NETWORK, Network
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.phases.types import TaskType
@@ -29,8 +31,22 @@ if TYPE_CHECKING:
 KINDS = ("claude", "codex", "gemini", "opencode", "shell", "script", "command")
 PERMISSIONS = ("default", "accept-edits", "full")
 UNLISTED = ("ask", "deny")
+SANDBOXES = ("auto", "bwrap", "none")
+NETWORKS = (FULL, NO_NETWORK)
 RULE = re.compile(r"([\w-]+(?:\*)?)(?:\((.+)\))?", re.DOTALL)  # of permission: Bash(pytest:*)
 JOBS_DEFAULT, JOBS_MAX = 2, 256
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """`[checks]`: what Segue's own checks of the work may touch. `sandbox`: empty, as the agent
+    whose work is checked."""
+
+    sandbox: str = ""
+    network: Network = NO_NETWORK
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,11 @@ class AgentSettings:
     mcp: bool = True  # whether it gets Segue's own tools
     silence_after_s: float | None = None
     silence_max_s: float | None = None
+    sandbox: str = ""  # empty: as SEGUE_SANDBOX says, else "auto"
+    network: Network = FULL
+    readable: tuple[str, ...] = ()  # in its sandbox, besides what every agent sees
+    writable: tuple[str, ...] = ()
+    checks: CheckSettings = CheckSettings()  # of its work
     is_interactive: bool = False  # of kind command: its input stays open, a JSON object per line
     places: Mapping[str, Place] = field(default_factory=dict, compare=False)  # where keys stand
 
@@ -144,6 +165,7 @@ class Config:
     jobs: int = JOBS_DEFAULT
     place: str | None = None  # the file in which agents find their place, besides the hooks
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    checks: CheckSettings = CheckSettings()
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
     limit_patterns: tuple[Extra, ...] = ()
@@ -167,6 +189,30 @@ def _rules(value: Any) -> tuple[str, ...] | None:
     return texts
 
 
+def _network(value: Any) -> Network | None:
+    """All, nothing, or a list of hosts, each with a port or with any."""
+    if value in NETWORKS:
+        return str(value)
+    hosts = read.any_texts(value)
+    if hosts is None or any(split_host(host) is None for host in hosts):
+        return None
+    return hosts
+
+
+def _folders(value: Any) -> tuple[str, ...] | None:
+    """Paths of this machine, from the root or from the user's home."""
+    found = read.any_texts(value)
+    if found is None or not all(path.startswith(("/", "~/")) for path in found):
+        return None
+    return found
+
+
+SANDBOX_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "sandbox": (read.one_of(SANDBOXES), "sandbox", '"auto", "bwrap", "none"'),
+    "network": (_network, "network", '"full", "none", ["api.example.com", "localhost:8080"]'),
+    "sandbox_read": (_folders, "readable", '["~/.m2", "/srv/data"]'),
+    "sandbox_write": (_folders, "writable", '["~/.cache/pip"]'),
+}
 AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     # key: how it is read, the field it fills, what to write
     "kind": (read.one_of(KINDS), "kind", '"' + '", "'.join(KINDS) + '"'),
@@ -186,6 +232,7 @@ AGENT_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "silence_after": (read.length, "silence_after_s", '"10m"'),
     "silence_max": (read.length, "silence_max_s", '"1h"'),
     "interactive": (read.flag, "is_interactive", "true, false"),
+    **SANDBOX_KEYS,
 }
 LEASH_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "max_windows": (read.whole(0, 1000), "max_windows", "5"),
@@ -220,7 +267,8 @@ NOTIFY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "webhook_secret": (read.text, "webhook_secret", '"$NAME"'),
 }
 TABLES = (
-    "agent", "jobs", "place", "agents", "leash", "recovery", "limits", "notify", "reviews", "types"
+    "agent", "jobs", "place", "agents", "checks", "leash", "recovery", "limits", "notify",
+    "reviews", "types",
 )  # fmt: skip
 TYPE_KEYS = ("phases", "reviewer", "about")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
@@ -251,13 +299,16 @@ def parse(text: str, path: Path, base: Config) -> Config:
     agent = reader.take(values, "", "agent", read.text, '"the name of an agent"')
     jobs = reader.take(values, "", "jobs", read.whole(1, JOBS_MAX), f"1-{JOBS_MAX}")
     place = reader.take(values, "", "place", _inside, '"PLACE.md"')
+    checks = _checks(reader, values.get("checks", {}), base.checks)
+    agents = {**base.agents, **_agents(reader, values.get("agents", {}), base.agents)}
     config = replace(
         base,
         agent=agent or base.agent,
         agent_place=reader.place("", "agent") if agent else base.agent_place,
         jobs=jobs or base.jobs,
         place=place or base.place,
-        agents={**base.agents, **_agents(reader, values.get("agents", {}), base.agents)},
+        agents={name: replace(one, checks=checks) for name, one in agents.items()},
+        checks=checks,
         leash=_section(reader, values.get("leash", {}), "leash", LEASH_KEYS, base.leash),
         recovery=_section(
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery
@@ -316,6 +367,13 @@ def _section(
         if (value := reader.take(found, table, key, as_used, wanted)) is not None
     }
     return replace(base, **taken)
+
+
+def _checks(reader: Reader, found: Any, base: CheckSettings) -> CheckSettings:
+    """With the places of its keys: whether there is a sandbox is seen later."""
+    checks: CheckSettings = _section(reader, found, "checks", SANDBOX_KEYS, base)
+    places = {key: reader.place("checks", key) for key in found} if isinstance(found, dict) else {}
+    return replace(checks, places={**base.places, **places})
 
 
 def _notify(reader: Reader, found: Any, reviews: Any, base: NotifySettings) -> NotifySettings:

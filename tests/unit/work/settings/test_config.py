@@ -131,6 +131,12 @@ def test_an_unknown_key_like_no_other_lists_the_known_ones() -> None:
     assert all(name in (problem.hint or "") for name in ("max_windows", "until", "budget_usd"))
 
 
+SANDBOX = {
+    "sandbox": ['"docker"', "true", '""', "[]"],
+    "network": ['"some"', "true", '["https://example.com"]', '["*.example.com"]', '["a:0"]', "[1]"],
+    "sandbox_read": ['"~/x"', '["x"]', "[1]", '["~kim/x"]'],
+    "sandbox_write": ['"/x"', '["../x"]'],
+}
 BAD = {
     "": {
         "agent": ['""', "3", "true", '["claude"]'],
@@ -154,7 +160,9 @@ BAD = {
         "silence_after": ['"soon"', "0", "-1", "true", '""', "[1]", "nan", "inf"],
         "silence_max": ["0", "false", '"-1m"', "1e9"],
         "interactive": ["1", '"yes"'],
+        **SANDBOX,
     },
+    "checks": SANDBOX,
     "leash": {
         "max_windows": ["-1", "1.5", '"5"', "true"],
         "until": ['"25:00"', '"8"', "8", "08:00:00", '""'],
@@ -217,6 +225,7 @@ def test_every_setting_has_its_bad_values_here() -> None:
     assert set(BAD["leash"]) == set(config.LEASH_KEYS)
     assert set(BAD["recovery"]) == set(config.RECOVERY_KEYS)
     assert set(BAD["reviews"]) == set(config.REVIEW_KEYS)
+    assert set(BAD["checks"]) == set(config.SANDBOX_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,16 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """Where a program keeps its conversations and its login. `guarded`: what in there decides
+    which commands it runs, so that an agent in the sandbox does not write it."""
+
+    folders: tuple[Path, ...]
+    files: tuple[Path, ...] = ()
+    guarded: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Brand:
     """One program. `takes` are the variables of Segue's own that it needs besides the usual."""
 
@@ -51,6 +61,7 @@ class Brand:
     dialect: Callable[[str], Dialect]
     start: Callable[[Call], Start]
     login: Callable[[Path, Mapping[str, str]], Login]
+    state: Callable[[Path, Mapping[str, str]], State]
     can: tuple[str, ...]
     resumes: tuple[
         str, ...

@@ -14,7 +14,7 @@ from pathlib import Path
 from segue.dialects import claude as dialect
 from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.agents.brands import Brand, Call, Login
+from segue.work.agents.brands import Brand, Call, Login, State
 
 HEADLESS = (
     "-p",
@@ -65,6 +65,17 @@ def login(home: Path, environ: Mapping[str, str]) -> Login:
     return Login(None)  # it may be in the system's key ring
 
 
+def state(home: Path, environ: Mapping[str, str]) -> State:
+    own = environ.get("CLAUDE_CONFIG_DIR")
+    folder = Path(own or home / ".claude")
+    guarded = ("settings.json", "settings.local.json", "agents", "commands", "hooks", "plugins")
+    return State(
+        (folder,),
+        () if own else (home / ".claude.json",),
+        tuple(folder / name for name in guarded),
+    )
+
+
 BRAND = Brand(
     name="claude",
     install="npm install -g @anthropic-ai/claude-code",
@@ -72,6 +83,7 @@ BRAND = Brand(
     dialect=dialect.Claude,
     start=start,
     login=login,
+    state=state,
     resumes=("--resume", "-r"),
     can=(
         N_("structured limits with their instant"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from segue.dialects.codex import Codex
 from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.agents.brands import Brand, Call, Login
+from segue.work.agents.brands import Brand, Call, Login, State
 
 HEADLESS = ("exec", "--json", "--skip-git-repo-check")
 SANDBOX = {"accept-edits": "workspace-write", "full": "danger-full-access"}
@@ -77,6 +77,12 @@ def login(home: Path, environ: Mapping[str, str]) -> Login:
     return Login(None if (folder / "config.toml").exists() else False)  # a provider of one's own
 
 
+def state(home: Path, environ: Mapping[str, str]) -> State:
+    folder = Path(environ.get("CODEX_HOME") or home / ".codex")
+    guarded = ("config.toml", "AGENTS.md", "hooks.json", "prompts", "rules")
+    return State((folder,), guarded=tuple(folder / name for name in guarded))
+
+
 BRAND = Brand(
     name="codex",
     install="npm install -g @openai/codex",
@@ -84,6 +90,7 @@ BRAND = Brand(
     dialect=Codex,
     start=start,
     login=login,
+    state=state,
     resumes=("resume",),
     can_fork=True,
     can=(

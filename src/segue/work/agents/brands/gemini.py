@@ -12,7 +12,7 @@ from pathlib import Path
 from segue.dialects.gemini import Gemini
 from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.agents.brands import Brand, Call, Login
+from segue.work.agents.brands import Brand, Call, Login, State
 
 APPROVAL = {"accept-edits": "auto_edit", "full": "yolo"}
 TAKES = re.compile(r"GEMINI_\w+|GOOGLE_\w+|NODE_EXTRA_CA_CERTS")
@@ -42,6 +42,12 @@ def login(home: Path, environ: Mapping[str, str]) -> Login:
     return Login(True, str(path)) if path.exists() else Login(None)
 
 
+def state(home: Path, environ: Mapping[str, str]) -> State:
+    folder = Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini"
+    guarded = ("extensions", "commands", "policies")
+    return State((folder,), guarded=tuple(folder / name for name in guarded))
+
+
 BRAND = Brand(
     name="gemini",
     install="npm install -g @google/gemini-cli",
@@ -49,6 +55,7 @@ BRAND = Brand(
     dialect=Gemini,
     start=start,
     login=login,
+    state=state,
     resumes=("--resume", "-r"),
     can=(N_("limits by its words"), N_("resumes its conversation"), N_("tokens")),
     has_tools=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 from segue.dialects.opencode import Opencode
 from segue.engine.agent import Start
 from segue.i18n import N_
-from segue.work.agents.brands import Brand, Call, Login
+from segue.work.agents.brands import Brand, Call, Login, State
 
 PERMISSION = {
     "accept-edits": {"edit": "allow"},
@@ -41,6 +41,18 @@ def login(home: Path, environ: Mapping[str, str]) -> Login:
     return Login(True, key) if key else Login(None)
 
 
+def state(home: Path, environ: Mapping[str, str]) -> State:
+    def below(variable: str, usual: str) -> Path:
+        return Path(environ.get(variable) or home / usual) / "opencode"
+
+    written = (
+        below("XDG_DATA_HOME", ".local/share"),
+        below("XDG_STATE_HOME", ".local/state"),
+        below("XDG_CACHE_HOME", ".cache"),
+    )
+    return State(written, guarded=(below("XDG_CONFIG_HOME", ".config"),))
+
+
 BRAND = Brand(
     name="opencode",
     install="npm install -g opencode-ai",
@@ -48,6 +60,7 @@ BRAND = Brand(
     dialect=Opencode,
     start=start,
     login=login,
+    state=state,
     resumes=("--session", "-s"),
     can=(N_("limits by its words"), N_("resumes its conversation"), N_("tokens and cost")),
     has_tools=False,
