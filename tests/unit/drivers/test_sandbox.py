@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def mounts(given: Rules, *argv: str, **env: str) -> dict[str, str]:
     """Each path below the test's own folder, and the option that makes it visible."""
     words = mount_words(given, argv or ("/bin/true",), env)
     found = {}
-    for option, path in zip(words, words[1:], strict=False):
+    for option, path in pairwise(words):
         if option in ("--bind", "--ro-bind", "--tmpfs"):
             found[path] = option
     return found
