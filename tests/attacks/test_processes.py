@@ -28,7 +28,7 @@ ls -d /proc/[0-9]* | wc -l >> found"""
 @both_ways
 def test_other_processes_cannot_be_ended(stranger: Stranger, sandbox: str) -> None:
     """An agent that kills its own parents cuts off its run; in the sandbox it has none."""
-    script = "kill -9 $PPID; sleep 0.2; echo alive > found"
+    script = "kill -9 $PPID; [ $PPID = 1 ] || sleep 60; echo alive > found"
     found = stranger.tries(script, sandbox)
     assert (found == "alive\n") is (sandbox == WITHIN)
 
