@@ -35,10 +35,11 @@ WAITS = 3  # the exit code: a person must decide
 TEXT_BYTES_MAX = 4 * 1024 * 1024
 SHOWN_CHARS_MAX = 200
 _REMOTE = re.compile(r'^\s*\[\s*remote\s+"', re.MULTILINE)
+SANDBOX_PARTS = ("sandbox", "network", "sandbox_read", "sandbox_write")
 # Of an agent's table: what it starts, what it gets, what it may do.
 AGENT_PARTS = (
     "kind", "command", "env", "permissions", "allow", "deny", "unlisted", "scenario", "model",
-    "sandbox", "network",
+    *SANDBOX_PARTS,
 )  # fmt: skip
 BOOK_PARTS = ("writer", "judge", "judge_command")
 
@@ -96,7 +97,7 @@ def parts_of_settings(text: str, file: str = SETTINGS) -> list[Part]:
         ("reviews", ("notify", "webhook_secret")),
         ("recovery", ("resume_text",)),
         ("limits", ("patterns",)),
-        ("checks", ("protect", "on_change")),
+        ("checks", ("protect", "on_change", *SANDBOX_PARTS)),
         ("plans", ("accept_new_tasks",)),
     ):
         section = values.get(name)

@@ -215,3 +215,18 @@ def test_a_repository_without_a_remote_is_no_clone(clone: Path) -> None:
 
 def test_long_commands_are_shown_short() -> None:
     assert str(Part("a", "b", "x\n" * 500)).endswith("x …")
+
+
+def test_what_opens_the_sandbox_must_be_trusted() -> None:
+    """A clone that asks for no sandbox, or for folders in it, is shown before it is obeyed."""
+    text = (
+        '[agents.claude]\nsandbox = "none"\nsandbox_read = ["~/.ssh"]\n'
+        '[checks]\nnetwork = "full"\nsandbox_write = ["/srv"]\n'
+    )
+    names = [part.name for part in trust.parts_of_settings(text)]
+    assert names == [
+        "agents.claude.sandbox",
+        "agents.claude.sandbox_read",
+        "checks.network",
+        "checks.sandbox_write",
+    ]
