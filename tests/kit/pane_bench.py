@@ -26,12 +26,13 @@ from segue.drivers.panes import (
     PaneGoneError,
 )
 from segue.engine.accounts import Accounts
+from segue.engine.executors.pane import PaneExecutor, ScreenRules
 from segue.store.sqlite import Store
-from segue.work.panes.messages import Telling
+from segue.work.panes.messages import PaneMessages
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_notices import People
+from segue.work.panes.pane_records import PaneRecords
 from segue.work.panes.watcher import Watcher
-from segue.work.panes.workers import Workers
 
 ROWS, COLUMNS = 30, 80
 RULE = "─" * 60
@@ -149,7 +150,7 @@ class Bench:
 
     folder: Path
     host: FakeHost
-    wishes: CommandOptions
+    options: CommandOptions
     events: list[dict[str, Any]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     transcript: TranscriptStop | None = None
@@ -161,17 +162,21 @@ class Bench:
         store = Store.open(self.folder / "segue.db")
         self.store = store
         clock = LoopClock()
-        wishes = replace(self.wishes, **changes)
-        telling = Telling(clock, UTC, self.lines.append, self.events.append, is_dry=wishes.is_dry)
+        options = replace(self.options, **changes)
+        rules = ScreenRules(options.tz, options.extra, lambda pid, now: self.transcript)
+        messages = PaneMessages(
+            clock, UTC, self.lines.append, self.events.append, is_dry=options.is_dry
+        )
         watcher = Watcher(
-            {"tmux": self.host},
-            Workers(store, clock, People()),
+            PaneExecutor(
+                {"tmux": self.host}, clock, rules, named=options.panes, agent=options.agent
+            ),
+            PaneRecords(store, clock, People()),
             Accounts(store, clock),
-            telling,
-            wishes,
+            messages,
+            options,
             clock,
             account_of=lambda agent: agent,
-            transcript_of=lambda pid, now: self.transcript,
         )
         task = asyncio.create_task(watcher.run())
         try:
@@ -205,8 +210,8 @@ class Bench:
 
 def make_bench(folder: Path) -> Bench:
     waits = Waits(weekly_s=1.0, rate_s=0.2, context_s=0.1, margin_s=0.05)
-    wishes = CommandOptions(agent="claude", resume_text="계속", recheck_s=0.1, waits=waits)
-    return Bench(folder, FakeHost(str(folder / "socket")), wishes)
+    options = CommandOptions(agent="claude", resume_text="계속", recheck_s=0.1, waits=waits)
+    return Bench(folder, FakeHost(str(folder / "socket")), options)
 
 
 def in_s(seconds: float) -> str:

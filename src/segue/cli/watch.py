@@ -20,6 +20,7 @@ import click
 
 from segue.cli import detach, output
 from segue.cli.watch_screens import Screen, choose_screen
+from segue.dialects.claude_transcript import TranscriptStop
 from segue.dialects.limits.brands import NAMES
 from segue.drivers import claude_files
 from segue.drivers.inotify import FolderWatch
@@ -29,6 +30,7 @@ from segue.drivers.wezterm.host import WeztermPanes
 from segue.engine import gates, signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
+from segue.engine.executors.pane import PaneExecutor, ScreenRules
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox, SaidFaults
 from segue.errors import UserError
@@ -39,13 +41,13 @@ from segue.store.lock import Lock
 from segue.store.rows import PANES
 from segue.store.sqlite import Store
 from segue.work import background, trust
-from segue.work.panes.messages import Telling
+from segue.work.panes.messages import PaneMessages
 from segue.work.panes.options import CommandOptions
 from segue.work.panes.pane_acts import PaneActs
 from segue.work.panes.pane_notices import People
+from segue.work.panes.pane_records import PaneRecords
 from segue.work.panes.pane_reminders import pane_reminders
 from segue.work.panes.watcher import Watcher
-from segue.work.panes.workers import Workers
 from segue.work.plans import runner
 from segue.work.project import Project
 from segue.work.settings import channels, config
@@ -122,11 +124,11 @@ def command(
                 log_file.write(f"{line}\n".encode())
             screen.log(line)
 
-        telling = Telling(clock, tz, log, screen.emit, is_dry=dry_run)
+        messages = PaneMessages(clock, tz, log, screen.emit, is_dry=dry_run)
         notify = config.load(None, config.user_file(environ)).notify
         notifiers, missing = channels.read_notifiers(notify, environ, clock, project.server)
         for text in (*recovery.clamped, *map(channels.left_out, missing)):
-            telling.line(text)
+            messages.line(text)
         store = Store.open(project.database)
         lock = Lock(project.locks / f"{PANES}.lock")
         if not dry_run:  # several may watch, each its own panes
@@ -142,7 +144,7 @@ def command(
                 notifiers,
                 channels.quiet(notify),
                 tz,
-                faults=SaidFaults(telling.line),
+                faults=SaidFaults(messages.line),
             )
             is_telling = bool(notifiers) and not dry_run
             return asyncio.run(
@@ -151,7 +153,7 @@ def command(
                     store,
                     settings,
                     options,
-                    telling,
+                    messages,
                     screen,
                     outbox if is_telling else None,
                     project.bell,
@@ -167,7 +169,7 @@ async def _watch(
     store: Store,
     settings: config.Config,
     options: CommandOptions,
-    telling: Telling,
+    messages: PaneMessages,
     screen: Screen,
     outbox: Outbox | None,
     bell_folder: Path,
@@ -179,15 +181,18 @@ async def _watch(
         named = settings.agents.get(agent)
         return named.charged_to if named else agent or "unknown"
 
+    def record_of(pid: int, now: datetime) -> TranscriptStop | None:
+        return claude_files.stop_of(pid, now=now, tz=options.tz)
+
+    rules = ScreenRules(options.tz, options.extra, record_of)
     watcher = Watcher(
-        hosts,
-        Workers(store, clock, People(sender.wake) if sender else None),
+        PaneExecutor(hosts, clock, rules, named=options.panes, agent=options.agent),
+        PaneRecords(store, clock, People(sender.wake) if sender else None),
         Accounts(store, clock),
-        telling,
+        messages,
         options,
         clock,
         account_of=account_of,
-        transcript_of=lambda pid, now: claude_files.stop_of(pid, now=now, tz=options.tz),
     )
     code = 0
 
@@ -216,7 +221,7 @@ async def _watch(
                 reminders = pane_reminders(store, clock, steps, sender.wake)
                 watcher.remind = lambda: reminders.look(clock.now())
             pane_acts = PaneActs(store, watcher, clock)
-            watcher.on_adopted = pane_acts.take_in
+            watcher.take_acts = pane_acts.take_in
             bells.watch(bell_folder, lambda name: pane_acts.take_in())
         try:
             await watcher.run()

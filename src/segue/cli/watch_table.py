@@ -19,8 +19,8 @@ from segue.core.durations import format_duration
 from segue.core.machines import PaneState
 from segue.i18n import N_, _
 from segue.work.panes.messages import limit_name
+from segue.work.panes.watched_pane import WatchedPane
 from segue.work.panes.watcher import Watcher
-from segue.work.panes.workers import Worker
 
 REFRESH_S = 0.5
 LOOKS = {
@@ -98,23 +98,23 @@ class TableScreen:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             self._end(130)
             return
-        workers = self._workers()
+        panes = self._panes()
         if key in ("q", ""):
             self._end(0)
             return
-        self._chosen = max(0, min(self._chosen + (key in DOWN) - (key in UP), len(workers) - 1))
-        if workers and key in ("p", "r", "w"):
-            worker = workers[self._chosen]
+        self._chosen = max(0, min(self._chosen + (key in DOWN) - (key in UP), len(panes) - 1))
+        if panes and key in ("p", "r", "w"):
+            pane = panes[self._chosen]
             if key == "w":
-                self._watcher.wake(worker)
+                self._watcher.wake(pane)
             else:
-                self._watcher.hold(worker, is_held=key == "p")
+                self._watcher.hold(pane, is_held=key == "p")
         self._draw()
 
-    def _workers(self) -> list[Worker]:
+    def _panes(self) -> list[WatchedPane]:
         assert self._watcher is not None
-        found = self._watcher.workers.values()
-        return sorted(found, key=lambda worker: (worker.pane.host, int(worker.number)))
+        found = self._watcher.panes.values()
+        return sorted(found, key=lambda pane: (":" in pane.place, int(pane.number)))
 
     # Drawing
 
@@ -127,16 +127,16 @@ class TableScreen:
             self._live.update(self._picture(), refresh=True)
 
     def _picture(self) -> RenderableType:
-        workers = self._workers()
+        panes = self._panes()
         keys = _("↑↓ choose · p leave alone · r take back · w wake now · q quit")
         below = display.text(keys, "dim")
-        if not workers:
+        if not panes:
             none = _("No pane holds an agent yet. Start one in tmux or WezTerm.")
             return Group(display.text(none), below)
-        return Group(table_of(workers, self._chosen, self._console.width), display.text(""), below)
+        return Group(table_of(panes, self._chosen, self._console.width), display.text(""), below)
 
 
-def table_of(workers: list[Worker], chosen: int, width: int) -> Table:
+def table_of(panes: list[WatchedPane], chosen: int, width: int) -> Table:
     """The pane and its state are always there; what is next takes several lines where it must, and
     on a narrow terminal the account goes, then the agent."""
     has_agent, has_account = width >= AGENT_FROM, width >= ACCOUNT_FROM
@@ -145,32 +145,32 @@ def table_of(workers: list[Worker], chosen: int, width: int) -> Table:
     for title in titles:
         table.add_column(title, header_style="dim", no_wrap=True)
     table.add_column(_("what is next"), header_style="dim", overflow="fold")
-    for n, worker in enumerate(workers):
-        sign, style = LOOKS[worker.state]
+    for n, pane in enumerate(panes):
+        sign, style = LOOKS[pane.state]
         table.add_row(
-            display.text(worker.pane.id, "reverse" if n == chosen else ""),
-            *([display.text(worker.agent or "–")] * has_agent),
-            *([display.text(worker.account)] * has_account),
-            display.text(f"{sign} {_(STATES[worker.state])}", style),
-            display.text(_next(worker)),
+            display.text(pane.place, "reverse" if n == chosen else ""),
+            *([display.text(pane.agent or "–")] * has_agent),
+            *([display.text(pane.account)] * has_account),
+            display.text(f"{sign} {_(STATES[pane.state])}", style),
+            display.text(_next(pane)),
         )
     return table
 
 
-def _next(worker: Worker) -> str:
-    if worker.held_by is not None:
-        return _("another watcher has it (process {pid})").format(pid=worker.held_by.pid)
-    if worker.is_held:
+def _next(pane: WatchedPane) -> str:
+    if pane.holder is not None:
+        return _("another watcher has it (process {pid})").format(pid=pane.holder)
+    if pane.is_held:
         return _("left alone, as you wish (r takes it back)")
-    if worker.is_attended:
+    if pane.is_attended:
         return _("someone is typing; left alone")
-    if worker.state is PaneState.PAUSED and worker.wakes_at is None:
-        return _("{kind}, resumes by itself").format(kind=limit_name(worker.kind))
-    if worker.state is PaneState.PAUSED and worker.wakes_at is not None:
-        left = max(0, int((worker.wakes_at - datetime.now(UTC)).total_seconds()))
-        time = worker.wakes_at.astimezone().strftime("%m/%d %H:%M:%S")
+    if pane.state is PaneState.PAUSED and pane.wakes_at is None:
+        return _("{kind}, resumes by itself").format(kind=limit_name(pane.kind))
+    if pane.state is PaneState.PAUSED and pane.wakes_at is not None:
+        left = max(0, int((pane.wakes_at - datetime.now(UTC)).total_seconds()))
+        time = pane.wakes_at.astimezone().strftime("%m/%d %H:%M:%S")
         text = _("{kind}, resumes at {time} (in {left})")
-        return text.format(kind=limit_name(worker.kind), time=time, left=format_duration(left))
-    if worker.state in (PaneState.ERROR, PaneState.BLOCKED):
-        return worker.evidence
+        return text.format(kind=limit_name(pane.kind), time=time, left=format_duration(left))
+    if pane.state in (PaneState.ERROR, PaneState.BLOCKED):
+        return pane.evidence
     return ""

@@ -26,7 +26,7 @@ SOCKETS = Path("/proc/net/unix")
 
 
 @dataclass(frozen=True, slots=True)
-class Watcher:
+class LockHolder:
     """Who holds a pane; 0 where it would not say."""
 
     pid: int
@@ -46,7 +46,7 @@ class PaneLock:
         self._name = lock_name(pane)
         self._held: ExitStack | None = None
 
-    def take(self) -> Watcher | None:
+    def take(self) -> LockHolder | None:
         """None: it is ours now. A watcher: it is theirs, or it was ours already."""
         with ExitStack() as held:
             try:
@@ -54,7 +54,7 @@ class PaneLock:
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
-                return holder(self._name) or Watcher(0, 0)
+                return holder(self._name) or LockHolder(0, 0)
             held.enter_context(_bound(f"{self._name}:{os.getpid()}:{os.geteuid()}"))
             self._held = held.pop_all()
         return None
@@ -65,12 +65,12 @@ class PaneLock:
             self._held = None
 
 
-def holder(name: str) -> Watcher | None:
+def holder(name: str) -> LockHolder | None:
     """Who holds the lock of this name now; asking takes nothing."""
     label = re.compile(rf"@{re.escape(name)}:(\d+):(\d+)")
     for line in SOCKETS.read_text(errors="replace").splitlines():
         if found := label.fullmatch(line.rpartition(" ")[2]):
-            return Watcher(int(found[1]), int(found[2]))
+            return LockHolder(int(found[1]), int(found[2]))
     return None
 
 

@@ -21,14 +21,14 @@ def shown(width: int, *workers: Any) -> str:
 
 def stopped(pane: str) -> Any:
     return SimpleNamespace(
-        pane=SimpleNamespace(id=pane),
+        place=pane,
         agent="claude",
         account="work",
         state=PaneState.BLOCKED,
         kind="billing",
         evidence="Credit balance is too low: buy more, then go on",
         wakes_at=None,
-        held_by=None,
+        holder=None,
         is_held=False,
         is_attended=False,
     )

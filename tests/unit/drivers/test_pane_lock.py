@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from segue.drivers.pane_lock import PaneLock, Watcher, holder, lock_name
+from segue.drivers.pane_lock import LockHolder, PaneLock, holder, lock_name
 from segue.drivers.panes import (
     Pane,
 )
@@ -77,13 +77,13 @@ def test_one_watcher_holds_a_pane(mine: Pane) -> None:
     """The other learns who has it; after a release it is free."""
     lock = PaneLock(mine)
     with Other(mine) as other:
-        theirs = Watcher(other.process.pid, os.geteuid())
+        theirs = LockHolder(other.process.pid, os.geteuid())
         assert lock.take() == theirs
         assert holder(lock_name(mine)) == theirs
         other.release()
         assert holder(lock_name(mine)) is None
         assert lock.take() is None
-    assert PaneLock(mine).take() == Watcher(os.getpid(), os.geteuid()), "not even twice by one"
+    assert PaneLock(mine).take() == LockHolder(os.getpid(), os.geteuid()), "not even twice by one"
     lock.release()
     assert holder(lock_name(mine)) is None
     assert lock.take() is None
@@ -115,7 +115,7 @@ def test_a_lock_holds_among_users(mine: Pane) -> None:
 
     own = PaneLock(mine)
     assert own.take() is None
-    ours = Watcher(os.getpid(), 0)
+    ours = LockHolder(os.getpid(), 0)
     # The child has a copy of the held lock, so it asks by another object.
     assert as_nobody(lambda: PaneLock(mine).take() == ours) == 0
     own.release()

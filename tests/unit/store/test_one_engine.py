@@ -13,10 +13,11 @@ import pytest
 from segue.core.machines import PaneState
 from segue.drivers.panes import Pane
 from segue.engine.clock import SystemClock
+from segue.engine.executors.pane import job_id
 from segue.store.changes import Add, Move
 from segue.store.rows import IS_OPEN, PHASE_TASKS, act_row, gate_row, phase_task_row, run_row
 from segue.store.sqlite import Store
-from segue.work.panes.workers import Workers
+from segue.work.panes.pane_records import PaneRecords
 
 DATABASES = Path(__file__).parents[2] / "databases"
 NAMES = sorted(path.stem for path in DATABASES.glob("*.sql"))
@@ -201,13 +202,13 @@ def test_panes_wait_on(tmp_path: Path) -> None:
     path = tmp_path / "segue.db"
     before = {row["pane"]: row for row in old("panes", path)["workers"]}
     with closing(Store.open(path)) as store:
-        workers = Workers(store, SystemClock())
+        records = PaneRecords(store, SystemClock())
         (kept,) = store.all("SELECT path FROM works WHERE id = 'panes'")
         assert kept["path"] == str(tmp_path)
         found = {}
         for name in before:
             pane = Pane(name, "tmux", "@TMP@/socket", 30, 80, pid=None, tty=f"/dev/pts/{name[1:]}")
-            found[name] = workers.adopt(pane, None, "claude", "work")  # type: ignore[arg-type]
+            found[name] = records.adopt(job_id(pane), name, "claude", "work")
         assert found["%0"].state is PaneState.PAUSED and found["%0"].wakes_at is not None
         assert found["%1"].is_held and found["%1"].windows == 1
         assert (found["%2"].state, found["%2"].sends) == (PaneState.ERROR, 1)

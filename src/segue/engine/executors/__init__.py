@@ -11,9 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from segue.dialects.events import Dialect, Event
+
+if TYPE_CHECKING:  # they import many patterns, which few runs need
+    from segue.engine.executors.pane_screen import ScreenReading
+    from segue.engine.executors.pane_typing import TypingOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,53 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """An agent was found in a place where a person started it. `place`: what people call it, `%3`
+    or `wezterm:7`; `holder`: the process of another owner that may type there, 0 where it is
+    unknown."""
+
+    job: str
+    place: str
+    agent: str
+    holder: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the screen of a place shows. `has_ended`: the agent is not there any more."""
+
+    job: str
+    reading: ScreenReading
+    has_ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A screen could not be read, or nothing could be typed (`is_typing`): nothing was sent."""
+
+    job: str
+    error: str
+    is_typing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """How typing a prompt came out; None: another owner was faster."""
+
+    job: str
+    outcome: TypingOutcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostChanged:
+    """A terminal program came back, or is gone (`reason`) with all its places."""
+
+    host: str
+    is_gone: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Broke:
     """Segue itself failed at following a job: told to a work that wants to go on without it."""
 
@@ -128,7 +179,22 @@ class Look:
     connections: int = 0
 
 
-Happening = Started | Heard | Ended | Broke | Due | PlanTouched | StopWanted | Answered | ActsAdded
+Happening = (
+    Started
+    | Heard
+    | Ended
+    | Found
+    | Shown
+    | Unreadable
+    | Typed
+    | HostChanged
+    | Broke
+    | Due
+    | PlanTouched
+    | StopWanted
+    | Answered
+    | ActsAdded
+)
 
 
 class Recovered:

@@ -1,6 +1,6 @@
-"""`segue watch`: agents in panes that people started are kept alive.
+"""`segue watch`: keeps agents alive in panes that people started.
 
-Which panes hold one: `finding`. The way of a stop: `watcher` (a pane printed something, and is
-looked at) → `looks` (what its screen shows) → `stops` (is it new; until when) → `workers` (the
-row) → at its instant `resuming` (looked at again, and told to go on, once) → `workers`.
+The pane executor (`engine/executors/pane.py`) finds them, reads their screens and types. `watcher`
+drives them by the one loop, `policy` says what follows, `pane_records` writes it down, and
+`messages` has the words.
 """

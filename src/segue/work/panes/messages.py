@@ -1,4 +1,4 @@
-"""What is told of workers: the log lines, and an event for each change."""
+"""What Segue says about watched panes: the log lines, and an event for each change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from segue.core.limits import family
 from segue.engine.clock import Clock
 from segue.i18n import N_, _
-from segue.work.panes.workers import Worker
+from segue.work.panes.watched_pane import WatchedPane
 
 NAMES = {
     "weekly": N_("Weekly limit"),
@@ -27,7 +27,7 @@ FINER = {
 }
 
 
-class Telling:
+class PaneMessages:
     """`log` gets lines for people, `emit` what programs want to know."""
 
     def __init__(
@@ -47,24 +47,24 @@ class Telling:
         at = self._clock.now().astimezone(self._tz)
         self._log(f"[{at:%Y-%m-%d %H:%M:%S}] {text}")
 
-    def event(self, worker: Worker, action: str | None = None, **more: object) -> None:
+    def event(self, pane: WatchedPane, action: str | None = None, **more: object) -> None:
         """How a worker stands, and what is done about it."""
         facts: dict[str, Any] = {
             "event": "pane",
             "at": _text(self._clock.now()),
-            "pane": worker.pane.id,
-            "agent": worker.agent or None,
-            "account": worker.account,
-            "state": worker.state,
-            "kind": worker.kind,
-            "resets_at": _text(worker.resets_at),
-            "wakes_at": _text(worker.wakes_at),
+            "pane": pane.place,
+            "agent": pane.agent or None,
+            "account": pane.account,
+            "state": pane.state,
+            "kind": pane.kind,
+            "resets_at": _text(pane.resets_at),
+            "wakes_at": _text(pane.wakes_at),
             "action": action,
             **more,
         }
-        if worker.held_by is not None:
-            facts["held_by"] = worker.held_by.pid
-        worker.is_told = True
+        if pane.holder is not None:
+            facts["held_by"] = pane.holder
+        pane.is_announced = True
         if self._is_dry:
             facts["dry_run"] = True
         self._emit(facts)
@@ -81,96 +81,96 @@ class Telling:
     # The lines
 
     def parked(
-        self, worker: Worker, *, guess_s: float | None = None, is_for_account: bool = False
+        self, pane: WatchedPane, *, guess_s: float | None = None, is_for_account: bool = False
     ) -> None:
         """`guess_s`: what is waited where no time can be read, unless others of the account are
         known to wait longer."""
         now = self._clock.now()
-        assert worker.wakes_at is not None
-        self._paused(worker)
-        if worker.resets_at is not None:
+        assert pane.wakes_at is not None
+        self._paused(pane)
+        if pane.resets_at is not None:
             self.line(_("[resume] the time of the reset was read"))
-        self._waits(worker, now, guess_s, is_for_account)
+        self._waits(pane, now, guess_s, is_for_account)
         self.line(_("[resume] waiting..."))
 
     def _waits(
-        self, worker: Worker, now: datetime, guess_s: float | None, is_for_account: bool
+        self, pane: WatchedPane, now: datetime, guess_s: float | None, is_for_account: bool
     ) -> None:
-        assert worker.wakes_at is not None
-        seconds = -int(-((worker.resets_at or worker.wakes_at) - now).total_seconds() // 1)
+        assert pane.wakes_at is not None
+        seconds = -int(-((pane.resets_at or pane.wakes_at) - now).total_seconds() // 1)
         seconds = max(0, seconds)
-        if guess_s is not None and family(worker.kind or "") == "weekly":
+        if guess_s is not None and family(pane.kind or "") == "weekly":
             text = _("[WARN] could not read the reset time; waiting {seconds} s")
             self.line(text.format(seconds=f"{guess_s:g}"))
-        name = limit_name(worker.kind)
-        if worker.resets_at is None and not is_for_account:
+        name = limit_name(pane.kind)
+        if pane.resets_at is None and not is_for_account:
             text = _("⏳ Worker {id}: {kind}, waits {seconds} s")
-            self.line(text.format(id=worker.number, kind=name, seconds=seconds))
+            self.line(text.format(id=pane.number, kind=name, seconds=seconds))
             return
-        at = worker.resets_at or worker.wakes_at
+        at = pane.resets_at or pane.wakes_at
         time = at.astimezone(self._tz).strftime("%m/%d %H:%M")
         text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
-        if worker.resets_at is None:
+        if pane.resets_at is None:
             text = _("⏳ Worker {id}: {kind}, waits with its account until {time} ({seconds} s)")
-        self.line(text.format(id=worker.number, kind=name, time=time, seconds=seconds))
+        self.line(text.format(id=pane.number, kind=name, time=time, seconds=seconds))
 
     def unknown_zone(self, zone: str) -> None:
         text = _("the time zone “{zone}” is not known: that of this machine is used")
         self.line("[WARN] " + text.format(zone=zone))
 
-    def _paused(self, worker: Worker) -> None:
-        self.line(_("[paused] Worker {id}: its state has changed").format(id=worker.number))
+    def _paused(self, pane: WatchedPane) -> None:
+        self.line(_("[paused] Worker {id}: its state has changed").format(id=pane.number))
 
     def waited(self) -> None:
         """The instant has come; what is sent is told next."""
         self.line(_("[resume] the wait is over"))
 
-    def left_alone(self, worker: Worker) -> None:
-        self._paused(worker)
+    def left_alone(self, pane: WatchedPane) -> None:
+        self._paused(pane)
         text = _("⏳ Worker {id}: {kind}, resumes by itself: left alone")
-        self.line(text.format(id=worker.number, kind=limit_name(worker.kind)))
+        self.line(text.format(id=pane.number, kind=limit_name(pane.kind)))
 
-    def needs_person(self, worker: Worker) -> None:
+    def needs_person(self, pane: WatchedPane) -> None:
         text = _("⏸ Worker {id}: {kind}, needs a person: {why}")
-        name = limit_name(worker.kind)
-        self.line(text.format(id=worker.number, kind=name, why=worker.evidence))
+        name = limit_name(pane.kind)
+        self.line(text.format(id=pane.number, kind=name, why=pane.evidence))
 
-    def no_entry_waits(self, worker: Worker) -> None:
+    def no_entry_waits(self, pane: WatchedPane) -> None:
         text = _("⏸ Worker {id}: no entry of the menu only waits")
-        self.line(text.format(id=worker.number))
+        self.line(text.format(id=pane.number))
 
-    def attended(self, worker: Worker) -> None:
+    def attended(self, pane: WatchedPane) -> None:
         text = _("✋ Worker {id}: someone is typing; left alone")
-        self.line(text.format(id=worker.number))
+        self.line(text.format(id=pane.number))
 
-    def sent(self, worker: Worker, text: str) -> None:
+    def sent(self, pane: WatchedPane, text: str) -> None:
         line = _("would send '{text}' to worker {id}") if self._is_dry else None
         line = line or _("▶️ Worker {id}: '{text}' sent")
-        self.line(line.format(id=worker.number, text=text))
+        self.line(line.format(id=pane.number, text=text))
 
-    def resumed(self, worker: Worker) -> None:
-        self.line(_("✅ Worker {id}: works again").format(id=worker.number))
+    def resumed(self, pane: WatchedPane) -> None:
+        self.line(_("✅ Worker {id}: works again").format(id=pane.number))
 
-    def failed(self, worker: Worker, most: int) -> None:
+    def failed(self, pane: WatchedPane, most: int) -> None:
         text = _("⚠️ Worker {id}: could not be resumed ({n}/{most})")
-        self.line(text.format(id=worker.number, n=worker.sends, most=most))
+        self.line(text.format(id=pane.number, n=pane.sends, most=most))
 
-    def gave_up(self, worker: Worker) -> None:
+    def gave_up(self, pane: WatchedPane) -> None:
         text = _("❌ Worker {id}: too many tries, its state is now error")
-        self.line(text.format(id=worker.number))
+        self.line(text.format(id=pane.number))
 
-    def unreadable(self, worker: Worker, error: Exception) -> None:
+    def unreadable(self, pane: WatchedPane, error: str) -> None:
         text = _("[WARN] pane {id} cannot be read: {error}")
-        self.line(text.format(id=worker.pane.id, error=error))
+        self.line(text.format(id=pane.place, error=error))
 
-    def could_not_send(self, error: Exception) -> None:
+    def could_not_send(self, error: str) -> None:
         self.line(_("[ERROR] the text could not be sent: {error}").format(error=error))
 
-    def lost(self, worker: Worker) -> None:
-        self.line(_("[ERROR] pane {id} cannot be reached").format(id=worker.pane.id))
+    def lost(self, pane: WatchedPane) -> None:
+        self.line(_("[ERROR] pane {id} cannot be reached").format(id=pane.place))
 
-    def came_first(self, worker: Worker) -> None:
-        self.line(_("👤 Worker {id}: already works again; nothing sent").format(id=worker.number))
+    def came_first(self, pane: WatchedPane) -> None:
+        self.line(_("👤 Worker {id}: already works again; nothing sent").format(id=pane.number))
 
 
 def limit_name(kind: str | None) -> str:

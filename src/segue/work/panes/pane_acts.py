@@ -29,19 +29,19 @@ class PaneActs:
 
     def _take(self, act: ActRow) -> None:
         name = str(act.data.get("name"))
-        worker = self._watcher.workers.get(name)
-        if worker is None or not worker.is_ours:
+        pane = self._watcher.panes.get(name)
+        if pane is None or not pane.is_ours:
             return
         also = lambda: [acts.taken(act)]  # noqa: E731 - a value for the transaction
         match act.verb:
             case Verb.WAKE:
-                if not self._watcher.wake(worker, also):
+                if not self._watcher.wake(pane, also):
                     raise CannotError(_("{task} is not parked").format(task=name))
             case Verb.PARK:
-                if worker.state is not PaneState.PAUSED:
+                if pane.state is not PaneState.PAUSED:
                     text = _("{task} is not parked, and Segue ends no program in a pane")
                     raise CannotError(text.format(task=name))
-                self._watcher.park(worker, instant(str(act.data["until"])), also)
+                self._watcher.park(pane, instant(str(act.data["until"])), also)
             case verb:
                 text = _("`{verb}` is not possible for this kind of work")
                 raise CannotError(text.format(verb=verb))

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from segue.core.machines import GateState, PaneState, Trigger
 from segue.i18n import _
 from segue.store.changes import Add, Change, Move, Note, Value
 from segue.store.rows import PANES, new_id
 from segue.store.sqlite import Store
-
-if TYPE_CHECKING:
-    from segue.work.panes.workers import Worker
+from segue.work.panes.watched_pane import WatchedPane
 
 KIND = "pane"
 ASKS = "asks"  # what a program's own question is called where a limit has its kind
@@ -23,15 +20,15 @@ PENDING = "SELECT id FROM gates WHERE work = ? AND name = ? AND state = 'pending
 
 
 def changes(
-    store: Store, worker: Worker, to: PaneState, kind: str | None, evidence: str
+    store: Store, pane: WatchedPane, to: PaneState, kind: str | None, evidence: str
 ) -> Iterator[Change]:
     """What follows for the gate of a worker that goes to a state."""
-    found = [row["id"] for row in store.all(PENDING, PANES, worker.id)]
+    found = [row["id"] for row in store.all(PENDING, PANES, pane.id)]
     if to not in NEEDS_PERSON:
         for id in found:
             yield Move("gate", id, GateState.PENDING, GateState.WITHDRAWN, Trigger.CLOSE)
         return
-    text = in_words(worker, to, kind, evidence)
+    text = in_words(pane, to, kind, evidence)
     if found:
         yield Note("gate", found[0], {"text": text, "category": kind or ASKS})
         return
@@ -39,16 +36,16 @@ def changes(
         "work": PANES,
         "kind": KIND,
         "category": kind or ASKS,
-        "name": worker.id,
+        "name": pane.id,
         "text": text,
-        "about": json.dumps({"pane": worker.pane.id, "agent": worker.agent}),
+        "about": json.dumps({"pane": pane.place, "agent": pane.agent}),
     }
     yield Add("gate", new_id(KIND), GateState.PENDING, row, Trigger.OPEN)
 
 
-def in_words(worker: Worker, to: PaneState, kind: str | None, evidence: str) -> str:
+def in_words(pane: WatchedPane, to: PaneState, kind: str | None, evidence: str) -> str:
     if to is PaneState.ERROR:
-        text = _("Segue tried {n} times to resume it, without success.").format(n=worker.sends)
+        text = _("Segue tried {n} times to resume it, without success.").format(n=pane.sends)
     elif kind is None:
         text = _("The program asks something in its pane.")
     else:

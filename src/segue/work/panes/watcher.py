@@ -1,343 +1,233 @@
-"""The watcher: one loop for all panes. Nothing is polled; one timer serves the nearest instant."""
+"""The owner of the watched panes: the one loop (`engine/loop.py`) over the pane executor."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
-from segue.core.limits import holds_account
+from segue.core.decide import Snapshot, decide
 from segue.core.machines import PaneState
-from segue.dialects.claude_transcript import TranscriptStop
-from segue.dialects.frames import agent_shown, is_at_shell
-from segue.drivers.pane_agents import agent_of, may_hide_agent
-from segue.drivers.panes import (
-    HostBack,
-    HostGone,
-    Pane,
-    PaneAppeared,
-    PaneChanged,
-    PaneError,
-    PaneGone,
-    PaneGoneError,
-    Panes,
-)
+from segue.drivers.panes import PaneError
+from segue.engine import loop
 from segue.engine.accounts import Accounts
-from segue.engine.alarm import Alarm
 from segue.engine.clock import Clock
+from segue.engine.executors import (
+    ActsAdded,
+    Ended,
+    Found,
+    Happening,
+    HostChanged,
+    Shown,
+    StopWanted,
+    Typed,
+    Unreadable,
+)
+from segue.engine.executors.pane import PaneExecutor
+from segue.engine.loop import Rest
+from segue.engine.scheduler import Turn, carry_out, nearest
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.panes.finding import Finding, Found, agent_in
-from segue.work.panes.messages import Telling
+from segue.work.panes.messages import PaneMessages
 from segue.work.panes.options import CommandOptions
-from segue.work.panes.pane_gates import NEEDS_PERSON
-from segue.work.panes.resuming import Resuming
-from segue.work.panes.screen_look import Look, look_at
-from segue.work.panes.stop_handling import Keeping
-from segue.work.panes.stops import Verdict
-from segue.work.panes.workers import Also, Worker, Workers
+from segue.work.panes.pane_records import Also, PaneRecords
+from segue.work.panes.policy import PanePolicy
+from segue.work.panes.watched_pane import WatchedPane
 
-LOCKED_S = 5.0  # between two tries to get a pane that another watcher holds
-AGAIN_S = 10.0  # after a pane could not be reached
 PANES_SHOWN_MAX = 20
 
 
 class Watcher:
-    """`account_of`: the account of an agent, by its name."""
+    """`account_of`: the account of an agent, by its name. `remind` reminds people of what waits for
+    them, and says when it is due again; `take_acts` takes in what people want."""
 
     def __init__(
         self,
-        hosts: Mapping[str, Panes],
-        workers: Workers,
+        executor: PaneExecutor,
+        records: PaneRecords,
         accounts: Accounts,
-        telling: Telling,
-        wishes: CommandOptions,
+        messages: PaneMessages,
+        options: CommandOptions,
         clock: Clock,
         *,
         account_of: Callable[[str], str],
-        transcript_of: Callable[[int, datetime], TranscriptStop | None],
     ) -> None:
-        self._hosts, self._store, self._accounts = hosts, workers, accounts
-        self._telling, self._wishes, self._clock = telling, wishes, clock
+        self._executor, self._records, self._accounts = executor, records, accounts
+        self._messages, self._options, self._clock = messages, options, clock
         self._account_of = account_of
-        self._finding = Finding(self._adopt, self._do)
-        self._alarm = Alarm(clock, self._wake)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._over = asyncio.Event()
-        self._error: BaseException | None = None
-        self.workers: dict[str, Worker] = {}
-        self.remind: Callable[[], datetime | None] = lambda: None  # of what waits for a person
-        self.on_adopted: Callable[[], None] = lambda: None  # people may want something of it
-        self._keeping = Keeping(
-            workers,
-            accounts,
-            telling,
-            wishes,
-            clock,
-            transcript_of=transcript_of,
-            has_agent=self._has_agent,
-            has_ended=self._has_ended,
-            mates_of=self._mates_of,
-            look_after=self._look_after,
+        self._panes: dict[str, WatchedPane] = {}  # by their jobs
+        self._is_over = False
+        self._policy = PanePolicy(
+            self._panes, records, accounts, messages, options, clock, executor.look_after
         )
-        self._resuming = Resuming(workers, telling, wishes, self._keeping, self._read)
+        self.remind: Callable[[], datetime | None] = lambda: None
+        self.take_acts: Callable[[], None] = lambda: None
+
+    @property
+    def panes(self) -> dict[str, WatchedPane]:
+        """All that are watched, by what people call them."""
+        return {pane.place: pane for pane in self._panes.values()}
 
     async def run(self) -> None:
         """Watch until told to stop; what waits then is found again by the next watcher."""
-        async with AsyncExitStack() as stack:
-            for host in self._hosts.values():
-                await stack.enter_async_context(host)
+        try:
+            await self._executor.open()
             await self._check_named()
-            for name, host in self._hosts.items():
-                self._do(self._listen(name, host))
-            try:
-                await self._over.wait()
-            finally:
-                await self._end()
-        if self._error is not None:
-            raise self._error
+            self._executor.watch()
+            await loop.drive(self, self._executor)
+        finally:
+            await self._executor.close()
 
     def stop(self) -> None:
-        self._over.set()
+        self._executor.notify(StopWanted(now=False))
 
     async def _check_named(self) -> None:
         """Panes that were named must be there."""
-        named = self._wishes.panes
-        known: list[str] = []
-        for host in self._hosts.values() if named else ():
-            try:
-                known += [pane.id for pane in await host.list()]
-            except PaneError as error:
-                hint = _("start it first; another server of tmux: --tmux-socket PATH")
-                raise UserError("no_terminal", str(error), hint=hint) from error
+        named = self._options.panes
+        if not named:
+            return
+        try:
+            known = await self._executor.places()
+        except PaneError as error:
+            hint = _("start it first; another server of tmux: --tmux-socket PATH")
+            raise UserError("no_terminal", str(error), hint=hint) from error
         if missing := named - set(known):
             message = _("there is no pane {panes}").format(panes=", ".join(sorted(missing)))
             hint = _("there are: {panes}").format(panes=", ".join(known[:PANES_SHOWN_MAX]) or "–")
             raise UserError("unknown_pane", message, hint=hint)
 
-    async def _end(self) -> None:
-        self._finding.close()
-        self._alarm.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for worker in self.workers.values():
-            worker.lock.release()
+    # A turn of the loop
 
-    # What happens to panes
+    wait_s = None
 
-    async def _listen(self, name: str, host: Panes) -> None:
-        async for event in host.events():
-            match event:
-                case PaneAppeared(pane):
-                    await self._appear(pane, host)
-                case PaneChanged(pane_id):
-                    self._change(pane_id)
-                case PaneGone(pane_id):
-                    self._finding.drop(pane_id)
-                    if worker := self.workers.get(pane_id):
-                        self._lose(worker)
-                case HostGone(reason):
-                    self._telling.host(name, "gone", reason)
-                    for worker in [w for w in self.workers.values() if w.host is host]:
-                        self._lose(worker)
-                    self._finding.drop_host(host)
-                case HostBack():
-                    self._telling.host(name, "back")
+    def take_in(self) -> None:
+        """What people want is taken in when it is heard of."""
 
-    async def _appear(self, pane: Pane, host: Panes) -> None:
-        named = self._wishes.panes
-        if named and pane.id not in named:
-            return
-        told = self._wishes.agent
-        found = Found(told) if told else await agent_in(pane, host)
-        if found is None and not named:
-            self._finding.add(pane, host)
-            return
-        await self._adopt(pane, host, found or Found(""))
+    def decide(self) -> datetime | None:
+        """Wake whose turn it is; nobody bounds how many work at once: people started them."""
+        now, remind_at = self._clock.now(), self.remind()
+        waiting = [pane for pane in self._panes.values() if self._is_waiting(pane)]
+        parks = [self._policy.park_of(pane) for pane in waiting]
+        accounts = self._accounts.view() if parks else {}
+        snapshot = Snapshot(
+            parks=parks, accounts=accounts, slots=len(parks), leash=self._options.leash
+        )
+        if self._options.is_dry:
+            decisions = decide(snapshot, now)
+            for job in decisions.wake:
+                self._begin(self._panes[job])
+        else:
+            decisions = carry_out(snapshot, now, self._policy.canaries, wake=self._turn)
+        return nearest(decisions.next_at, remind_at)
 
-    async def _adopt(self, pane: Pane, host: Panes, found: Found) -> None:
-        agent = found.agent
-        account = self._wishes.accounts.get(pane.id) or self._account_of(agent)
-        worker = self._store.adopt(pane, host, agent, account)
-        worker.is_by_screen = found.is_by_screen
-        self.workers[pane.id] = worker
-        if worker.sent_at is not None and worker.wakes_at is not None:
-            # Whoever sent it died: the agent gets its time to react.
-            due = worker.sent_at + timedelta(seconds=self._wishes.recheck_s)
-            worker.wakes_at = max(worker.wakes_at, due)
-        self._keeping.adopted(worker)
-        self._take(worker)
-        await self._look(worker)
-        if not worker.is_told:  # it is as it was
-            self._telling.event(worker)
-        self.on_adopted()
+    def act(self) -> None:
+        """Typing begins where it is decided: its claim is committed before a key is pressed."""
 
-    def _take(self, worker: Worker) -> None:
-        """Get the right to type into it, or try again later."""
-        worker.held_by = worker.lock.take()
-        if worker.held_by is not None:
-            self._do(self._take_later(worker))
+    def rest(self) -> Rest:
+        return Rest.OVER if self._is_over else Rest.WAIT
 
-    async def _take_later(self, worker: Worker) -> None:
-        while not worker.is_ours and self.workers.get(worker.pane.id) is worker:
-            await asyncio.sleep(LOCKED_S)
-            worker.held_by = worker.lock.take()
-        if self.workers.get(worker.pane.id) is worker:
-            worker.lock.release()  # read anew: the other one may have changed its row
-            found = Found(worker.agent, worker.is_by_screen)
-            await self._adopt(worker.pane, worker.host, found)
+    async def outlast(self, error: Exception) -> None:
+        raise error
 
-    def _lose(self, worker: Worker) -> None:
-        self.workers.pop(worker.pane.id, None)
-        if worker.resuming is not None:
-            worker.resuming.cancel()
-        self._keeping.gave_up(worker)
-        if worker.is_ours:
-            self._store.lose(worker)
-        worker.state = PaneState.DEAD
-        worker.lock.release()
-        self._telling.lost(worker)
-        self._telling.event(worker)
-        self._set_timer()
+    def _is_waiting(self, pane: WatchedPane) -> bool:
+        return pane.is_waiting and not self._executor.is_typing(pane.id)
 
-    # Looking
+    def _turn(self, job: str) -> Turn:
+        pane = self._panes[job]
+        return Turn(pane.id, pane.account, lambda: self._begin(pane))
 
-    def _change(self, pane_id: str) -> None:
-        worker = self.workers.get(pane_id)
-        if worker is None:
-            self._finding.change(pane_id)
-            return
-        worker.changed.set()
-        if worker.resuming is None:
-            self._do(self._look(worker))
+    def _begin(self, pane: WatchedPane) -> None:
+        log = _TypingLog(pane, self._records, self._messages, self._clock)
+        self._executor.begin(pane.id, self._policy.prompt(pane), log)
 
-    def _look_after(self, worker: Worker, after_s: float) -> None:
-        asyncio.get_running_loop().call_later(after_s, self._change, worker.pane.id)
+    # What happens
 
-    async def _read(self, worker: Worker) -> Look:
-        screen = await worker.host.screen(worker.pane.id)
-        now, wishes = self._clock.now(), self._wishes
-        look = look_at(screen, worker.agent, now, wishes.tz, wishes.extra)
-        if worker.is_by_screen:
-            is_menu = look.found.menu is not None
-            worker.is_framed = is_menu or agent_shown(screen) == worker.agent
-            worker.is_at_shell = is_at_shell(screen)
-        return look
+    async def hear(self, happened: Sequence[Happening]) -> None:
+        for happening in happened:
+            self._hear(happening)
 
-    async def _look(self, worker: Worker) -> None:
-        try:
-            look = await self._read(worker)
-        except PaneGoneError:
-            return  # its host tells
-        except PaneError as error:
-            self._telling.unreadable(worker, error)
-            return
-        if worker.resuming is None and self.workers.get(worker.pane.id) is worker:
-            self._keeping.settle(worker, look)
-            if worker.state is PaneState.DONE and not self._wishes.panes:
-                self._let_go(worker)
-            self._set_timer()
+    def _hear(self, happening: Happening) -> None:
+        match happening:
+            case Found():
+                self._adopt(happening)
+            case HostChanged(host, is_gone, reason):
+                self._messages.host(host, "gone" if is_gone else "back", reason)
+            case ActsAdded():
+                self.take_acts()
+            case StopWanted():
+                self._is_over = True
+            case Shown(job) | Unreadable(job) | Typed(job) | Ended(job) if job in self._panes:
+                self._hear_of(self._panes[job], happening)
+            case _:
+                pass  # the timer; a pane that is gone by now
 
-    def _has_agent(self, worker: Worker) -> bool:
-        """Whether what would be typed goes to the agent. Panes that were named are taken as is."""
-        if self._wishes.panes or self._wishes.agent:
-            return True
-        if agent_of(worker.pane) is not None:
-            return True
-        return worker.is_by_screen and worker.is_framed and may_hide_agent(worker.pane)
+    def _hear_of(self, pane: WatchedPane, happening: Happening) -> None:
+        match happening:
+            case Shown(job, reading, has_ended):
+                if self._executor.is_typing(job):
+                    return  # read before that began
+                self._policy.shown(pane, reading, has_ended=has_ended)
+                if pane.state is PaneState.DONE and not self._options.panes:
+                    del self._panes[job]
+                    self._executor.release(job)
+            case Unreadable(_, error, is_typing):
+                if is_typing:
+                    self._policy.not_typed(pane, error)
+                else:
+                    self._messages.unreadable(pane, error)
+            case Typed(_, outcome):
+                self._policy.typed(pane, outcome)
+            case Ended(job):
+                del self._panes[job]
+                self._policy.lost(pane)
+            case _:
+                pass
+        if not pane.is_announced:  # it is as it was
+            self._messages.event(pane)
 
-    def _has_ended(self, worker: Worker) -> bool:
-        """Whether the agent is not there any more. One that is known by its screen alone may show
-        something else for a while."""
-        if self._has_agent(worker):
-            return False
-        if not worker.is_by_screen:
-            return True
-        return worker.is_at_shell or not may_hide_agent(worker.pane)
-
-    def _mates_of(self, worker: Worker) -> list[Worker]:
-        mates = self.workers.values()
-        return [mate for mate in mates if mate.account == worker.account and mate is not worker]
-
-    def _let_go(self, worker: Worker) -> None:
-        """The agent has ended; perhaps another is started in the pane."""
-        del self.workers[worker.pane.id]
-        worker.lock.release()
-        self._finding.add(worker.pane, worker.host)
-
-    # Waking
-
-    def _set_timer(self) -> None:
-        if self._over.is_set():
-            self._alarm.set(None)
-            return
-        now = self._clock.now()
-        instants = (self._keeping.turns.next_at(self.workers.values(), now), self.remind())
-        self._alarm.set(min((at for at in instants if at is not None), default=None))
-
-    def _wake(self) -> None:
-        workers, now = self.workers.values(), self._clock.now()
-        for worker in self._keeping.turns.next_of(workers, now, is_dry=self._wishes.is_dry):
-            worker.resuming = self._do(self._resume(worker))
-        self._set_timer()
-
-    async def _resume(self, worker: Worker) -> None:
-        try:
-            await self._resuming.run(worker)
-        except PaneGoneError:
-            worker.resuming = None
-            self._lose(worker)
-        except PaneError as error:
-            self._telling.could_not_send(error)
-            self._store.note(worker, wakes_at=self._clock.now() + timedelta(seconds=AGAIN_S))
-        finally:
-            worker.resuming = None
-            if worker.proof is None:  # nothing was sent, or it does not react
-                self._keeping.gave_up(worker)
-            self._set_timer()
+    def _adopt(self, found: Found) -> None:
+        account = self._options.accounts.get(found.place) or self._account_of(found.agent)
+        pane = self._records.adopt(found.job, found.place, found.agent, account)
+        pane.holder = found.holder
+        self._panes[found.job] = pane
+        self._policy.adopted(pane)
+        self.take_acts()
 
     # By hand
 
-    def hold(self, worker: Worker, *, is_held: bool) -> None:
-        """A person wants it left alone, or not any more."""
-        self._store.note(worker, is_held=is_held)
-        self._telling.event(worker, "hold" if is_held else "release")
-        self._set_timer()
+    def hold(self, pane: WatchedPane, *, is_held: bool) -> None:
+        self._policy.hold(pane, is_held=is_held)
+        self._executor.notify(ActsAdded())
 
-    def wake(self, worker: Worker, also: Also = tuple) -> bool:
-        """A person takes the limit to be over, or has seen to what waiting could not fix. `also`:
-        what changes in the same transaction. False: it is not stopped, or not ours."""
-        is_given_up = worker.state in NEEDS_PERSON and worker.kind is not None
-        if not worker.is_ours or not (worker.state is PaneState.PAUSED or is_given_up):
-            return False
-        now = self._clock.now()
-        worker.is_woken = holds_account(worker.kind or "")
-        self._accounts.wake(worker.account)
-        if is_given_up:
-            self._store.park(worker, wakes_at=now, is_held=False, also=also)
-        else:
-            self._store.note(worker, wakes_at=now, is_held=False, also=also)
-        worker.is_attended = worker.is_shown = False
-        self._set_timer()
-        return True
+    def wake(self, pane: WatchedPane, also: Also = tuple) -> bool:
+        is_woken = self._policy.wake(pane, also)
+        self._executor.notify(ActsAdded())
+        return is_woken
 
-    def park(self, worker: Worker, until: datetime, also: Also = tuple) -> None:
-        """A person wants one that waits to wait until then."""
-        self._store.note(worker, wakes_at=until, also=also)
-        self._telling.event(worker, Verdict.PARK)
-        self._set_timer()
+    def park(self, pane: WatchedPane, until: datetime, also: Also = tuple) -> None:
+        self._policy.park(pane, until, also)
+        self._executor.notify(ActsAdded())
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            self._error = self._error or error
-            self._over.set()
+class _TypingLog:
+    """What a try writes down, and says."""
+
+    def __init__(
+        self, pane: WatchedPane, records: PaneRecords, messages: PaneMessages, clock: Clock
+    ) -> None:
+        self._pane, self._records, self._messages = pane, records, messages
+        self._clock = clock
+
+    def claim(self, step: str, *, is_new: bool) -> bool:
+        self._pane.resumed_at = self._clock.now()
+        return self._records.sending(self._pane, step, is_new=is_new)
+
+    def begun(self) -> None:
+        self._messages.waited()
+
+    def typed(self, action: str, text: str) -> None:
+        if text:
+            self._messages.sent(self._pane, text)
+        self._messages.event(self._pane, action)
+
+    def not_typed(self, error: PaneError) -> None:
+        self._messages.could_not_send(str(error))

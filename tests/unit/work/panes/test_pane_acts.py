@@ -80,7 +80,7 @@ def test_a_parked_pane_gets_another_time(play: Callable[[Scene], Bench]) -> None
         async with bench.watching() as watcher:
             await bench.state(pane, "paused")
             assert wants(bench, watcher, Verb.PARK, until=stamp(until)).state is ActState.TAKEN
-            assert watcher.workers["%1"].wakes_at == until
+            assert watcher.panes["%1"].wakes_at == until
 
     play(scene)
 

@@ -617,11 +617,11 @@ def test_a_person_may_hold_and_wake_a_pane(play: Callable[[Scene], Bench]) -> No
         pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
         async with bench.watching() as watcher:
             await bench.state(pane, "paused")
-            watcher.hold(watcher.workers["%1"], is_held=True)
+            watcher.hold(watcher.panes["%1"], is_held=True)
         async with bench.watching() as watcher:
             await asyncio.sleep(1.5)
             assert pane.sent == []
-            watcher.wake(watcher.workers["%1"])
+            watcher.wake(watcher.panes["%1"])
             await bench.state(pane, "busy")
         assert pane.sent == SENT
 
@@ -639,7 +639,7 @@ def test_where_a_pane_woken_by_hand_works_the_others_follow(
         async with bench.watching(accounts={"%4": "another"}) as watcher:
             for pane in (*panes, elsewhere):
                 await bench.state(pane, "paused")
-            watcher.wake(watcher.workers["%2"])
+            watcher.wake(watcher.panes["%2"])
             await bench.until(lambda: all(bench.last(p)["state"] == "busy" for p in panes))
         assert [pane.sent for pane in panes] == [SENT] * 3
         assert elsewhere.sent == []

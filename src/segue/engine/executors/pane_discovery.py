@@ -19,24 +19,24 @@ PROCESSES_S = 2.0  # between two looks at a pane without an agent
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAgent:
     """An agent in a pane. `is_by_screen`: no process shows it."""
 
     agent: str
     is_by_screen: bool = False
 
 
-async def agent_in(pane: Pane, host: Panes) -> Found | None:
+async def agent_in(pane: Pane, host: Panes) -> FoundAgent | None:
     """A look at the processes of this moment, and at the screen if they leave room for doubt."""
     if agent := agent_of(pane):
-        return Found(agent)
+        return FoundAgent(agent)
     if not may_hide_agent(pane):
         return None
     try:
         shown = agent_shown(await host.screen(pane.id))
     except PaneError:  # gone, or silent: the next look tells
         return None
-    return Found(shown, is_by_screen=True) if shown else None
+    return FoundAgent(shown, is_by_screen=True) if shown else None
 
 
 @dataclass(slots=True, eq=False)
@@ -49,12 +49,12 @@ class _Other:
     timer: asyncio.TimerHandle | None = None
 
 
-class Finding:
+class PaneDiscovery:
     """`adopt` takes over a pane in which an agent was found, `do` runs something beside."""
 
     def __init__(
         self,
-        adopt: Callable[[Pane, Panes, Found], Coroutine[Any, Any, None]],
+        adopt: Callable[[Pane, Panes, FoundAgent], Coroutine[Any, Any, None]],
         do: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         self._adopt, self._do = adopt, do
