@@ -194,7 +194,7 @@ def _stop_failure(call: Call) -> str:
     if not call.run:
         from segue.work.hooks import parking  # noqa: PLC0415 - many patterns, seldom needed
 
-        call.log(parking.park(call))
+        call.log(parking.park_account(call))
     return ""
 
 

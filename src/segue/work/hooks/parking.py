@@ -12,9 +12,11 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segue.core.limits import family, holds_account, is_far, wakes_at
+from segue.core.limits import family
 from segue.dialects.claude_transcript import TranscriptStop, last_stop, stop_in
+from segue.dialects.events import LimitHit
 from segue.drivers.claude_files import tail_of
+from segue.engine import limits
 from segue.engine.accounts import Accounts
 from segue.errors import UserError
 from segue.store.changes import stamp
@@ -39,7 +41,7 @@ class _At:
         return self.at
 
 
-def park(call: Call) -> str:
+def park_account(call: Call) -> str:
     """Park the account that the project's claude is charged to; what was done, for the log."""
     now = call.now
     offset = now.astimezone().tzinfo
@@ -47,17 +49,13 @@ def park(call: Call) -> str:
     stop = stop_of(call, zone_here(call.environ, offset, now))
     if stop is None:
         return f"{call.text('error')[:100]}: no limit that passes"
-    if not holds_account(stop.kind) or is_far(stop.resets_at, now):
-        return f"{stop.kind}: no limit to wait for"
     settings = _settings(call)
-    _resets_at, until = wakes_at(
-        stop.kind,
-        now,
-        resets_at=stop.resets_at,
-        is_minute=stop.is_minute,
-        waits=settings.recovery.waits,
-    )
-    account = account_of(settings)
+    limit = LimitHit(stop.kind, stop.resets_at, is_minute=stop.is_minute)
+    policy = limits.Policy(settings.recovery.waits)
+    park = limits.judge(limit, "claude", now, policy, limits.Before())
+    if not isinstance(park, limits.Park) or not park.holds_account:
+        return f"{stop.kind}: no limit to wait for"
+    account, until = account_of(settings), park.wakes_at
     call.project.prepare()
     store = Store.open(call.project.database)
     try:
