@@ -23,16 +23,25 @@ from random import random
 from typing import Literal, Protocol
 
 from segue import i18n
-from segue.core.limits import is_far
-from segue.dialects.limits import Detection, detect, read_limit, reset_time
-from segue.dialects.limits.recovery import (
-    RecoveryConfig,
-    Wait,
-    family_of,
-    is_same_stop,
-    keys_to_wait,
-    remedy,
-    wait_for,
+from segue.core.limits import UNKNOWN, family
+from segue.core.machines import PaneState
+from segue.dialects.events import LimitHit
+from segue.dialects.limits import detect, read_limit, reset_time
+from segue.dialects.limits.recovery import RecoveryConfig
+from segue.drivers.panes import PaneError, PaneGoneError
+from segue.engine import limits
+from segue.engine.executors.pane_screen import ScreenReading, is_later_limit
+from segue.engine.executors.pane_typing import (
+    ENTER_AFTER_S,
+    TEXT,
+    InVain,
+    NothingSent,
+    NoWaitEntry,
+    Prompt,
+    Resumed,
+    Settled,
+    TypingOutcome,
+    type_prompt,
 )
 from segue.i18n import N_, _
 
@@ -50,7 +59,7 @@ __all__ = [
 
 PausedType = Literal["weekly_limit", "rate_limit", "context_limit", "unknown"]
 WINDOWS_MAX = 50  # limits waited through, one after the other
-REMEDY_LOOKS_MAX = 100
+LOOK_S = 0.5  # between two looks at a screen that is waited for
 
 _FAMILIES: dict[str, PausedType] = {
     "weekly": "weekly_limit",
@@ -128,7 +137,7 @@ class Environment:
     tz: tzinfo = field(default_factory=local_zone)
     chance: Callable[[], float] = random
     tool: str | None = None
-    enter_after_s: float = 0.5  # a paste is not a submission
+    enter_after_s: float = ENTER_AFTER_S
 
 
 async def extract_reset_time(
@@ -148,7 +157,7 @@ def calculate_wait_seconds(reset_time: datetime, *, now: datetime | None = None)
 
 def detect_paused_type(output: str) -> PausedType:
     """Which family of limits stopped a worker whose output this is."""
-    return _FAMILIES.get(family_of(_kind(output, _now(), local_zone())), "unknown")
+    return _FAMILIES.get(family(_kind(output, _now(), local_zone())), "unknown")
 
 
 def _kind(output: str, now: datetime, tz: tzinfo) -> str:
@@ -167,17 +176,19 @@ async def handle_paused_worker(
     recovery = _Recovery(worker, config, environment or Environment())
     try:
         return await recovery.run()
-    except PaneGone:
+    except PaneGoneError:
         worker.state = "dead"
         recovery.log(_("[ERROR] pane {id} cannot be reached").format(id=worker.id))
         return False
 
 
 class _Recovery:
-    """One worker being brought back."""
+    """One worker being brought back, with the looks of `segue watch` before anything is sent."""
 
     def __init__(self, worker: Worker, config: RecoveryConfig, environment: Environment) -> None:
         self._worker, self._config, self._around = worker, config, environment
+        self._terminal = _WorkerTerminal(worker, environment)
+        self._agent = (environment.tool or "").split("-")[0]
 
     def log(self, text: str) -> None:
         at = self._around.now().astimezone(self._around.tz)
@@ -185,76 +196,106 @@ class _Recovery:
 
     async def run(self) -> bool:
         self._config.tell(self.log)
-        found, is_sent = await self._look(), False
+        reading = await self._terminal.read()
         for _window in range(WINDOWS_MAX):
-            if not found.paused:
-                return self._settled(found, is_sent=is_sent)
-            if found.state == "paused_self_resuming":  # hands off, or it is done twice
-                text = _("⏳ Worker {id}: {kind}, resumes by itself: left alone")
-                self.log(text.format(id=self._worker.id, kind=self._name(found)))
+            limit = reading.limit
+            if limit is None:
+                return self._settled(reading, is_sent=False)
+            if reading.is_self_resuming:  # hands off, or it is done twice
+                self._say(_("⏳ Worker {id}: {kind}, resumes by itself: left alone"), limit)
                 return False
-            if self._is_for_a_person(found):
+            if not await self._wait(limit):
                 return False
-            await self._wait(found)
-            again = await self._look()
-            if not is_same_stop(found, again) or self._is_another(again, found):
-                found, is_sent = again, False
+            again = await self._terminal.read()
+            if again.limit and limit.kind == UNKNOWN and again.limit.text != limit.text:
+                reading = again  # all there is to compare: something moves
                 continue
-            if not await self._resume(again):
-                return False
-            is_sent = True
-            await self._around.sleep(self._config.recheck_after)
-            found = await self._look()
-            if found.paused and not self._is_new(found, again) and not self._failed():
-                return False
-        return self._settled(found, is_sent=is_sent)
+            outcome = await self._type(limit)
+            match outcome:
+                case NothingSent(shown, _):
+                    reading = shown
+                case Resumed(shown) | Settled(shown):
+                    return self._settled(shown, is_sent=True)
+                case InVain(shown, is_refused):
+                    reading, now = shown, self._around.now()
+                    is_new = is_refused and shown.limit and is_later_limit(limit, shown.limit, now)
+                    if not is_new and not self._failed():
+                        return False
+                case NoWaitEntry():
+                    self._worker.state = "blocked"
+                    self._say(_("⏸ Worker {id}: no entry of the menu only waits"), limit)
+                    return False
+                case _:
+                    self._say(_("✋ Worker {id}: someone is typing; left alone"), limit)
+                    return False
+        return self._settled(reading, is_sent=False)
 
-    async def _look(self) -> Detection:
-        screen = await self._worker.read_screen()
-        now, tz = self._around.now(), self._around.tz
-        found = detect(screen, tool=self._around.tool, now=now, tz=tz)
-        if found.state != "unknown" or self._worker.state != "paused" or not screen.strip():
-            return found
-        # Whoever calls says that it is stopped; the screen neither tells why nor contradicts.
-        kind = _kind(screen, now, tz)
-        at = None if kind == "unknown" else reset_time(screen, now, tz)
-        return replace(found, state="paused", kind=kind, resets_at=at, evidence=screen.strip())
+    async def _type(self, limit: LimitHit) -> TypingOutcome | None:
+        prompt = Prompt(
+            self._config.resume_text,
+            limit,
+            agent=self._agent,
+            sends=self._worker.retry_count,
+            step=TEXT,  # whoever typed the text before may have died before Enter
+            recheck_s=self._config.recheck_after,
+        )
+        return await type_prompt(self._terminal, prompt, self)
 
-    def _is_for_a_person(self, found: Detection) -> bool:
-        """Whether waiting does not help, or nobody would want to wait so long unasked."""
-        if family_of(found.kind) == "person":
-            text = _("⏸ Worker {id}: {kind}, needs a person")
-        elif is_far(found.resets_at, self._around.now()):
-            text = _("⏸ Worker {id}: {kind}, needs a person: {why}")
-        else:
-            return False
-        self._worker.state = "blocked"
-        self.log(text.format(id=self._worker.id, kind=found.kind, why=found.evidence))
+    # What a try says (`TypingLog`): a library keeps no record of it
+
+    def claim(self, step: str, *, is_new: bool) -> bool:
         return True
 
-    def _is_another(self, found: Detection, before: Detection) -> bool:
-        """Whether the stop that was waited for has given way to one of the same kind."""
-        if found.evidence == before.evidence:
-            return False
-        if found.kind == "unknown":  # all there is to compare: something moves
-            return True
-        return found.resets_at is not None and found.resets_at > self._around.now()
+    def begun(self) -> None:
+        """The log says what is sent."""
 
-    def _is_new(self, found: Detection, before: Detection) -> bool:
-        """Whether this is another limit: its time is to come. "In 5 minutes" always is to come."""
-        if found.resets_at is None or found.resets_at <= self._around.now():
-            return False
-        return found.time_form != "span" or found.evidence != before.evidence
+    def typed(self, action: str, text: str) -> None:
+        if action in ("send", "enter"):
+            line = _("▶️ Worker {id}: '{text}' sent")
+            self.log(line.format(id=self._worker.id, text=text))
 
-    def _settled(self, found: Detection, *, is_sent: bool) -> bool:
-        """It is not stopped: it works, is done already with what it was sent, or asks."""
-        is_busy = found.state in ("busy", "self_retrying")
-        if not is_busy:
-            self._worker.state = "blocked" if found.state == "asks" else "idle"
-            if found.state == "asks" or not is_sent or found.paused:
-                return False
+    def not_typed(self, error: PaneError) -> None:
+        self.log(_("[ERROR] the text could not be sent: {error}").format(error=error))
+
+    # What follows
+
+    async def _wait(self, limit: LimitHit) -> bool:
+        """Wait for the end of a limit. False: a person must see to it."""
+        now, refusals = self._around.now(), self._worker.retry_count
+        jitter = self._around.chance() if refusals else 0.0
+        before = limits.Before(refusals=refusals)
+        verdict = limits.judge(
+            limit, self._agent, now, limits.Policy(self._config.waits), before, jitter
+        )
+        if not isinstance(verdict, limits.Park):
+            self._worker.state = "blocked"
+            text = _("⏸ Worker {id}: {kind}, needs a person: {why}")
+            self.log(text.format(id=self._worker.id, kind=limit.kind, why=limit.text))
+            return False
+        wait_s = (verdict.wakes_at - now).total_seconds()
+        seconds = -int(-wait_s // 1)  # never a second too short
+        if verdict.is_guess:
+            text = _("[WARN] could not read the reset time; waiting {seconds} s")
+            self.log(text.format(seconds=seconds))
+        if limit.resets_at is None or family(limit.kind) == "context":
+            self._say(_("⏳ Worker {id}: {kind}, waits {seconds} s"), limit, seconds=seconds)
         else:
-            self._worker.state = "busy"
+            time = limit.resets_at.astimezone(self._around.tz).strftime("%m/%d %H:%M")
+            text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
+            self._say(text, limit, time=time, seconds=seconds)
+        await self._around.sleep(wait_s)
+        return True
+
+    def _say(self, text: str, limit: LimitHit, **facts: object) -> None:
+        kind = _(_NAMES.get(family(limit.kind), _NAMES["unknown"]))
+        self.log(text.format(id=self._worker.id, kind=kind, **facts))
+
+    def _settled(self, reading: ScreenReading, *, is_sent: bool) -> bool:
+        """It is not stopped: it works, is done already with what it was sent, or asks."""
+        self._worker.state = reading.state
+        is_busy = reading.state is PaneState.BUSY
+        if not is_busy and (reading.state is PaneState.BLOCKED or not is_sent or reading.limit):
+            return False
         self._worker.retry_count = 0
         self.log(_("✅ Worker {id}: works again").format(id=self._worker.id))
         return True
@@ -271,65 +312,54 @@ class _Recovery:
         self.log(_("❌ Worker {id}: too many tries, its state is now error").format(id=worker.id))
         return False
 
-    async def _wait(self, found: Detection) -> None:
-        now, sent = self._around.now(), self._worker.retry_count
-        wait = wait_for(found, self._config, now, sent=sent, chance=self._around.chance())
-        family = family_of(found.kind)
-        if wait.is_guess and family == "weekly":
-            text = _("[WARN] could not read the reset time; waiting {seconds} s")
-            self.log(text.format(seconds=wait.seconds))
-        self.log(self._announced(wait, family, found.resets_at))
-        await self._around.sleep((wait.until - now).total_seconds())
 
-    @staticmethod
-    def _name(found: Detection) -> str:
-        return _(_NAMES.get(family_of(found.kind), _NAMES["unknown"]))
+class _WorkerTerminal:
+    """A worker as `type_prompt` sees it. Not every worker shows on its screen what is typed."""
 
-    def _announced(self, wait: Wait, family: str, resets_at: datetime | None) -> str:
-        name, id_ = _(_NAMES.get(family, _NAMES["unknown"])), self._worker.id
-        if resets_at is None or family == "context":
-            text = _("⏳ Worker {id}: {kind}, waits {seconds} s")
-            return text.format(id=id_, kind=name, seconds=wait.seconds)
-        time = resets_at.astimezone(self._around.tz).strftime("%m/%d %H:%M")
-        text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
-        return text.format(id=id_, kind=name, time=time, seconds=wait.seconds)
+    shows_typing = False
 
-    async def _resume(self, found: Detection) -> bool:
-        """Say the resume text, once. False where somebody else must act."""
-        worker, text = self._worker, self._config.resume_text
-        if found.draft and found.draft != text:
-            self.log(_("✋ Worker {id}: someone is typing; left alone").format(id=worker.id))
-            return False
-        try:
-            if found.state == "paused_menu":
-                keys = keys_to_wait(found.menu)
-                if keys is None:
-                    worker.state = "blocked"
-                    text = _("⏸ Worker {id}: no entry of the menu only waits")
-                    self.log(text.format(id=worker.id))
-                    return False
-                await worker.send_keys(*keys)
-                await self._around.sleep(self._around.enter_after_s)
-            await self._against_full(found)
-            if found.draft != text:
-                await worker.send_text(text)
-                await self._around.sleep(self._around.enter_after_s)
-            await worker.send_keys("Enter")
-        except OSError as error:
-            self.log(_("[ERROR] the text could not be sent: {error}").format(error=error))
-            return True  # one of the tries
-        self.log(_("▶️ Worker {id}: '{text}' sent").format(id=worker.id, text=text))
+    def __init__(self, worker: Worker, around: Environment) -> None:
+        self._worker, self._around = worker, around
+        self.enter_after_s = around.enter_after_s
+
+    def now(self) -> datetime:
+        return self._around.now()
+
+    def has_agent(self) -> bool:
         return True
 
-    async def _against_full(self, found: Detection) -> None:
-        """The agent's own remedy against a full conversation first."""
-        cure = remedy(found, (self._around.tool or "").split("-")[0])
-        if cure is None or found.draft:
-            return
-        await self._worker.send_text(cure)
-        await self._around.sleep(self._around.enter_after_s)
-        await self._worker.send_keys("Enter")
-        for _n in range(REMEDY_LOOKS_MAX):
-            await self._around.sleep(self._config.recheck_after)
-            if (await self._look()).state != "busy":
-                return
+    async def read(self) -> ScreenReading:
+        try:
+            screen = await self._worker.read_screen()
+        except PaneGone as error:
+            raise PaneGoneError(str(error)) from error
+        now, tz = self._around.now(), self._around.tz
+        found = detect(screen, tool=self._around.tool, now=now, tz=tz)
+        if found.state != "unknown" or self._worker.state != "paused" or not screen.strip():
+            return ScreenReading(found, screen)
+        # Whoever calls says that it is stopped; the screen neither tells why nor contradicts.
+        kind = _kind(screen, now, tz)
+        at = None if kind == UNKNOWN else reset_time(screen, now, tz)
+        stopped = replace(found, state="paused", kind=kind, resets_at=at, evidence=screen.strip())
+        return ScreenReading(stopped, screen)
+
+    async def send_text(self, text: str) -> None:
+        await self._do(self._worker.send_text(text))
+
+    async def send_key(self, key: str) -> None:
+        await self._do(self._worker.send_keys(key))
+
+    async def _do(self, sending: Awaitable[None]) -> None:
+        try:
+            await sending
+        except PaneGone as error:
+            raise PaneGoneError(str(error)) from error
+        except OSError as error:
+            raise PaneError(str(error)) from error
+
+    async def sleep(self, seconds: float) -> None:
+        await self._around.sleep(seconds)
+
+    async def changed(self, within_s: float) -> None:
+        """Nothing tells: it is looked at again soon."""
+        await self._around.sleep(min(within_s, LOOK_S))

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from segue import i18n
-from segue.dialects.limits import Detection, recovery
+from segue.dialects.limits import recovery
 from segue.limits import (
     Environment,
     PaneGone,
@@ -213,22 +213,48 @@ def test_money_and_logins_are_for_a_person(message: str) -> None:
     assert "needs a person" in pane.said[0]
 
 
-def test_a_limit_of_an_unknown_kind_is_waited_for_half_a_minute() -> None:
-    """The fourth family."""
-    wait = recovery.wait_for(Detection("paused", "unknown"), RecoveryConfig(), START)
-    assert (wait.seconds, wait.is_guess) == (30, True)
+MENU = ("Upgrade your plan", "Add funds until the limit resets", "Stop and wait for limit to reset")
+
+
+def menu_at(cursor: int, *entries: str) -> str:
+    rows = [f" {'❯' if n == cursor else ' '} {n + 1}. {text}" for n, text in enumerate(entries)]
+    head = f"❯ go on\n  ⎿  {WEEKLY}\n\n What do you want to do?\n\n"
+    return head + "\n".join(rows) + "\n\n Enter to confirm · Esc to cancel"
 
 
 def test_a_menu_is_answered_by_the_text_of_its_entry() -> None:
     """The entry that waits, wherever it stands and wherever the cursor is; then the text."""
-    menu = (
-        f"❯ go on\n  ⎿  {WEEKLY}\n\n What do you want to do?\n\n ❯ 1. Upgrade your plan\n"
-        "   2. Add funds until the limit resets\n   3. Stop and wait for limit to reset\n\n"
-        " Enter to confirm · Esc to cancel"
-    )
-    pane = Pane(lambda pane: BUSY if pane.sent[-2:] == ["계속", "<Enter>"] else menu)
+
+    def screen(pane: Pane) -> str:
+        if "<Enter>" not in pane.sent:
+            return menu_at(pane.sent.count("<Down>"), *MENU)
+        return BUSY if pane.sent[-2:] == ["계속", "<Enter>"] else stopped(WEEKLY)
+
+    pane = Pane(screen)
     assert pane.handle() is True
     assert pane.sent == ["<Down>", "<Down>", "<Enter>", "계속", "<Enter>"]
+
+
+def test_a_menu_whose_cursor_does_not_move_is_not_confirmed() -> None:
+    """Enter would buy something: the cursor stands on another entry than the one that waits."""
+    pane = Pane(lambda _pane: menu_at(0, *MENU))
+    assert pane.handle() is False
+    assert "<Enter>" not in pane.sent
+
+
+def test_a_question_that_comes_up_while_the_text_is_typed_is_not_answered() -> None:
+    """As in `segue watch`, the screen is read again between text and Enter."""
+    question = "Do you want to proceed?\n❯ 1. Yes\n  2. No"
+    pane = Pane(lambda pane: question if pane.sent else stopped(WEEKLY))
+    assert pane.handle() is False
+    assert (pane.sent, pane.state) == (["계속"], "blocked")
+
+
+def test_a_person_who_begins_to_type_meanwhile_is_not_disturbed() -> None:
+    """Enter would send what they have written so far."""
+    pane = Pane(lambda pane: stopped(WEEKLY, draft="계속 no wait" if pane.sent else ""))
+    assert pane.handle() is False
+    assert pane.sent == ["계속"]
 
 
 def test_a_menu_without_an_entry_that_only_waits_is_for_a_person() -> None:

@@ -1,4 +1,4 @@
-"""How a stopped pane is brought back, as decisions: how long to wait, which keys, whether at all.
+"""How a stopped pane is brought back, as decisions: which keys, which remedy.
 
 Nothing is done here. Whoever watches panes asks these functions, and does what they say.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from segue.core.limits import Waits, bounded, family, wakes_at
+from segue.core.limits import Waits, bounded, family
 from segue.dialects.limits.detection import Detection
 from segue.dialects.limits.screen.menus import Menu
 
@@ -53,51 +52,14 @@ class RecoveryConfig:
                 log(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Until when. `is_guess`: no time was given, or it could not be read."""
-
-    until: datetime
-    seconds: int
-    is_guess: bool
-
-
-def family_of(kind: str | None) -> str:
-    """The family that a user configures: weekly, rate, context, person, unknown."""
-    return family(kind or "unknown")
-
-
-def wait_for(
-    found: Detection, config: RecoveryConfig, now: datetime, *, sent: int = 0, chance: float = 0.5
-) -> Wait:
-    """How long to wait before the next try. `chance` (0 to 1) spreads what would come at once."""
-    kind = found.kind or "unknown"
-    _over, until = wakes_at(
-        kind,
-        now,
-        resets_at=found.resets_at,
-        is_minute=names_minute(found),
-        waits=config.waits,
-        repeated=sent,
-        jitter=chance if sent else 0.0,
-    )
-    seconds = -int(-(until - now).total_seconds() // 1)  # never a second too short
-    return Wait(until, seconds, found.resets_at is None and family(kind) != "context")
-
-
 def names_minute(found: Detection) -> bool:
     """Whether the time names a minute, which may be rounded down."""
     return found.is_minute_rounded and found.time_form in ("clock", "date", "weekday", "day", "iso")
 
 
-def is_same_stop(before: Detection, after: Detection) -> bool:
-    """Whether a second look shows the stop that was waited for, and nobody came first."""
-    return after.paused and after.state != "paused_self_resuming" and after.kind == before.kind
-
-
 def remedy(found: Detection, brand: str) -> str | None:
     """What the agent itself has against a full conversation, to be sent before the resume text."""
-    if family_of(found.kind) != "context":
+    if family(found.kind or "unknown") != "context":
         return None
     return REMEDIES.get(brand, "/compact")
 
