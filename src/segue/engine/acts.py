@@ -9,6 +9,7 @@ is `refused`, with the reason for whoever added it.
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,12 +20,15 @@ from enum import StrEnum
 from typing import Any
 
 from segue.core.machines import ActState, GateState, Trigger
+from segue.engine.outage import is_trouble
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import Actor, acting
 from segue.store.changes import Add, Change, Move, Value, instant
 from segue.store.rows import ActRow, act_row, new_id
 from segue.store.sqlite import Store
+
+logger = logging.getLogger("segue.acts")
 
 TEXT_BYTES_MAX = 64 * 1024
 TAKEN_MAX = 1_000  # in one go; the rest follow
@@ -55,7 +59,32 @@ class Verb(StrEnum):
     MESSAGE = "message"  # reserved: nothing takes one in yet
 
 
-ONCE = frozenset({Verb.RETRY, Verb.SKIP, Verb.CANCEL})  # a second one says nothing more
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a verb is about: a gate, which is in the state `settles` then, or a task or work.
+    `is_once`: a second one of the same task says nothing more."""
+
+    settles: GateState | None = None
+    is_once: bool = False
+
+
+VERBS: dict[Verb, Meaning] = {
+    Verb.ANSWER: Meaning(GateState.ANSWERED),
+    Verb.APPROVE: Meaning(GateState.APPROVED),
+    Verb.REQUEST_CHANGES: Meaning(GateState.CHANGES_REQUESTED),
+    Verb.PROVIDE: Meaning(GateState.PROVIDED),
+    Verb.REJECT: Meaning(GateState.REJECTED),
+    Verb.RETRY: Meaning(is_once=True),
+    Verb.SKIP: Meaning(is_once=True),
+    Verb.UNSKIP: Meaning(),
+    Verb.PARK: Meaning(),
+    Verb.WAKE: Meaning(),
+    Verb.PAUSE: Meaning(),
+    Verb.RESUME: Meaning(),
+    Verb.STOP: Meaning(),
+    Verb.CANCEL: Meaning(is_once=True),
+    Verb.MESSAGE: Meaning(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +133,7 @@ def done(
 def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
     if wanted.gate is not None:
         _check_gate(store, wanted.gate)
-    elif wanted.verb in ONCE:
+    elif VERBS[wanted.verb].is_once:
         _check_first(store, wanted)
     row: dict[str, Value] = {
         "work": wanted.work,
@@ -132,7 +161,8 @@ def _check_gate(store: Store, gate: str) -> None:
     if row["state"] != GateState.PENDING:
         raise settled(gate, row["state"], row["settled_at"], before)
     if before is not None and before["state"] == ActState.WAITING:
-        raise settled(gate, PAST[Verb(before["verb"])], before["created_at"], before)
+        state = VERBS[Verb(before["verb"])].settles or GateState.ANSWERED
+        raise settled(gate, state, before["created_at"], before)
 
 
 def _check_first(store: Store, wanted: Wanted) -> None:
@@ -145,15 +175,6 @@ def _check_first(store: Store, wanted: Wanted) -> None:
             text.format(who=before["actor"], time=_clock(before["created_at"]), verb=wanted.verb),
             hint=_("Segue does it at the next start of the work"),
         )
-
-
-PAST = {
-    Verb.ANSWER: GateState.ANSWERED,
-    Verb.APPROVE: GateState.APPROVED,
-    Verb.REQUEST_CHANGES: GateState.CHANGES_REQUESTED,
-    Verb.PROVIDE: GateState.PROVIDED,
-    Verb.REJECT: GateState.REJECTED,
-}
 
 
 def unknown_gate(gate: str) -> UserError:
@@ -205,14 +226,81 @@ def chosen(text: str, options: Sequence[str], *, own_words: bool | None = False)
     close = get_close_matches(text.casefold(), lowered, 1)
     if not close and own_words is None:
         return text
-    message = _("`{answer}` is none of the options").format(answer=text)
-    hint = _("the options: {names}").format(names=", ".join(options))
-    if close:
-        message += "; " + _("did you mean `{name}`?").format(name=lowered[close[0]])
-    raise UserError("bad_answer", message, hint=hint)
+    raise NotAnOptionError(text, options, lowered[close[0]] if close else None)
+
+
+class NotAnOptionError(UserError):
+    """A text that means none of the options; `suggestion`: the one that is close to it."""
+
+    def __init__(self, text: str, options: Sequence[str], suggestion: str | None) -> None:
+        message = _("`{answer}` is none of the options").format(answer=text)
+        if suggestion:
+            message += "; " + _("did you mean `{name}`?").format(name=suggestion)
+        hint = _("the options: {names}").format(names=", ".join(options))
+        super().__init__("bad_answer", message, hint=hint)
+        self.suggestion = suggestion
 
 
 # Taking in
+
+
+Handler = Callable[[ActRow], bool]  # it commits `taken` with what follows; False: the act waits on
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Takes in what people want of one work. A kind of work gives a handler for each verb that it
+    knows; a handler that cannot do what is wanted raises CannotError before it changes anything.
+
+    `survives`: an error of a handler's own leaves nothing half done, so the act is refused for it,
+    and the others are taken in; otherwise it is raised for whoever drives the work."""
+
+    handlers: Mapping[Verb, Handler]
+    refuse: Callable[[ActRow, str], None]
+    survives: bool = True
+
+    def take(self, waiting: Iterable[ActRow]) -> bool:
+        """All that waits, the oldest first; whether anything came of it."""
+        has_changed = False
+        for act in waiting:
+            try:
+                with acting(by(act)):
+                    has_changed |= self._handler(act)(act)
+            except CannotError as why:
+                self.refuse(act, str(why))
+                has_changed = True
+            except Exception as error:
+                if not self.survives or is_trouble(error):
+                    raise
+                logger.exception("act %s", act.id)
+                self.refuse(act, repr(error))
+                has_changed = True
+        return has_changed
+
+    def _handler(self, act: ActRow) -> Handler:
+        known = act.verb in Verb.__members__.values()
+        handler = self.handlers.get(Verb(act.verb)) if known else None
+        if handler is None:
+            text = _("`{verb}` is not possible for this kind of work")
+            raise CannotError(text.format(verb=act.verb))
+        return handler
+
+
+def said(act: ActRow, name: str) -> str:
+    """What an act must bring along."""
+    if name not in act.data:
+        text = _("`{verb}` needs `{name}`").format(verb=act.verb, name=name)
+        raise CannotError(text)
+    return str(act.data[name])
+
+
+def until(act: ActRow) -> datetime:
+    """The time that an act names."""
+    text = said(act, "until")
+    try:
+        return instant(text)
+    except ValueError as error:
+        raise CannotError(_("`{text}` is not a time").format(text=text)) from error
 
 
 def waiting(store: Store, work: str) -> list[ActRow]:

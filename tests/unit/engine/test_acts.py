@@ -10,10 +10,11 @@ import pytest
 
 from segue.core.machines import ActState, GateState, Trigger
 from segue.engine import acts
-from segue.engine.acts import Verb, Wanted
+from segue.engine.acts import CannotError, Verb, Wanted
 from segue.errors import UserError
-from segue.store.actors import Actor
+from segue.store.actors import Actor, current
 from segue.store.changes import Add, Change, Move, Note
+from segue.store.rows import ActRow
 from segue.store.sqlite import Store
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -192,3 +193,98 @@ def test_what_is_no_answer_is_refused(text: str, own_words: bool | None, said: s
 def test_free_answers_are_taken_as_they_are() -> None:
     """Where there is nothing to choose from, the text is the answer."""
     assert acts.chosen("Whatever", ()) == "Whatever"
+
+
+# --- taking in --------------------------------------------------------------------------------
+
+
+def taking(
+    store: Store, handlers: dict[Verb, acts.Handler], *, survives: bool = True
+) -> dict[str, str]:
+    """Take in all that waits; what was refused, by verb, with the reason."""
+    refused: dict[str, str] = {}
+
+    def refuse(act: ActRow, why: str) -> None:
+        refused[act.verb] = why
+
+    acts.Intake(handlers, refuse, survives=survives).take(acts.waiting(store, "w"))
+    return refused
+
+
+def add_all(store: Store, *verbs: Verb) -> None:
+    for verb in verbs:
+        acts.add(store, Wanted(verb, "w", KIM, "w/T-1"), NOW)
+
+
+def test_each_act_goes_to_the_handler_of_its_verb(store: Store) -> None:
+    """In the name of whoever wanted it."""
+    add_all(store, Verb.PAUSE, Verb.RESUME)
+    seen: list[tuple[str, Actor]] = []
+
+    def handle(act: ActRow) -> bool:
+        seen.append((act.verb, current()))
+        return True
+
+    assert taking(store, {Verb.PAUSE: handle, Verb.RESUME: handle}) == {}
+    assert seen == [("pause", KIM), ("resume", KIM)]
+
+
+def test_what_a_kind_of_work_does_not_know_is_refused(store: Store) -> None:
+    """In words, and so is what cannot be done."""
+    add_all(store, Verb.PAUSE, Verb.STOP)
+
+    def cannot(_act: ActRow) -> bool:
+        raise CannotError("not now")
+
+    found = taking(store, {Verb.PAUSE: cannot})
+    assert found == {
+        "pause": "not now",
+        "stop": "`stop` is not possible for this kind of work",
+    }
+
+
+def test_an_error_of_a_handler_is_for_whoever_can_be_sure_that_nothing_is_half_done(
+    store: Store,
+) -> None:
+    """There the act is refused, and the others are taken in; else it is raised."""
+    add_all(store, Verb.PAUSE, Verb.RESUME)
+    taken: list[str] = []
+
+    def breaks(_act: ActRow) -> bool:
+        raise KeyError("unforeseen")
+
+    def handle(act: ActRow) -> bool:
+        taken.append(act.verb)
+        return True
+
+    handlers: dict[Verb, acts.Handler] = {Verb.PAUSE: breaks, Verb.RESUME: handle}
+    assert taking(store, handlers) == {"pause": "KeyError('unforeseen')"}
+    assert taken == ["resume"]
+    with pytest.raises(KeyError):
+        taking(store, handlers, survives=False)
+
+
+def test_a_full_disk_refuses_nothing(store: Store) -> None:
+    """The act waits until it can be taken in."""
+    add_all(store, Verb.PAUSE)
+
+    def full(_act: ActRow) -> bool:
+        raise UserError("disk_full", "no space")
+
+    with pytest.raises(UserError, match="no space"):
+        taking(store, {Verb.PAUSE: full})
+
+
+@pytest.mark.parametrize(("text", "why"), [(None, "needs `until`"), ("soon", "is not a time")])
+def test_what_an_act_must_bring_along_is_checked(store: Store, text: str | None, why: str) -> None:
+    """By whoever takes it in: a newer Segue may have added it."""
+    data = {} if text is None else {"until": text}
+    acts.add(store, Wanted(Verb.PARK, "w", KIM, "w/T-1", data=data), NOW)
+    (act,) = acts.waiting(store, "w")
+    with pytest.raises(CannotError, match=why):
+        acts.until(act)
+
+
+def test_every_verb_has_a_meaning() -> None:
+    """One table says which gate it settles, and whether a second one counts."""
+    assert set(acts.VERBS) == set(Verb)

@@ -3,66 +3,60 @@ API uses, each act in one transaction with what follows from it."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
-from segue.engine import acts, outage
-from segue.engine.acts import Verb
-from segue.i18n import _
-from segue.store.actors import acting
-from segue.store.changes import Change, instant
+from segue.engine import acts
+from segue.engine.acts import CannotError, Handler, Intake, Verb
 from segue.store.rows import SERVER, ActRow
 from segue.work.phases.commands import Commands
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 
-logger = logging.getLogger("segue.work.phases")
-
 
 def take_in(commands: Commands) -> None:
     """All that waits. One that cannot be done is refused, and the others are done all the same."""
     supervisor = commands.supervisor
-    for act in acts.waiting(supervisor.records.store, SERVER):
-        try:
-            _take(commands, act)
-        except Refused as why:
-            supervisor.commit(acts.refused(act, why.message))
-        except Exception as error:
-            if outage.is_trouble(error):
-                raise
-            logger.exception("act %s", act.id)
-            supervisor.commit(acts.refused(act, repr(error)))
+
+    def refuse(act: ActRow, why: str) -> None:
+        supervisor.commit(acts.refused(act, why))
+
+    Intake(_handlers(commands), refuse).take(acts.waiting(supervisor.records.store, SERVER))
 
 
-def _take(commands: Commands, act: ActRow) -> None:
-    do = _meant(commands, act)
+def _handlers(commands: Commands) -> dict[Verb, Handler]:
+    def by(command: Callable[[ActRow], Json]) -> Handler:
+        def handle(act: ActRow) -> bool:
+            try:
+                commands.kept_with(lambda: command(act), lambda _task: [acts.taken(act)])
+            except Refused as why:
+                raise CannotError(why.message) from why
+            return True
 
-    def taken(_task: str | None) -> list[Change]:
-        return [acts.taken(act)]
+        return handle
 
-    with acting(acts.by(act)):
-        commands.kept_with(do, taken)
-
-
-def _meant(commands: Commands, act: ActRow) -> Callable[[], Json]:
-    """The command that an act stands for."""
-    data, task, gate = act.data, act.task or "", act.gate or ""
-    known: dict[Verb, Callable[[], Json]] = {
-        Verb.ANSWER: lambda: commands.answer(
-            gate, data["answer"], own_words=bool(data["own_words"])
+    return {
+        Verb.ANSWER: by(
+            lambda act: commands.answer(
+                _gate(act), acts.said(act, "answer"), own_words=bool(act.data.get("own_words"))
+            )
         ),
-        Verb.APPROVE: lambda: commands.approve(gate, data.get("comment")),
-        Verb.REQUEST_CHANGES: lambda: commands.request_changes(gate, data["feedback"]),
-        Verb.REJECT: lambda: commands.reject(gate, data.get("reason", "")),
-        Verb.RETRY: lambda: commands.retry(task, submit=True),
-        Verb.PARK: lambda: commands.park(task, instant(data["until"])),
-        Verb.WAKE: lambda: commands.resume(task),
-        Verb.PAUSE: lambda: commands.pause(task),
-        Verb.RESUME: lambda: commands.resume(task),
-        Verb.CANCEL: lambda: commands.cancel(task, data.get("reason")),
+        Verb.APPROVE: by(lambda act: commands.approve(_gate(act), act.data.get("comment"))),
+        Verb.REQUEST_CHANGES: by(
+            lambda act: commands.request_changes(_gate(act), acts.said(act, "feedback"))
+        ),
+        Verb.REJECT: by(lambda act: commands.reject(_gate(act), act.data.get("reason", ""))),
+        Verb.RETRY: by(lambda act: commands.retry(_task(act), submit=True)),
+        Verb.PARK: by(lambda act: commands.park(_task(act), acts.until(act))),
+        Verb.WAKE: by(lambda act: commands.resume(_task(act))),
+        Verb.PAUSE: by(lambda act: commands.pause(_task(act))),
+        Verb.RESUME: by(lambda act: commands.resume(_task(act))),
+        Verb.CANCEL: by(lambda act: commands.cancel(_task(act), act.data.get("reason"))),
     }
-    found = known.get(Verb(act.verb))
-    if found is None:
-        text = _("`{verb}` is not possible for this kind of work").format(verb=act.verb)
-        raise Refused(409, "not_allowed", text)
-    return found
+
+
+def _gate(act: ActRow) -> str:
+    return act.gate or ""
+
+
+def _task(act: ActRow) -> str:
+    return act.task or ""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from segue.core.machines import GateState, RunState, Trigger
+from segue.engine import acts
+from segue.engine.acts import NotAnOptionError
+from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
@@ -129,29 +131,17 @@ class GateActs(ActBase):
 
     def _checked(self, gate: GateRow, answer: str, is_own: bool) -> str:
         """Exact, then by other capitals, then own words, then “did you mean”."""
-        if not answer:
-            raise Refused(422, "bad_answer", _("an answer is needed"), {"field": "answer"})
-        if not gate.options or answer in gate.options:
-            return answer
+        exact = [option for option in gate.options if option == answer]
+        close = [option for option in gate.options if option.casefold() == answer.casefold()]
+        if found := exact or close:
+            return found[0]
         redactor = self.supervisor.saving.redactor
         shown = {redactor.text(gate.task or "", option): option for option in gate.options}
-        if answer in shown:
-            return shown[answer]
-        for option in gate.options:
-            if option.casefold() == answer.casefold():
-                return option
-        if is_own and gate.task is not None:
-            return answer
-        lowered = {option.casefold(): option for option in shown}
-        close = get_close_matches(answer.casefold(), lowered, 1)
-        suggestion = lowered[close[0]] if close else None
-        text = _("`{answer}` is none of the options").format(answer=answer)
-        if suggestion:
-            text += "; " + _("did you mean `{name}`?").format(name=suggestion)
-        else:
-            text += "; " + _('to send it anyway, add `"ownWords": true`')
-        facts = {"field": "answer", "options": list(shown), "suggestion": suggestion}
-        raise Refused(422, "bad_answer", text, facts)
+        try:
+            chosen = acts.chosen(answer, list(shown), own_words=is_own and gate.task is not None)
+        except UserError as why:
+            raise _bad_answer(why, list(shown)) from why
+        return shown.get(chosen, chosen)
 
     def provide(self, dependency: str, value: str) -> Json:
         """Kept encrypted, given to the agent in its environment, never shown again."""
@@ -248,3 +238,14 @@ class GateActs(ActBase):
         gate = self._again(gate.id)
         text = _("this was settled before: {state}").format(state=gate.state)
         raise Refused(409, "already_settled", text, {"status": gate.state})
+
+
+def _bad_answer(why: UserError, options: list[str]) -> Refused:
+    problem, facts = why.problem, {"field": "answer"}
+    if not isinstance(why, NotAnOptionError):
+        return Refused(422, problem.code, problem.message, facts)
+    text = problem.message
+    if why.suggestion is None:
+        text += "; " + _('to send it anyway, add `"ownWords": true`')
+    more = {"options": options, "suggestion": why.suggestion}
+    return Refused(422, problem.code, text, {**facts, **more})

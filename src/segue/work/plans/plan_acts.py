@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from segue.core.limits import MANUAL
@@ -19,8 +20,6 @@ from segue.engine.acts import CannotError, Verb
 from segue.engine.attempt import ParkedByHand
 from segue.engine.executors import StopWanted
 from segue.i18n import _
-from segue.store.actors import acting
-from segue.store.changes import instant
 from segue.store.rows import ActRow
 from segue.work.plans import edits, manual_parks
 from segue.work.plans.manual_parks import ACCOUNT
@@ -33,21 +32,16 @@ if TYPE_CHECKING:
 
 def take_in(run: PlanRun) -> bool:
     """All that waits; whether anything came of it."""
-    has_changed, run.has_acts_left = False, False
-    for act in run.ledger.waiting_acts():
-        try:
-            with acting(acts.by(act)):
-                has_changed |= _CARRIED.get(Verb(act.verb), _unknown)(run, act)
-        except CannotError as why:
-            run.ledger.refuse_act(act, str(why))
-            run.publish("notice", text=str(why))
-            has_changed = True
-    return has_changed
+    run.has_acts_left = False
+    handlers = {verb: partial(handler, run) for verb, handler in _HANDLERS.items()}
+    # What a handler staged before an error of its own cannot be told from the rest.
+    intake = acts.Intake(handlers, partial(_refuse, run), survives=False)
+    return intake.take(run.ledger.waiting_acts())
 
 
-def _unknown(run: PlanRun, act: ActRow) -> bool:
-    text = _("`{verb}` is not possible for this kind of work")
-    raise CannotError(text.format(verb=act.verb))
+def _refuse(run: PlanRun, act: ActRow, why: str) -> None:
+    run.ledger.refuse_act(act, why)
+    run.publish("notice", text=why)
 
 
 # Gates
@@ -57,10 +51,11 @@ def _settle(run: PlanRun, act: ActRow) -> bool:
     gate = run.ledger.gates.get(act.gate or "")
     if gate is None:
         raise CannotError(_("{id} does not wait any more").format(id=act.gate))
+    answer = acts.said(act, "answer")
     run.ledger.take_act(act)
     run.questions.withdraw(gate.id)
     run.publish("gate_answered", gate=gate.id, task=gate.task, by=act.actor)
-    run.go_on_with(gate, str(act.data["answer"]))
+    run.go_on_with(gate, answer)
     return True
 
 
@@ -110,26 +105,23 @@ def _forget_question(run: PlanRun, task: str) -> None:
 # Parks
 
 
-def _until(act: ActRow) -> datetime | None:
-    return instant(act.data["until"]) if act.data.get("until") else None
-
-
 def _park(run: PlanRun, act: ActRow) -> bool:
     task, _was = _state(run, act)
+    until = acts.until(act)
     attempt = next((one for one in run.jobs.values() if one.task.id == task), None)
     if attempt is not None and attempt.finished is None:
-        _end_to_park(run, attempt, act)
+        _end_to_park(run, attempt, act, until)
         return False
-    manual_parks.move(run.ledger, run.accounts, act.verb, task, _until(act), run.clock)
+    manual_parks.move(run.ledger, run.accounts, act.verb, task, until, run.clock)
     run.ledger.take_act(act)
     return True
 
 
-def _end_to_park(run: PlanRun, attempt: Attempt, act: ActRow) -> None:
+def _end_to_park(run: PlanRun, attempt: Attempt, act: ActRow, until: datetime) -> None:
     """Its park is written when it has ended; then the act is taken."""
     run.has_acts_left = True
     if attempt.ended_for is None:
-        limit = LimitHit(MANUAL, resets_at=_until(act), text=_("by hand"))
+        limit = LimitHit(MANUAL, resets_at=until, text=_("by hand"))
         attempt.ended_for = ParkedByHand(limit, acts.by(act))
         run.engine.end_soon(attempt.run.id)
 
@@ -150,7 +142,7 @@ def _stop(run: PlanRun, act: ActRow) -> bool:
     return True
 
 
-_CARRIED: dict[Verb, Callable[[PlanRun, ActRow], bool]] = {
+_HANDLERS: dict[Verb, Callable[[PlanRun, ActRow], bool]] = {
     Verb.ANSWER: _settle,
     Verb.APPROVE: _settle,
     Verb.RETRY: _retry,

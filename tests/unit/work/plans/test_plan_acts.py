@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kit.bench import CLAUDE, Bench
 from segue.core.machines import ActState
 from segue.core.plan import TaskState
 from segue.dialects.events import Finished
 from segue.engine.acts import Verb
 from segue.engine.executors import ActsAdded
+from segue.store.changes import Note
 
 TWO = "- [ ] T-1: Build\n  - retries: 0\n- [ ] T-2: Ship\n  - blocked by: T-1\n"
 
@@ -97,3 +100,18 @@ def test_what_follows_from_an_act_names_who_wanted_it(bench: Bench) -> None:
     ]
     rows = bench.run.ledger.store.all("SELECT actor, via FROM journal WHERE entity = 'act'")
     assert {row["actor"] for row in rows} == {rows[0]["actor"]} != {"segue"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [("juggle", "`juggle` is not possible for this kind of work"), ("park", "`until`")],
+)
+def test_an_act_that_no_segue_here_would_add_is_refused(bench: Bench, verb: str, said: str) -> None:
+    """A newer Segue's, or one without what it needs: it neither stops the run nor stays."""
+    act = begun(bench).adds(Verb.RETRY, "T-1")
+    assert bench.run.ledger.store.move(Note("act", act, {"verb": verb}), at=bench.clock.now())
+    bench.happens(ActsAdded())
+    found = bench.outcome(act)
+    assert found.state is ActState.REFUSED
+    assert said in (found.reason or "")
+    assert bench.engine.to_end == []
