@@ -49,7 +49,7 @@ def test_edit_by_hand(feature: Feature, is_git: bool) -> None:
         feature.box.repository()
     terminal = asked(feature)
     terminal.type("edit\r")
-    terminal.expect("press Enter when it is done")
+    terminal.expect("then press Enter")
     (feature.root / "cp-1.txt").write_text("by hand\n")
     terminal.type("\r")
     done = terminal.end()

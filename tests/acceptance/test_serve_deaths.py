@@ -230,7 +230,7 @@ def test_a_running_agent_goes_on_after_a_reboot(house: House, death: Death) -> N
     assert started[1][0] == "1" and started[0][1] == started[1][1]
     if death is power_cut:
         told = house.heard(task, 2)
-        assert "interrupted" in told and "edits may lie in the folder" in told, told
+        assert "interrupted" in told and "may contain unfinished edits" in told, told
 
 
 @deaths

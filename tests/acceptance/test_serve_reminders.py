@@ -15,7 +15,7 @@ from kit.server import Server
 from kit.waiting import until
 
 TIMES = 'remind_after = "1s"\nurgent_after = "2s"\nescalate_after = "4s"\n'
-HEADS = {"remind": "Reminder: ", "urgent": "Urgent: ", "escalate": "Waits for too long: "}
+HEADS = {"remind": "Reminder: ", "urgent": "Urgent: ", "escalate": "Waiting too long: "}
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_an_agent_that_is_silent_for_too_long_is_ended(house: House) -> None:
             task = await server.status(server.new("custom"), "failed")
             assert "it said nothing for too long (1s)" in task["error"]
             said = "\n".join(heard(house))
-            assert said.count("You were interrupted before you had finished") == 1
+            assert said.count("You were interrupted before you finished") == 1
 
     play(scene)
 
@@ -225,7 +225,7 @@ exec sleep 600
                 server.commands.resume(id)
             await server.status(id, "completed")
             assert server.runs(id) == ["cut_off", "completed"]
-            assert "You were interrupted before you had finished" in "\n".join(heard(house))
+            assert "You were interrupted before you finished" in "\n".join(heard(house))
 
     play(scene)
 

@@ -72,7 +72,7 @@ def test_a_limit_of_the_reviewer_is_waited_for(house: House, words: str) -> None
                 accounts = server.app.supervisor.records.store.all("SELECT id FROM accounts")
                 assert [row["id"] for row in accounts] == ["judges"]
             prompts = Path(server.commands.task(id)["workspace"], "prompts").read_text()
-            assert prompts.count("Judge the work of another agent") == 2
+            assert prompts.count("Review the work of another agent") == 2
 
     play(scene)
 

@@ -235,8 +235,8 @@ def test_what_is_refused_has_no_effect_at_all(house: House) -> None:
             await server.until(lambda: len(server.runs(id, "check")) > 0)
             assert (workspace / "got").read_text() == "<>\n"
             heard = (workspace / "heard").read_text()
-            assert "SEA_URL is not provided (–). Go on without it." in heard
-            assert "efault" not in heard.partition("SEA_URL is not")[2]
+            assert "SEA_URL will not be provided (–). Continue without it." in heard
+            assert "efault" not in heard.partition("SEA_URL will not")[2]
             await server.until(lambda: "failed" in server.runs(id, "check"))
 
     play(scene)

@@ -20,7 +20,7 @@ def test_a_stranger_logs_in_by_the_form(open_page, server: Server) -> None:  # t
     assert "/login" in page.url
     page.get_by_label("Token").fill("wrong")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_have_text("This is not the token.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong token.")
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Inbox", level=1)).to_be_visible()
@@ -44,15 +44,15 @@ def test_a_task_is_made_and_submitted(page: Page, server: Server) -> None:
     first = server.task("The first", agent="busy")
     page.get_by_role("link", name="New task").click()
     page.get_by_label("Title").fill("The second")
-    page.get_by_label("What is to be done").fill("Line one\nLine two")
+    page.get_by_label("What to do").fill("Line one\nLine two")
     page.get_by_label("Type").select_option("custom")
     page.get_by_label("Agent").select_option("quick")
     page.get_by_label("Priority").fill("7")
-    page.get_by_text("Begins after other tasks").first.click()
+    page.get_by_text("Starts after other tasks").first.click()
     page.get_by_label("The first").check()
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The second")
-    expect(page.get_by_role("status").last).to_have_text("The task is in the queue.")
+    expect(page.get_by_role("status").last).to_have_text("The task is queued.")
     made = server.api("GET", f"/tasks/{page.url.rpartition('/')[2].partition('?')[0]}")
     assert made["description"] == "Line one\nLine two"
     assert (made["agent"], made["priority"], made["dependsOn"]) == ("quick", 7, [first])
@@ -66,10 +66,10 @@ def test_a_draft_is_kept_changed_and_submitted(page: Page, server: Server) -> No
     page.get_by_label("Title").fill("Unripe")
     page.get_by_role("button", name="Keep as a draft").click()
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("description are needed")
+    expect(page.get_by_role("alert")).to_contain_text("description before you submit")
     page.get_by_role("link", name="Change").click()
     expect(page.get_by_label("Title")).to_have_value("Unripe")
-    page.get_by_label("What is to be done").fill("Now it is said.")
+    page.get_by_label("What to do").fill("Now it is said.")
     page.get_by_label("Agent").select_option("quick")
     page.get_by_role("button", name="Submit").click()
     id = page.url.rpartition("/")[2].partition("?")[0]
@@ -98,7 +98,7 @@ def test_changes_are_requested_with_a_remark(page: Page, server: Server) -> None
     page.goto(f"/tasks/{id}")
     expect(page.locator(".prose")).to_contain_text("One line.")
     page.get_by_text("Request changes…").click()
-    page.get_by_label("What is to be changed").fill("More lines.")
+    page.get_by_label("What to change").fill("More lines.")
     page.get_by_label("Line").fill("2")
     page.get_by_label("Remark", exact=True).fill("Only one?")
     page.get_by_role("button", name="Send back").click()
@@ -119,11 +119,11 @@ def test_changes_without_words_are_refused(page: Page, server: Server) -> None:
     review = server.waits(id, "review")
     page.goto("/inbox")
     page.get_by_text("Request changes…").click()
-    field = page.get_by_label("What is to be changed")
+    field = page.get_by_label("What to change")
     field.evaluate("field => field.form.noValidate = true")
     page.get_by_role("button", name="Send back").click()
-    expect(page.get_by_role("alert")).to_have_text("Say what is to be changed.")
-    expect(page.get_by_label("What is to be changed")).to_be_focused()
+    expect(page.get_by_role("alert")).to_have_text("Describe what to change.")
+    expect(page.get_by_label("What to change")).to_be_focused()
     assert server.api("GET", f"/reviews/{review['id']}")["status"] == "pending"
 
 
@@ -181,7 +181,7 @@ def test_a_question_is_answered_once(open_page, server: Server) -> None:  # type
     server.api("POST", f"/questions/{question['id']}/answer", {"answer": "Both"})
     page.get_by_label("SQLite").check()
     page.get_by_role("button", name="Answer").click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody was faster")
+    expect(page.get_by_role("alert")).to_contain_text("Someone else has already decided")
     found = server.api("GET", f"/tasks/{id}/questions")["items"][0]
     assert found["answer"] == "Both"
 
@@ -197,7 +197,7 @@ def test_a_dependency_is_provided_and_never_shown(page: Page, server: Server) ->
     assert field.get_attribute("autocomplete") == "off"
     field.fill(secret)
     gate(page, needed["id"]).get_by_role("button", name="Provide").click()
-    expect(page.get_by_text("never shown again.").first).to_be_visible()
+    expect(page.get_by_text("never shows it again.").first).to_be_visible()
     server.reaches(id, "completed")
     got = Path(server.api("GET", f"/tasks/{id}")["workspace"]) / "got.txt"
     assert str(len(secret)) in got.read_text()
@@ -248,10 +248,10 @@ def test_a_failed_task_is_tried_again_and_deleted(page: Page, server: Server) ->
     page.goto("/inbox")
     expect(page.locator(".failed")).to_contain_text("it cannot be done")
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("Tries again")).to_be_visible()
+    expect(page.get_by_text("Retrying")).to_be_visible()
     page.goto(f"/tasks/{id}")
     page.get_by_text("Delete…").click()
-    page.get_by_role("button", name="Delete for ever").click()
+    page.get_by_role("button", name="Delete permanently").click()
     expect(page.get_by_text("The task is deleted.")).to_be_visible()
     answer = page.goto(f"/tasks/{id}")
     assert answer is not None
@@ -296,7 +296,7 @@ def test_everything_works_without_scripts(open_page, server: Server) -> None:  #
     page: Page = open_page(java_script_enabled=False)
     page.goto("/new")
     page.get_by_label("Title").fill("By hand")
-    page.get_by_label("What is to be done").fill("It.")
+    page.get_by_label("What to do").fill("It.")
     page.get_by_label("Type").select_option("report")
     page.get_by_label("Agent").select_option("short")
     page.get_by_role("button", name="Submit").click()

@@ -71,7 +71,7 @@ def test_nothing_an_agent_says_does_anything(page: Page, server: Server) -> None
     expect(page.locator(".prose")).to_contain_text("window.isOwned")
     expect(page.locator("#terminal")).to_contain_text("red link end")
     page.get_by_text("Request changes…").click()
-    page.get_by_label("What is to be changed").fill(f"again {BOMB}")
+    page.get_by_label("What to change").fill(f"again {BOMB}")
     page.get_by_role("button", name="Send back").click()
     expect(page.locator(".diff")).to_contain_text("again")
     harmless(page)

@@ -90,7 +90,7 @@ def test_a_change_does_not_take_what_is_typed(page: Page, server: Server) -> Non
     page.goto("/inbox")
     page.evaluate(MARK)
     page.get_by_text("Request changes…").click()
-    field = page.get_by_label("What is to be changed")
+    field = page.get_by_label("What to change")
     field.fill("Half a sent")
     second = server.task("Second", agent="asker")
     question = server.waits(second, "question")
@@ -101,7 +101,7 @@ def test_a_change_does_not_take_what_is_typed(page: Page, server: Server) -> Non
     expect(page.locator(f"#{question['id']}")).to_have_count(0)
     expect(field).to_have_value("Half a sentence")
     page.get_by_role("button", name="Send back").click()
-    expect(page.get_by_text("Sent back with your words.")).to_be_visible()
+    expect(page.get_by_text("Sent back with your feedback.")).to_be_visible()
     assert server.api("GET", f"/reviews/{review['id']}")["feedback"] == "Half a sentence"
 
 
@@ -133,7 +133,7 @@ def test_what_was_settled_elsewhere_goes_unless_it_is_written_in(
     expect(page.locator("#waiting")).to_be_hidden()
     page.keyboard.type("th")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("Somebody was faster: this was settled before.")
+    expect(page.get_by_role("alert")).to_have_text("Someone else has already decided this.")
 
 
 @pytest.mark.parametrize("agents", [{"talker": "say one\nwait 1s\nsay two\nwait 300s\ndone\n"}])
@@ -210,7 +210,7 @@ def test_keys_are_listed_and_can_be_turned_off(page: Page) -> None:
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
     expect(dialog).to_be_visible()
-    dialog.get_by_label("Single keys do something").uncheck()
+    dialog.get_by_label("Enable keyboard shortcuts").uncheck()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     page.keyboard.press("n")
@@ -279,4 +279,4 @@ def test_everything_has_a_name(page: Page, full: list[str]) -> None:
         page.keyboard.press("Tab")
     page.goto("/")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="To the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()

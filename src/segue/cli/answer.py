@@ -13,8 +13,9 @@ from segue.work import add_act
 @click.command(
     "answer",
     help=_(
-        "Answer a question: with one of its options, or in your own words. Segue refuses a text"
-        " that is close to an option and shows what you may mean. ID as segue inbox shows it."
+        "Answer a question with one of its options or in your own words. Segue refuses "
+        "an answer that is close to an option and shows which one you may mean. Find "
+        "the ID with segue inbox."
     ),
     epilog=output.example("segue answer q_07c1a2 SQLite"),
 )

@@ -13,8 +13,8 @@ from segue.work import add_act
 @click.command(
     "approve",
     help=_(
-        "Approve a review, or say yes to a question that asks for consent. ID as segue inbox shows"
-        " it."
+        "Approve a review, or answer yes to a question that asks for approval. Find "
+        "the ID with segue inbox."
     ),
     epilog=output.example("segue approve rev_07c1a2"),
 )

@@ -168,7 +168,7 @@ class TerminalAsker:
             return
         self._shown.settled(question, answer)
         if answer == question.by_hand:
-            text = _("Mend it now; press Enter when it is done.")
+            text = _("Fix it now, then press Enter.")
             done = partial(_done, question, answer)
             self._waiting.appendleft(Question(text, (), "Enter", done))
             self._next()

@@ -185,9 +185,9 @@ def _ways_on(state: BookState) -> list[str]:
             return [text]
         case Pause.BREAKER:
             more = _("Or: segue write-all --on-tripped edit, replan or skip")
-            return [_("One more try: segue resume --continue"), more]
+            return [_("To try once more: segue resume --continue"), more]
         case _:
-            return [_("Go on: segue resume --continue")]
+            return [_("To continue: segue resume --continue")]
 
 
 def _headline(facts: Mapping[str, Any], state: BookState) -> str:

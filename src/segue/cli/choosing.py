@@ -28,7 +28,7 @@ def choose(question: str, most: int) -> int:
         text = line.strip() or "1"
         if text.isdecimal() and 1 <= int(text) <= most:
             return int(text)
-        console.echo(_("A number from 1 to {most}, please.").format(most=most))
+        console.echo(_("Enter a number from 1 to {most}.").format(most=most))
 
 
 def _line() -> str:

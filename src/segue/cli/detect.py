@@ -86,7 +86,7 @@ ASIDE = {
 
 @click.command(
     "detect",
-    help=_("What stopped this screen, which kind of limit it is, until when."),
+    help=_("Tell what stopped the agent on this screen: the kind of limit, and until when."),
     epilog=output.example("tmux capture-pane -p | segue detect --explain"),
 )
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)

@@ -79,7 +79,7 @@ def command(
     as_json: bool,
 ) -> int:
     if resume and fresh:
-        raise UserError("usage", _("--resume and --fresh exclude each other"))
+        raise UserError("usage", _("--resume and --fresh cannot be used together"))
     if approve:
         person.check(ctx.obj["environ"])
     project = Project.containing(Path.cwd())
@@ -173,13 +173,13 @@ def settle(
                 _("the last feature is complete; nothing is left to continue"),
                 hint=_('say what to develop: segue develop "FEATURE"'),
             )
-        console.echo(_("The last feature is complete. A new one begins."), err=as_json)
+        console.echo(_("The last feature is complete. Starting a new one."), err=as_json)
         return _new(options, resume=False)
     is_other = options.feature is not None and options.feature != there.feature
     if not as_json:
         tell(there)
     if is_other:
-        text = _("'{there}' is not finished, and you ask for '{wanted}'.")
+        text = _("'{there}' is not finished, but you asked for '{wanted}'.")
         console.echo(text.format(there=there.feature, wanted=options.feature), err=as_json)
     elif resume:
         return replace(options, feature=there.feature)
@@ -223,9 +223,9 @@ def _repair(folder: FeatureFolder, *, as_json: bool) -> Feature:
     data = folder.state_file.read_bytes() if folder.state_file.exists() else b""
     feature = repair(folder, datetime.now(UTC))
     if folder.state_file.read_bytes() == data:
-        console.echo(_("The state is sound: there is nothing to repair."), err=as_json)
+        console.echo(_("The state is intact: nothing to repair."), err=as_json)
     else:
-        console.echo(_("The state was written again from the journal."), err=as_json)
+        console.echo(_("Rebuilt the state from the journal."), err=as_json)
     return feature
 
 

@@ -62,9 +62,13 @@ def _ways_on(source: FeatureSteps, run: PlanRun) -> list[str]:
         more=source.options.repeated,
     )
     again = f"segue develop --resume{source.options.repeated}"
-    lines = [_("Go on: {command}").format(command=command)] if command != again or not asked else []
+    lines = (
+        [_("To continue: {command}").format(command=command)]
+        if command != again or not asked
+        else []
+    )
     if asked:
-        lines.append(_("Answer on a terminal: {command}").format(command=again))
+        lines.append(_("Answer from a terminal: {command}").format(command=again))
     return lines
 
 

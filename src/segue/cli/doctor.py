@@ -59,7 +59,7 @@ class Finding:
 
 @click.command(
     "doctor",
-    help=_("What is installed, what is missing, what each agent can do."),
+    help=_("Show what is installed, what is missing and what each agent can do."),
     epilog=output.example("segue doctor --json"),
 )
 @output.json_option()

@@ -63,6 +63,6 @@ def _welcome() -> None:
     for line in EXAMPLE.splitlines():
         console.echo(f"  {line}")
     console.echo()
-    console.echo(_("Look at it:  segue plan PLAN.md"))
+    console.echo(_("Preview it:  segue plan PLAN.md"))
     console.echo(_("Run it:      segue run PLAN.md"))
     console.echo(_("Your agents: segue doctor"))

@@ -41,18 +41,18 @@ def install(ctx: click.Context, path: Path | None, as_json: bool) -> int:
         output.print_json({**_as_json(settings, found), "changed": changed})
         return 0
     if not changed:
-        console.echo(_("The hooks are there already: {path}").format(path=settings.path))
+        console.echo(_("The hooks are already installed: {path}").format(path=settings.path))
         return 0
-    console.echo(_("The hooks are in {path}:").format(path=settings.path))
+    console.echo(_("Installed the hooks in {path}:").format(path=settings.path))
     for one in found:
         console.echo(f"  {one.event}  {one.command}")
-    console.echo(_("A Claude Code that runs now knows of them when it is started again."))
+    console.echo(_("Restart any running Claude Code to load them."))
     return 0
 
 
 @click.command(
     "status",
-    help=_("Which hooks are installed, whether they work, and when each was last heard of."),
+    help=_("Show which hooks are installed, whether they work, and when each last ran."),
     epilog=output.example("segue hooks status --json"),
 )
 @click.argument("path", type=FOLDER, required=False)
@@ -75,7 +75,7 @@ def status(ctx: click.Context, path: Path | None, as_json: bool) -> int:
 
 @click.command(
     "remove",
-    help=_("Take Segue's hooks out again; all else in the file stays as it is."),
+    help=_("Remove Segue's hooks. Nothing else in the file changes."),
     epilog=output.example("segue hooks remove"),
 )
 @click.argument("path", type=FOLDER, required=False)
@@ -87,9 +87,9 @@ def remove(path: Path | None, as_json: bool) -> int:
     if as_json:
         output.print_json({"path": str(settings.path), "removed": removed})
     elif removed:
-        console.echo(_("The hooks are out of {path}.").format(path=settings.path))
+        console.echo(_("Removed the hooks from {path}.").format(path=settings.path))
     else:
-        console.echo(_("There are no hooks of Segue's in {path}.").format(path=settings.path))
+        console.echo(_("{path} contains no hooks of Segue.").format(path=settings.path))
     return 0
 
 
@@ -126,8 +126,9 @@ def _as_json(settings: Settings, found: list[Installed]) -> dict[str, object]:
 command = Verbs(
     "hooks",
     help=_(
-        "Claude Code's hooks of this project: after a compaction the agent is told its place,"
-        " a stop in mid-work tells what is left, a limit parks the account."
+        "Hooks for Claude Code in this project. After a compaction they remind the "
+        "agent where it is, when it stops early they list what is left, and at a limit "
+        "they park the account."
     ),
     epilog=output.example("segue hooks install"),
 )

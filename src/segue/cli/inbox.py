@@ -21,9 +21,7 @@ SIGNS = {"question": "❓", "review": "⚖", "dependency": "🔑", "failed": "�
 
 @click.command(
     "inbox",
-    help=_(
-        "Everything that waits for you under PATH, in every kind of work, and how to settle it."
-    ),
+    help=_("List everything under PATH that waits for you, and the command that answers it."),
     epilog=output.example("segue inbox"),
 )
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())

@@ -47,7 +47,7 @@ COMMANDS = {
     "audit": N_("verify the journal and its evidence; who decided what"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
-    "hooks": N_("Claude Code's hooks here: its place after a compaction, its limits"),
+    "hooks": N_("hooks for Claude Code: context after a compaction, limits"),
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
     "task": N_("tasks of the server: hand in, look, approve, answer"),
     "service": N_("the server as a service that returns after a reboot"),

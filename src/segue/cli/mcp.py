@@ -31,7 +31,7 @@ INSTALL = "pip install 'segue[mcp]'"
 @click.pass_context
 def command(ctx: click.Context, project: Path) -> int:
     if sys.stdin.isatty():
-        text = _("This is for agents; add it to yours: {command}")
+        text = _("This command is for agents; add it to yours: {command}")
         console.echo(text.format(command="claude mcp add segue -- segue mcp"), err=True)
     # To look for garbage among the SDK's classes while they are made takes longer than to
     # make them, and agents wait for this server to start.

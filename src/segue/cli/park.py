@@ -24,8 +24,9 @@ from segue.work.settings import config
 @click.command(
     "park",
     help=_(
-        "Park a running task (its agent ends, its conversation is kept) or an account"
-        " (nothing of it starts) until an instant; it goes on by itself."
+        "Park a running task or an account until a given time. Segue ends the task's "
+        "agent, keeps its conversation and resumes it then. While an account is "
+        "parked, no task starts on it."
     ),
     epilog=output.example("segue park claude --until 08:00"),
 )

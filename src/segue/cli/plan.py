@@ -31,7 +31,7 @@ NOTES_MAX = 20
 
 @click.command(
     "plan",
-    help=_("Dry run: waves, critical path, who waits for whom, file conflicts. Touches nothing."),
+    help=_("Dry run: show waves, critical path, dependencies and file conflicts. Changes nothing."),
     epilog=output.example("segue plan PLAN.md"),
 )
 @click.argument(
@@ -105,7 +105,7 @@ def show(plan: Path, graph: Graph) -> None:
             console.echo(f" {star}{MARKS[task.state]} {id}  {task.title}{waits}")
     console.echo("\n" + _("* critical path: {path}").format(path=" → ".join(critical)))
     for one, other, files in conflicts(graph.tasks):
-        text = _("! {one} and {other} touch the same files and will not run side by side: {files}")
+        text = _("! {one} and {other} change the same files and will not run in parallel: {files}")
         console.echo(text.format(one=one, other=other, files=", ".join(files)))
 
 

@@ -21,8 +21,9 @@ from segue.work.settings import config
 @click.command(
     "rehearse",
     help=_(
-        "Drive an agent that is installed here through a limit, a refused login and two kills, on"
-        " a fake model of Segue's own: no key, no cost, nothing of yours is touched."
+        "Test an installed agent against Segue's fake model: a limit, a refused login "
+        "and two kills. It needs no API key, costs nothing and touches none of your "
+        "files."
     ),
     epilog=output.example("segue rehearse --real claude"),
 )
@@ -89,7 +90,7 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
             }
         )
     elif failed:
-        console.echo(_("Not everything held; what was said is in {folder}").format(folder=folder))
+        console.echo(_("Some checks failed; see the logs in {folder}").format(folder=folder))
     else:
-        console.echo(_("All of it held."))
+        console.echo(_("All checks passed."))
     return 1 if failed else 0

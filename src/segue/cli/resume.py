@@ -35,8 +35,8 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
 @click.command(
     "resume",
     help=_(
-        "Find interrupted work under PATH and offer what to do about it. Words do, too:"
-        " segue resume where was I"
+        "Find interrupted work under PATH and offer ways to continue. Plain words work "
+        "too: segue resume where was I"
     ),
     epilog=output.example("segue resume --continue"),
 )

@@ -49,13 +49,13 @@ def damaged(seen: Look) -> str:
     lines = [f"{seen.folder.state_file}: {text}"]
     if seen.backup is not None:
         lines.append(
-            _("The newest backup can be taken: {path}").format(path=seen.backup)
+            _("The newest backup is usable: {path}").format(path=seen.backup)
             + "\n  segue resume --continue"
         )
     else:
         lines += [resuming.no_way_back(), anew()]
         if seen.chapters:
-            text = _("Or count the {n} chapters that are there: segue resume --rebuild")
+            text = _("Or rebuild the state from the {n} existing chapters: segue resume --rebuild")
             lines.append(text.format(n=seen.chapters))
     return "\n".join(lines)
 
@@ -63,7 +63,10 @@ def damaged(seen: Look) -> str:
 def restored(seen: Look, *, as_json: bool) -> BookState:
     """The state of the newest backup, told; the damaged file is kept."""
     backup, state, kept = resuming.restore(seen.folder, datetime.now(UTC))
-    text = _("The state was damaged; the backup {backup} takes its place. Kept: {kept}")
+    text = _(
+        "The state was damaged; Segue restored the backup {backup}. The damaged "
+        "file is kept: {kept}"
+    )
     console.echo(text.format(backup=backup.name, kept=kept.name), err=as_json)
     return state
 
@@ -157,7 +160,7 @@ def _tell_causes(seen: Look) -> None:
     state = seen.state
     assert state is not None
     if state.circuit_breaker.triggered:
-        console.echo(_("Before, it was stopped for:"))
+        console.echo(_("It stopped earlier because of:"))
         for reason in reasons(state.circuit_breaker.failure_reasons[-5:]):
             console.echo(f"  - {reason}")
 

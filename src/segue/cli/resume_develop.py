@@ -26,7 +26,7 @@ def describe(one: Found) -> str:
 
 
 def nothing(one: Found) -> str:
-    return _('The last feature is complete. Begin another: segue develop "FEATURE"')
+    return _('The last feature is complete. Start another: segue develop "FEATURE"')
 
 
 def choices(one: Found) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def question() -> str:
 
 
 def way_back(one: Found) -> str | None:
-    text = _("Write the state again from Segue's journal?")
+    text = _("Rebuild the state from Segue's journal?")
     return "rebuild" if console.confirm(text, default=True) else None
 
 
@@ -53,7 +53,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     backups = Project.containing(folder.root).memory / "backups"
     kept = folder.put_aside(backups, datetime.now(UTC))
     told = {"kind": one.kind, "path": str(one.path), "reset": True, "backup": str(kept or "")}
-    return told, _("The feature begins anew. The old state is kept: {path}").format(path=kept)
+    return told, _("The feature starts over. The old state is kept in {path}").format(path=kept)
 
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:

@@ -39,7 +39,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     """For programs, and in words."""
     backup = reset_plan(one.path)
     told = {"kind": one.kind, "path": str(one.path), "reset": True, "backup": str(backup)}
-    return told, _("The plan begins anew. The old one is kept: {path}").format(path=backup)
+    return told, _("The plan starts over. The old one is kept in {path}").format(path=backup)
 
 
 def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:

@@ -14,8 +14,8 @@ from segue.i18n import _
 @click.command(
     "retry",
     help=_(
-        "Give a failed task another try: its count starts anew. TASK as segue status"
-        " shows it; a failed task of the server becomes a new one."
+        "Retry a failed task and reset its retry count. Find the TASK with segue "
+        "status. On the server, the retry is a new task."
     ),
     epilog=output.example("segue retry T-003"),
 )

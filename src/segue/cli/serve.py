@@ -24,7 +24,7 @@ SLOTS_MAX = 64
 
 @click.command(
     "serve",
-    help=_("The server: tasks that pass through phases, by REST, event stream and web page."),
+    help=_("Run the server: tasks with phases, over a REST API, an event stream and a web page."),
     epilog=output.example("segue serve --port 0"),
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help=_("where to listen"))
@@ -33,7 +33,7 @@ SLOTS_MAX = 64
     type=output.BoundedInt(0, 65535),
     default=PORT,
     show_default=True,
-    help=_("0 takes a free one"),
+    help=_("0 picks a free port"),
 )
 @click.option(
     "--data",

@@ -249,7 +249,7 @@ def _installed(service: Service, as_json: bool) -> int:
         return 0
     console.echo(_("{unit} is started, and will be after every reboot.").format(unit=service.unit))
     if not is_lingering:
-        text = _("To have it run before you log in, and after you log out: {command}")
+        text = _("To keep it running before you log in and after you log out: {command}")
         console.echo(text.format(command="loginctl enable-linger"))
     console.echo(_("Its log: {command}").format(command=f"journalctl --user -u {service.unit}"))
     return 0
@@ -273,7 +273,7 @@ def _check_alone(service: Service) -> None:
 
 @click.command(
     "remove",
-    help=_("End the service of this folder; tasks and agents keep their place."),
+    help=_("Stop and remove the service of this folder. Tasks and agents keep their progress."),
     epilog=output.example("segue service remove"),
 )
 @output.json_option()
@@ -294,13 +294,13 @@ def remove(ctx: click.Context, as_json: bool) -> int:
     elif was_there:
         console.echo(_("{unit} is removed.").format(unit=service.unit))
     else:
-        console.echo(_("There is no service for this folder."))
+        console.echo(_("No service is installed for this folder."))
     return 0
 
 
 @click.command(
     "status",
-    help=_("Whether the service of this folder is installed and runs."),
+    help=_("Show whether the service of this folder is installed and running."),
     epilog=output.example("segue service status --json"),
 )
 @output.json_option()
@@ -324,18 +324,24 @@ def status(ctx: click.Context, as_json: bool) -> int:
     if as_json:
         output.print_json(told)
     elif not is_there:
-        console.echo(_("There is no service for this folder. Install it: segue service install"))
+        console.echo(
+            _("No service is installed for this folder. Install it: segue service install")
+        )
     else:
         text = _("{unit}: {state}, process {pid}") if pid else _("{unit}: {state}")
         console.echo(text.format(unit=service.unit, state=state, pid=pid))
         if not told["enabled"]:
-            console.echo(_("It does not start by itself: segue service install"))
+            console.echo(
+                _("It does not start automatically. To change that: segue service install")
+            )
     return 0 if state == "active" else 1
 
 
 command = Verbs(
     "service",
-    help=_("The server of this folder as a service of yours (systemd), back after a reboot."),
+    help=_(
+        "Run the server of this folder as a systemd user service that starts again after a reboot."
+    ),
     epilog=output.example("segue service install"),
 )
 for verb in (install, remove, status):

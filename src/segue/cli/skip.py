@@ -14,8 +14,8 @@ from segue.i18n import _
 @click.command(
     "skip",
     help=_(
-        "Pass a task over, and with it what depends on it. segue unskip reopens it. TASK as segue"
-        " status shows it."
+        "Skip a task and everything that depends on it. Undo it with segue unskip. "
+        "Find the TASK with segue status."
     ),
     epilog=output.example("segue skip T-003"),
 )

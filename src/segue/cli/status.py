@@ -32,7 +32,7 @@ SIGNS = {
 
 @click.command(
     "status",
-    help=_("Where everything stands, under PATH (here, if none is given)."),
+    help=_("Show the state of everything under PATH (default: this folder)."),
     epilog=output.example("segue status --watch"),
 )
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())

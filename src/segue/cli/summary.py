@@ -96,15 +96,17 @@ def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
     plan = shlex.quote(run.file.shown)
     to_be_asked = [task for task in facts["failed"] if task in facts["waiting"]]
     if to_be_asked:
-        text = _("Nobody could be asked about {tasks}. Choose: segue run {plan} --on-failed {how}")
+        text = _(
+            "Nobody was there to decide about {tasks}. Choose: segue run {plan} --on-failed {how}"
+        )
         return text.format(tasks=", ".join(to_be_asked), plan=plan, how="retry|skip|stop")
     if facts["failed"]:
         logs = run.job_factory.project.relative(run.job_factory.project.logs)
-        return _("What they said is in {logs}; try again: segue run {plan}").format(
+        return _("See their output in {logs}. To try again: segue run {plan}").format(
             logs=logs, plan=plan
         )
     if run.ledger.gates:
-        return _("Answer on a terminal: {command}").format(command=f"segue run {plan}")
+        return _("Answer from a terminal: {command}").format(command=f"segue run {plan}")
     if facts["exit"] in (1, 3, 4, 130):
-        return _("Go on: segue run {plan}").format(plan=plan)
+        return _("To continue: segue run {plan}").format(plan=plan)
     return None

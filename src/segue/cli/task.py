@@ -34,7 +34,8 @@ class Verbs(click.Group):
 command = Verbs(
     "task",
     help=_(
-        "Tasks of the server. Ids may be abbreviated; what waits for you can be named by its task."
+        "Tasks of the server. You may abbreviate ids, and name a question or a review "
+        "by the id of its task."
     ),
     epilog=output.example(
         'segue task add "Shop" --type create_app -d "A small web shop" --submit\n'

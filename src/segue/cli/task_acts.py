@@ -25,7 +25,7 @@ def told(task: Json, as_json: bool) -> int:
 
 @click.command(
     "add",
-    help=_("Make a task: a draft, or with --submit one that begins when its turn comes."),
+    help=_("Create a task: a draft, or with --submit one that starts as soon as a slot is free."),
     epilog=output.example('segue task add "Shop" --type create_app -d "A small shop" --submit'),
 )
 @click.argument("title")
@@ -90,23 +90,23 @@ def _simple(name: str, help: str, act: Callable[[Client, str], Json]) -> click.C
 
 
 submit = _simple("submit", _("Queue a draft."), Client.submit)
-pause = _simple(
-    "pause", _("Let a task stand still; it stays so, also over a restart."), Client.pause
-)
+pause = _simple("pause", _("Pause a task. It stays paused, even after a restart."), Client.pause)
 resume = _simple("resume", _("Resume a paused task."), Client.resume)
 
 
 go_without = _simple(
     "go-without",
-    _("Start a task without the failed or deleted one that it waits for."),
+    _("Start a task without the failed or deleted task that it waits for."),
     Client.go_without,
 )
-fail = _simple("fail", _("Fail a task that waits for a failed or deleted one."), Client.fail)
+fail = _simple(
+    "fail", _("Mark a task as failed when it waits for a failed or deleted one."), Client.fail
+)
 
 
 @click.command(
     "cancel",
-    help=_("Take a task out of the queue, or end one that has started."),
+    help=_("Cancel a task: remove it from the queue, or end it if it has started."),
     epilog=output.example('segue task cancel 3f9a --reason "not needed any more"'),
 )
 @click.argument("id")
@@ -119,8 +119,9 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
 @click.command(
     "retry",
     help=_(
-        "Make a new task with the content of one that failed. Tasks that wait for the old one wait"
-        " for the new one. Given a task that waits for a failed one, retry that."
+        "Create a new task with the content of a failed one. Tasks that wait for the "
+        "old one then wait for the new one. For a task that waits for a failed one, "
+        "retry the failed one."
     ),
     epilog=output.example("segue task retry 3f9a --submit"),
 )
@@ -133,7 +134,7 @@ def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
 
 @click.command(
     "fork",
-    help=_("Fork a task: make a new one that continues from a checkpoint of this one."),
+    help=_("Fork a task: create a new one that continues from a checkpoint of this one."),
     epilog=output.example("segue task fork 3f9a --checkpoint cp_07c1"),
 )
 @click.argument("id")
@@ -147,7 +148,7 @@ def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
 
 @click.command(
     "rewind",
-    help=_("Rewind a task to one of its checkpoints; what came after it is set aside."),
+    help=_("Rewind a task to one of its checkpoints. Segue moves later files aside."),
     epilog=output.example("segue task rewind 3f9a cp_07c1"),
 )
 @click.argument("id")

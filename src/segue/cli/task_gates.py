@@ -42,7 +42,7 @@ def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
 
 @click.command(
     "changes",
-    help=_("Ask for changes in what is reviewed. FEEDBACK may be - for standard input."),
+    help=_("Request changes to the work under review. Use - as FEEDBACK to read standard input."),
     epilog=output.example(
         'segue task changes 3f9a "Name the risks" --comment "docs/plan.md:12: too vague"'
     ),
@@ -70,8 +70,8 @@ def _comment(given: str) -> dict[str, object]:
 @click.command(
     "answer",
     help=_(
-        "Answer a question: with one of its options, or in your own words. What is close to an"
-        " option is not taken: what may be meant is shown."
+        "Answer a question with one of its options or in your own words. Segue refuses "
+        "an answer that is close to an option and shows which one you may mean."
     ),
     epilog=output.example("segue task answer 3f9a SQLite"),
 )
@@ -122,8 +122,9 @@ def _asked(client: Client, question: str) -> str:
 @click.command(
     "provide",
     help=_(
-        "Give an agent what it needs, a key for example. The value is read without being"
-        " shown, or from standard input; it is kept encrypted and never shown again."
+        "Provide what an agent needs, for example an API key. Segue prompts for the "
+        "value without echoing it, or reads it from standard input, stores it "
+        "encrypted and never shows it again."
     ),
     epilog=output.example("segue task provide STRIPE_KEY < key.txt"),
 )

@@ -22,7 +22,7 @@ OVER = {"completed": 0, "failed": 1}
 
 @click.command(
     "list",
-    help=_("Tasks, the newest first; or with --waiting what waits for a person."),
+    help=_("List tasks, newest first; with --waiting, list what waits for a person."),
     epilog=output.example("segue task list --status in_progress"),
 )
 @click.option("--status", type=click.Choice([str(stage) for stage in STAGES]), help=_("in a state"))
@@ -59,7 +59,7 @@ def list_(
 
 @click.command(
     "show",
-    help=_("All about a task; or a review with what is to be judged."),
+    help=_("Show all details of a task, or a review with the files to review."),
     epilog=output.example("segue task show 3f9a"),
 )
 @click.argument("id", metavar="TASK|REVIEW")
@@ -90,7 +90,7 @@ def _look(client: Client, id: str) -> task_words.Look:
 
 @click.command(
     "log",
-    help=_("What the agents of a task printed."),
+    help=_("Print the output of a task's agents."),
     epilog=output.example("segue task log 3f9a --follow"),
 )
 @click.argument("id")
@@ -133,7 +133,7 @@ def _print_lines(text: bytes, as_json: bool) -> bytes:
 
 @click.command(
     "events",
-    help=_("What happens, as it happens: of all tasks, or of one until it is over."),
+    help=_("Follow events live: of all tasks, or of one task until it ends."),
     epilog=output.example("segue task events 3f9a --json"),
 )
 @click.argument("id", required=False)

@@ -15,7 +15,7 @@ from segue.store.actors import acting
 @click.command(
     "unskip",
     help=_(
-        "Reopen a skipped task: its mark becomes [ ]. TASK is a task's id, a "
+        "Reopen a skipped task and set its mark to [ ]. TASK is the id of a task, a "
         "checkpoint of a feature (cp-1) or a chapter of a book (3)."
     ),
     epilog=output.example("segue unskip T-003"),
@@ -43,6 +43,6 @@ def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> 
         text += " — " + _("to do it: {command}").format(command=done.go_on)
     console.echo(text)
     if done.holds:
-        held = _("It waits for {tasks}: finish that first, or Segue skips it again")
+        held = _("It depends on {tasks}: finish that first, or Segue skips it again")
         console.echo(held.format(tasks=", ".join(done.holds)))
     return 0

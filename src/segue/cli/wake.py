@@ -14,7 +14,7 @@ from segue.i18n import _
 
 @click.command(
     "wake",
-    help=_("Wake a parked task or account now, whatever time it waits for."),
+    help=_("Wake a parked task or account now, before its time."),
     epilog=output.example("segue wake T-003"),
 )
 @click.argument("name", metavar="TASK|ACCOUNT")

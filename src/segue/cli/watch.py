@@ -58,9 +58,9 @@ LOG_BYTES_MAX = 4 * 1024 * 1024
 @click.command(
     "watch",
     help=_(
-        "Keep agents alive that were started in tmux or WezTerm panes: wait for their limits, then"
-        " tell them to go on, once. PANE is %3 of tmux or wezterm:7; without one, every pane that"
-        " holds an agent is watched."
+        "Watch agents that you started in tmux or WezTerm panes: when one hits a "
+        "limit, wait for the reset, then tell it once to continue. PANE is %3 for tmux "
+        "or wezterm:7. Without PANE, Segue watches every pane that runs an agent."
     ),
     epilog=output.example("segue watch --dry-run\nsegue watch %3 --agent claude"),
 )

@@ -14,7 +14,9 @@ from segue.work.book.writing import CommandOptions, How
 
 @click.command(
     "write",
-    help=_("Write chapter N of the book in PATH, and judge it; what was there is kept beside."),
+    help=_(
+        "Write chapter N of the book in PATH and judge it. Segue keeps an existing text beside it."
+    ),
     epilog=output.example("segue write 3"),
 )
 @click.argument("chapter", type=output.BoundedInt(1), metavar="N")

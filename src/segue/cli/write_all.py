@@ -74,7 +74,7 @@ def command(
         held = lock_path(project, root)
         return detach.run(project, root, held, ctx.obj["environ"], as_json=as_json)
     if resume and restart:
-        raise UserError("usage", _("--resume and --restart exclude each other"))
+        raise UserError("usage", _("--resume and --restart cannot be used together"))
     options = CommandOptions(
         path,
         wait=not no_wait,
@@ -138,7 +138,7 @@ def _begin_anew(
     """Nothing was written yet that could be counted: what is damaged is kept, and that is all."""
     text = _("the state of the book is damaged: {why}").format(why=seen.damage)
     console.echo(f"{seen.folder.state_file}: {text}", err=as_json)
-    text = _("There is no backup and no chapter: the book begins anew. The damaged file is kept.")
+    text = _("Found no backup and no chapter: the book starts over. The damaged file is kept.")
     console.echo(text, err=as_json)
     return go(replace(options, how=How.RESTART), environ, as_json=as_json)
 

@@ -44,11 +44,11 @@ def parse_quiet(text: str) -> Quiet:
     """`12:00-13:00` as a pair of times; ValueError says in words what is wrong."""
     ends = _BETWEEN.split(text.strip())
     if len(ends) != 2:
-        raise ValueError(_('"{text}" is not a span of hours like 12:00-13:00').format(text=text))
+        raise ValueError(_('"{text}" is not a time range like 12:00-13:00').format(text=text))
     start = parse_clock(ends[0])
     end = time(0) if ends[1] == "24:00" else parse_clock(ends[1])
     if start == end:
-        raise ValueError(_('"{text}" begins and ends at the same time').format(text=text))
+        raise ValueError(_('"{text}" starts and ends at the same time').format(text=text))
     return start, end
 
 

@@ -189,7 +189,7 @@ class Git:
 def _cannot_run(error: OSError, args: Iterable[str]) -> UserError | GitError:
     if error.filename != "git":  # the folder is gone
         return GitError(f"git {' '.join(args)}: {error}")
-    text = _("--isolate worktree needs git, and it cannot be run: {why}")
+    text = _("--isolate worktree needs git, but git cannot be run: {why}")
     return UserError("no_git", text.format(why=error.strerror), hint="apt install git")
 
 

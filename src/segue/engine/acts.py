@@ -173,7 +173,7 @@ def _check_first(store: Store, wanted: Wanted) -> None:
         raise UserError(
             "already_wanted",
             text.format(who=before["actor"], time=_clock(before["created_at"]), verb=wanted.verb),
-            hint=_("Segue does it at the next start of the work"),
+            hint=_("Segue does it when the work is started next"),
         )
 
 

@@ -125,7 +125,7 @@ def _for_a_person(
         return Asked(asked, category=CONFIRMATION)
     most = policy.windows_max
     if most is not None and holds_account(limit.kind) and before.windows >= most:
-        text = _("Segue has waited through {n} limit windows, the maximum; continue?")
+        text = _("Segue has waited through {n} limit windows, which is the maximum. Continue?")
         return Asked(text.format(n=most), category=CONFIRMATION)
     return None
 

@@ -38,14 +38,14 @@ def first(
         done = "\n\n".join(f"### {name}\n{summary.strip()}" for name, summary in produced)
         parts.append(_("## What was done before") + "\n" + done)
     if before:
-        text = _("This task was begun in a conversation that is lost. Its last words were:")
-        parts.append(_("## Where it was") + f"\n{text}\n{before.strip()}")
+        text = _("This task started in a conversation that is lost. Its last messages were:")
+        parts.append(_("## Where it stopped") + f"\n{text}\n{before.strip()}")
     if answer:
         parts.append(_("## The answer to your question") + "\n" + answer.strip())
     if error:
-        parts.append(_("## The last try failed") + "\n" + error.strip())
+        parts.append(_("## The last attempt failed") + "\n" + error.strip())
     if task.verify:
-        text = _("When you have finished, Segue itself runs this check; it must exit with 0:")
+        text = _("When you have finished, Segue runs this check; it must exit with 0:")
         parts.append(f"{text}\n{task.verify}")
     parts.append(how_to_report(task, nonce, has_tools=has_tools))
     return "\n\n".join(parts) + "\n"
@@ -60,13 +60,14 @@ def interrupted(purpose: str) -> str:
     """What an agent must know whose task was cut off; empty for any other run."""
     if purpose == RESTART:
         return _(
-            "This task was interrupted before it was finished. Unfinished edits may lie in the"
-            " folder. Do the task again from its beginning; use what already stands."
+            "This task was interrupted before it was finished. The folder may contain "
+            "unfinished edits. Do the task again from the beginning and reuse what is "
+            "already there."
         )
     if purpose == CONTINUE:
         return _(
-            "You were interrupted before you had finished. Unfinished edits may lie in the folder:"
-            " look at what stands there, then go on where you were."
+            "You were interrupted before you finished. The folder may contain "
+            "unfinished edits: check what is there, then continue where you stopped."
         )
     return ""
 
@@ -107,7 +108,7 @@ def _by_tool(task: Task) -> str:
 def permission(tool: str, what: str, *, is_given: bool) -> str:
     """How an agent that asked for leave is told what a person said."""
     if is_given:
-        text = _("You may use {tool} now ({what}). Go on.")
+        text = _("You may now use {tool} ({what}). Continue.")
     else:
-        text = _("You may not use {tool} ({what}). Go on without it.")
+        text = _("You may not use {tool} ({what}). Continue without it.")
     return text.format(tool=tool, what=what)

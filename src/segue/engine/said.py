@@ -62,7 +62,7 @@ def what_is_known(said_by_each: Iterable[list[str]]) -> str:
         known[:0] = lines
         if sum(map(len, known)) > SUMMARY_CHARS_MAX:
             break
-    return summarise(known) or _("(nothing is known of it)")
+    return summarise(known) or _("(no details available)")
 
 
 def summarise(lines: Collection[str]) -> str:

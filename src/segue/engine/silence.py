@@ -81,8 +81,8 @@ class LongSilence:
             task=task, time=format_duration(round(self.lasted_s))
         )
         if self.seen is None:
-            return text + _("; its process is gone")
-        seen = _("; it runs ({programs}), open connections: {n}").format(
+            return text + _("; its process has exited")
+        seen = _("; running ({programs}), open connections: {n}").format(
             programs=", ".join(self.seen.processes) or "–", n=self.seen.connections
         )
         stopped = _("; stopped: {n}").format(n=self.seen.stopped) if self.seen.stopped else ""

@@ -54,7 +54,7 @@ def add(routes: APIRouter, auth: Auth, failures: Meter) -> None:
         if grant is None:
             if wait_s := failures.take(client):
                 return too_many(wait_s)
-            return _page(place, _("This is not the token."), 401)
+            return _page(place, _("Wrong token."), 401)
         failures.forget(client)
         response = RedirectResponse(_local(place), 303)
         name, is_secure = _cookie(request)

@@ -79,7 +79,7 @@ def of_user_error(error: UserError) -> Response:
 
 def of_crash() -> Response:
     """Nothing of what went wrong inside is told outside; it is in the log."""
-    return problem(500, "internal_error", _("Segue itself failed; its log says how"))
+    return problem(500, "internal_error", _("Segue failed; see its log"))
 
 
 def install(app: FastAPI) -> None:

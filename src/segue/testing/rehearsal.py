@@ -226,7 +226,7 @@ LIMIT_MODE = {
 SCENES: dict[str, tuple[str, Callable[[Stage], None]]] = {
     "three_tasks": (N_("three tasks with their checks run to the end"), three_tasks),
     "segue_killed": (
-        N_("Segue is killed in mid-stream and takes its agent up again"),
+        N_("Segue is killed while the agent works and resumes it"),
         segue_killed,
     ),
     "agent_killed": (N_("the agent is killed in mid-tool and goes on"), agent_killed),

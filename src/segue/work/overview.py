@@ -83,8 +83,8 @@ def damage(path: Path) -> dict[str, str] | None:
     if not has_lost_commits(database):
         return None
     text = _(
-        "Segue's memory is damaged ({file}): its newest records are lost; the next run continues"
-        " from the plan's files"
+        "Segue's database is damaged ({file}). The newest records are lost; the next "
+        "run continues from the plan's files"
     )
     log = f"{database}-wal"
     return {"file": log, "message": text.format(file=log)}

@@ -65,9 +65,9 @@ def test_the_box_says_why_it_stands_still(reason: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        ("circuit_breaker: same_reason", ["One more try:", "--on-tripped"]),
+        ("circuit_breaker: same_reason", ["To try once more:", "--on-tripped"]),
         ("max_iterations", ["Raise `max_iterations`"]),
-        ("interrupted", ["Go on: segue resume --continue"]),
+        ("interrupted", ["To continue: segue resume --continue"]),
     ],
 )
 def test_the_summary_says_what_can_be_done(reason: str, told: list[str]) -> None:

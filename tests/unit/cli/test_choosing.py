@@ -48,7 +48,7 @@ def test_anything_else_is_asked_for_again(
     """With the numbers that can be chosen."""
     said(monkeypatch, f"{wrong}\n3\n")
     assert choose("Which one?", 3) == 3
-    assert capsys.readouterr().out == f"{ASKED}A number from 1 to 3, please.\n{ASKED}"
+    assert capsys.readouterr().out == f"{ASKED}Enter a number from 1 to 3.\n{ASKED}"
 
 
 def test_the_end_of_input_chooses_nothing(

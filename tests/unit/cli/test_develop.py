@@ -91,7 +91,7 @@ def test_a_person_at_a_terminal_chooses_between_the_old_and_the_new(
     feature(alone)
     monkeypatch.setattr("segue.cli.develop.choose", lambda question, most: number)
     said = segue("develop", "search", is_terminal=True)
-    assert "'chat' is not finished, and you ask for 'search'." in said.out
+    assert "'chat' is not finished, but you asked for 'search'." in said.out
     assert "  1. continue 'chat'\n  2. from the start\n" in said.out
     assert [(one.feature, one.is_fresh) for one in begun] == [(name, is_fresh)]
 
@@ -109,7 +109,7 @@ def test_after_a_complete_feature_another_one_begins(
 ) -> None:
     feature(alone, COMPLETE)
     said = segue("develop", "search")
-    assert said.out == "The last feature is complete. A new one begins.\n"
+    assert said.out == "The last feature is complete. Starting a new one.\n"
     assert [(one.feature, one.is_fresh) for one in begun] == [("search", True)]
 
 

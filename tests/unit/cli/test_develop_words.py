@@ -37,7 +37,7 @@ def test_each_checkpoint_has_its_sign_its_title_and_its_iteration(feature: Featu
     lines = summary(feature, 130).splitlines()
     assert lines[1] == "⏹ Stopped. Progress saved.  'real-time chat'  IMPLEMENT  5m"
     assert lines[2:4] == ["  ✔ cp-1 The store (1/3)", "  ● cp-2 The page (1/3)"]
-    assert lines[-1] == "Go on: segue develop --resume"
+    assert lines[-1] == "To continue: segue develop --resume"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_question_is_shown_and_where_it_can_be_answered(feature: FeatureBench)
     feature.ends(143, is_ours=True)
     text = summary(feature, 3)
     assert "  ❓ Which protocol?\n     WebSocket or SSE" in text
-    assert text.endswith("Answer on a terminal: segue develop --resume")
+    assert text.endswith("Answer from a terminal: segue develop --resume")
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ def test_the_hooks_are_installed_once(segue: Shell, settings: Path) -> None:
     said = segue("hooks", "install")
     assert said.code == 0
     first, *lines, last = said.out.splitlines()
-    assert first == f"The hooks are in {settings}:"
+    assert first == f"Installed the hooks in {settings}:"
     assert [line.split()[0] for line in lines] == list(EVENTS)
-    assert "when it is started again" in last
+    assert "Restart any running Claude Code" in last
     before = settings.read_bytes()
-    assert segue("hooks", "install").out == f"The hooks are there already: {settings}\n"
+    assert segue("hooks", "install").out == f"The hooks are already installed: {settings}\n"
     assert settings.read_bytes() == before
 
 
@@ -96,9 +96,9 @@ def test_what_else_is_in_the_file_stays_when_the_hooks_go(segue: Shell, settings
     settings.write_text(OWN)
     segue("hooks", "install")
     assert json.loads(settings.read_text())["model"] == "opus"
-    assert segue("hooks", "remove").out == f"The hooks are out of {settings}.\n"
+    assert segue("hooks", "remove").out == f"Removed the hooks from {settings}.\n"
     assert settings.read_text() == OWN
-    assert segue("hooks", "remove").out == f"There are no hooks of Segue's in {settings}.\n"
+    assert segue("hooks", "remove").out == f"{settings} contains no hooks of Segue.\n"
     assert segue("hooks", "remove", "--json").json == {"path": str(settings), "removed": False}
 
 

@@ -194,7 +194,7 @@ def test_the_end_leaves_the_plan_and_a_summary(bench: Bench, terminal: Terminal)
         reporter.emit("finished", **lists, waiting=[], usage=NO_USAGE, exit=130)
         drawn = terminal.new()
         assert drawn.index("T-2") < drawn.index("Stopped. Progress saved.")
-        assert drawn.rstrip().endswith("Go on: segue run PLAN.md")
+        assert drawn.rstrip().endswith("To continue: segue run PLAN.md")
         assert not keys(reporter).is_taken
 
     play(scene())

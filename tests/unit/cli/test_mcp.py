@@ -56,7 +56,9 @@ def test_a_person_at_a_terminal_is_told_whom_it_is_for(
 ) -> None:
     said = segue("mcp", is_terminal=True)
     assert said.out == ""
-    assert said.err == ("This is for agents; add it to yours: claude mcp add segue -- segue mcp\n")
+    assert said.err == (
+        "This command is for agents; add it to yours: claude mcp add segue -- segue mcp\n"
+    )
     assert "for agents" not in segue("mcp", "--lang", "ko", is_terminal=True).err
 
 

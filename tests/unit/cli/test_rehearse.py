@@ -55,7 +55,7 @@ def test_what_held_is_shown_with_its_time_and_leaves_nothing(segue: Shell, scene
     assert said.code == 0
     first, *rest = said.out.splitlines()
     assert first.endswith(f"/claude on a fake model, in {folders[0]}")
-    assert rest == ["  ✔ a limit is waited for  1.5s", "All of it held."]
+    assert rest == ["  ✔ a limit is waited for  1.5s", "All checks passed."]
     assert not folders[0].exists()
 
 
@@ -66,7 +66,7 @@ def test_what_did_not_hold_is_named_and_its_folder_is_kept(segue: Shell, scenes:
     assert said.out.splitlines()[-3:] == [
         "  ✘ a refused login asks a person  1m 1s",
         "      nobody was asked",
-        f"Not everything held; what was said is in {folders[0]}",
+        f"Some checks failed; see the logs in {folders[0]}",
     ]
     assert folders[0].is_dir()
 

@@ -197,7 +197,7 @@ def test_a_complete_book_names_the_command_that_writes_it_again(
         main(words)
     assert caught.value.code == 0
     sentence, command = capsys.readouterr().out.splitlines()
-    assert sentence == "The book is complete. Begin a new one with: segue write-all"
+    assert sentence == "The book is complete. Start a new one with: segue write-all"
     assert command.endswith(": segue write-all --restart")
 
 
@@ -208,10 +208,10 @@ def test_a_state_without_a_book_that_cannot_be_resumed(
     """The original knows nothing but the state file: with it there, another sentence is said."""
     path = book(json.dumps({**more, "ralph_active": False, "can_resume": False}))
     Path("book.toml").unlink()
-    assert resume(capsys) == (0, "There is nothing here that can be resumed.\n", "")
-    assert resume(capsys, str(path))[1] == "There is nothing here that can be resumed.\n"
+    assert resume(capsys) == (0, "Nothing here can be resumed.\n", "")
+    assert resume(capsys, str(path))[1] == "Nothing here can be resumed.\n"
     assert resume(capsys, "--reset")[0] == 0
-    assert resume(capsys) == (0, "There is nothing here that can be resumed.\n", "")
+    assert resume(capsys) == (0, "Nothing here can be resumed.\n", "")
 
 
 def test_an_empty_place_is_told_in_the_words_of_the_original(
@@ -279,7 +279,7 @@ def test_a_book_is_found_by_what_is_its_own(capsys: pytest.CaptureFixture[str], 
     [found] = json.loads(resume(capsys, name, "--json")[1])["found"]
     assert (found["kind"], found["resumable"]) == ("book", True)
     assert "reset" in resume(capsys, name, "--reset")[1]
-    assert "nothing here that can be resumed" in resume(capsys, name)[1]
+    assert "Nothing here can be resumed" in resume(capsys, name)[1]
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_it_continues_and_says_what_stopped_it_before(
     (meta / "ralph-state.json").write_text(json.dumps(state))
     said = segue("resume", "--continue")
     assert (said.code, len(begun)) == (4, 1)
-    assert said.out.endswith("Before, it was stopped for:\n  - dull (×2)\n  - long\n")
+    assert said.out.endswith("It stopped earlier because of:\n  - dull (×2)\n  - long\n")
 
 
 def test_a_restart_writes_the_current_chapter_alone(
@@ -99,7 +99,10 @@ def test_a_damaged_state_is_replaced_by_its_backup(
     damage(meta, backup=True)
     said = segue("resume", "--continue")
     assert said.code == 4
-    assert "The state was damaged; the backup ralph-state-20260101-000000.json takes" in said.out
+    assert (
+        "The state was damaged; Segue restored the backup ralph-state-20260101-000000.json."
+        in said.out
+    )
     assert begun[0].state.completed_chapters == (1,)
     kept = said.out.splitlines()[-1].rpartition(": ")[2]
     assert [path.read_text() for path in meta.rglob(kept)] == ["{"]
@@ -113,7 +116,7 @@ def test_without_a_backup_the_chapters_can_be_counted(
     said = segue("resume", "--continue")
     assert (said.code, begun) == (3, [])
     assert f"{state}: the state of the book is damaged" in said.out
-    assert "Or count the 1 chapters that are there: segue resume --rebuild" in said.out
+    assert "Or rebuild the state from the 1 existing chapters: segue resume --rebuild" in said.out
     assert state.read_text() == "{"
     assert segue("resume", "--rebuild").code == 4
     assert begun[0].state.current_chapter == 1

@@ -78,8 +78,8 @@ def test_the_state_alone_is_shown(segue: Shell, state: Path, begun: list[Any]) -
 
 def test_a_reset_says_where_the_old_state_is_kept(segue: Shell, state: Path) -> None:
     said = segue("resume", "--reset")
-    text, _colon, kept = said.out.splitlines()[-1].partition(". The old state is kept: ")
-    assert (said.code, text) == (0, "The feature begins anew")
+    text, _colon, kept = said.out.splitlines()[-1].partition(". The old state is kept in ")
+    assert (said.code, text) == (0, "The feature starts over")
     assert Path(kept).read_text() == STATE
     assert not state.exists()
 
@@ -101,7 +101,7 @@ def test_a_broken_state_is_written_again_if_a_person_wants_it(
 
     monkeypatch.setattr("segue.cli.console.confirm", confirm)
     said = segue("resume", is_terminal=True)
-    assert asked == ["Write the state again from Segue's journal?"]
+    assert asked == ["Rebuild the state from Segue's journal?"]
     assert (said.code, len(begun)) == ((4, 1) if is_wanted else (3, 0))
     assert state.read_text() == (STATE if is_wanted else "phase: [\n")
 
@@ -111,6 +111,6 @@ def test_a_complete_feature_names_the_command_for_another(segue: Shell, state: P
     said = segue("resume")
     assert (said.code, said.out) == (
         0,
-        'The last feature is complete. Begin another: segue develop "FEATURE"\n',
+        'The last feature is complete. Start another: segue develop "FEATURE"\n',
     )
     assert "The last feature" not in segue("resume", "--lang", "ko").out

@@ -66,8 +66,8 @@ def test_the_state_is_shown_as_status_shows_it(segue: Shell, plan: Path, begun: 
 def test_a_reset_opens_every_task_and_keeps_the_old_plan(segue: Shell, plan: Path) -> None:
     said = segue("resume", "--reset")
     assert said.code == 0
-    first, _colon, backup = said.out.splitlines()[-1].partition(". The old one is kept: ")
-    assert first == "The plan begins anew"
+    first, _colon, backup = said.out.splitlines()[-1].partition(". The old one is kept in ")
+    assert first == "The plan starts over"
     assert Path(backup).read_text() == PLAN
     assert plan.read_text() == PLAN.replace("[x]", "[ ]").replace("[~]", "[ ]")
 

@@ -247,7 +247,7 @@ def test_status_tells_whether_it_runs(systemd: Systemd, segue: Shell, tmp_path: 
     code, out, _err = segue("status")
     assert code == 1
     assert "failed" in out
-    assert "It does not start by itself" in out
+    assert "It does not start automatically" in out
 
 
 def test_remove_ends_it_and_takes_the_unit_away(
@@ -268,7 +268,7 @@ def test_remove_ends_it_and_takes_the_unit_away(
     assert units(tmp_path) == []
     code, out, _err = segue("remove")
     assert code == 0
-    assert "There is no service" in out
+    assert "No service is installed" in out
     assert json.loads(segue("remove", "--json")[1])["removed"] is False
 
 

@@ -109,7 +109,7 @@ def test_parks_and_gates_are_shown_with_what_they_wait_for() -> None:
     park = SimpleNamespace(task="T-2", wakes_at=at)
     gate = SimpleNamespace(task="T-3", text="Which database?")
     text = summary(a_run(parks={"p": park}, gates={"g": gate}), facts(3), TOOK_S)
-    assert text.endswith("Answer on a terminal: segue run docs/PLAN.md")
+    assert text.endswith("Answer from a terminal: segue run docs/PLAN.md")
     assert f"T-2 resumes at {at.astimezone():%H:%M:%S}" in text
     assert "T-3: Which database?" in text
 
@@ -164,7 +164,7 @@ def test_a_suggested_command_can_be_pasted() -> None:
     """A name with a blank in it is one word for the shell."""
     run = a_run()
     run.file.shown = "a b/한글.md"
-    assert summary(run, facts(4), TOOK_S).endswith("Go on: segue run 'a b/한글.md'")
+    assert summary(run, facts(4), TOOK_S).endswith("To continue: segue run 'a b/한글.md'")
 
 
 def test_a_question_of_the_plan_itself_names_no_task() -> None:

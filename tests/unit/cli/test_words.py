@@ -261,18 +261,18 @@ SILENCE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("facts", "line"),
     [
-        ({}, "… T-1 has said nothing for 10m; it runs (claude, sh), open connections: 2"),
+        ({}, "… T-1 has said nothing for 10m; running (claude, sh), open connections: 2"),
         (
             {"stopped": 1},
-            "… T-1 has said nothing for 10m; it runs (claude, sh), open connections: 2; stopped: 1",
+            "… T-1 has said nothing for 10m; running (claude, sh), open connections: 2; stopped: 1",
         ),
         (
             {"processes": [], "connections": 0},
-            "… T-1 has said nothing for 10m; it runs (–), open connections: 0",
+            "… T-1 has said nothing for 10m; running (–), open connections: 0",
         ),
         (
             {"is_alive": False, "processes": [], "connections": 0},
-            "… T-1 has said nothing for 10m; its process is gone",
+            "… T-1 has said nothing for 10m; its process has exited",
         ),
     ],
 )

@@ -21,7 +21,7 @@ def go(test: object) -> None:
 
 
 def test_a_free_port_is_known_before_anyone_is_told() -> None:
-    """Port 0 takes a free one; whoever comes at once is not turned away."""
+    """Port 0 picks a free port; whoever comes at once is not turned away."""
     with bind("127.0.0.1", 0) as sock:
         port = sock.getsockname()[1]
         assert url(sock, "127.0.0.1") == f"http://127.0.0.1:{port}"

@@ -52,9 +52,9 @@ def checked(model: type[Given], **fields: object) -> Given:
         field = str(first["loc"][0]) if first["loc"] else ""
         match first["type"]:
             case "string_too_short":
-                text = N_("Something must be written here.")
+                text = N_("This field is required.")
             case "string_too_long" | "too_long":
                 text = N_("This is too long.")
             case _:
-                text = N_("This does not fit.")
+                text = N_("This value is not valid.")
         raise Refused(422, "invalid", text, {"field": field}) from error

@@ -72,7 +72,9 @@ def _line(text: str) -> int | None:
     try:
         return int(text)
     except ValueError as error:
-        raise Refused(422, "invalid", N_("A line is a number."), {"field": "line"}) from error
+        raise Refused(
+            422, "invalid", N_("The line must be a number."), {"field": "line"}
+        ) from error
 
 
 def _answer(commands: Commands, id: str, form: Form) -> None:

@@ -41,7 +41,7 @@ SETTLED = {
 }
 TYPES = {
     "create_app": N_("New application"),
-    "modify_app": N_("Change of an application"),
+    "modify_app": N_("Change to an application"),
     "workflow": N_("Workflow"),
     "custom": N_("Custom"),
 }
@@ -49,7 +49,7 @@ GATES = {
     "review": N_("Review"),
     "question": N_("Question"),
     "dependency": N_("Dependency"),
-    "stuck": N_("Stuck"),
+    "stuck": N_("Blocked"),
 }
 NEEDED = {
     "api_key": N_("API key"),
@@ -114,7 +114,7 @@ ACTIONS = {
     "archive": N_("Archive"),
     "retry": N_("Try again"),
     "delete": N_("Delete"),
-    "go_without": N_("Begin without it"),
+    "go_without": N_("Start without it"),
     "fail": N_("Let it fail"),
 }
 MARKS = {
@@ -135,23 +135,23 @@ LIMITS = {
 }
 # What was done, told once on the page that follows; the address holds the name alone.
 SAID = {
-    "created": N_("The task is there."),
-    "changed": N_("The task is changed."),
-    "submitted": N_("The task is in the queue."),
+    "created": N_("Task created."),
+    "changed": N_("Task changed."),
+    "submitted": N_("The task is queued."),
     "cancelled": N_("The task is cancelled."),
     "paused": N_("The agent is paused."),
     "resumed": N_("The agent continues."),
     "archived": N_("The task is archived."),
     "deleted": N_("The task is deleted."),
     "retried": N_("This is the new task."),
-    "without": N_("The task does not wait for that any more."),
+    "without": N_("The task no longer waits for that."),
     "let_fail": N_("The task has failed."),
     "forked": N_("This is the new task; it continues from the checkpoint."),
     "rewound": N_("The task continues from the checkpoint."),
     "approved": N_("Approved. The agent continues."),
-    "sent_back": N_("Sent back with your words."),
+    "sent_back": N_("Sent back with your feedback."),
     "answered": N_("Answered. The agent continues."),
-    "provided": N_("Provided. It is kept encrypted and never shown again."),
+    "provided": N_("Provided. Segue stores it encrypted and never shows it again."),
     "refused": N_("Refused. The agent continues without it."),
     "saved": N_("Saved."),
 }
@@ -193,25 +193,25 @@ def refusal(refused: Refused) -> str:
             text = _("This is not possible now. Possible: {names}")
             return text.format(names=", ".join(allowed) or "–")
         case "already_settled":
-            return _("Somebody was faster: this was settled before.")
+            return _("Someone else has already decided this.")
         case "changed_meanwhile":
-            return _("It has changed meanwhile. Look again.")
+            return _("It has changed in the meantime. Reload and try again.")
         case "bad_answer" if facts.get("suggestion"):
-            return _("That is none of the options. Did you mean “{name}”?").format(
+            return _("That is not one of the options. Did you mean “{name}”?").format(
                 name=facts["suggestion"]
             )
         case "bad_answer":
-            return _("Choose one of the options.") if facts.get("options") else _("Say something.")
+            return _("Choose one of the options.") if facts.get("options") else _("Enter a text.")
         case "incomplete":
-            return _("A title and a description are needed before it can be submitted.")
+            return _("Add a title and a description before you submit the task.")
         case "no_feedback":
-            return _("Say what is to be changed.")
+            return _("Describe what to change.")
         case "no_file":
             return _("No such file. Enter the path of an existing one.")
         case "bad_value" if facts.get("field") == "value":
-            return _("A value is needed.")
+            return _("Enter a value.")
         case "unknown_task" | "unknown_review" | "unknown_question" | "unknown_dependency":
-            return _("This is not there, or not any more.")
+            return _("Not found, or deleted.")
         case "invalid":
             return _(refused.message)
         case _:

@@ -46,7 +46,7 @@ def revision(book: Book, folder: BookFolder, state: BookState, reasons: tuple[st
     parts = [_place(book, state), *_outline(book, number), *_notes(book, folder)]
     parts += _learnt(folder)
     parts += [
-        _("## What is wrong with the last draft"),
+        _("## Problems in the last draft"),
         f"{said}\n{why}".strip(),
         _("## What to do"),
         _("Revise the chapter in this file; keep what is good, fix what is named above:"),
@@ -62,7 +62,7 @@ def _score(state: BookState) -> str:
     """What the judge gave this chapter last; nothing where it was never judged."""
     if not state.scores:
         return ""
-    text = _("The judge gave it {score} of 100; {threshold} are needed.")
+    text = _("The judge scored it {score} of 100; it needs {threshold}.")
     return text.format(score=f"{state.scores[-1]:g}", threshold=f"{state.quality_threshold:g}")
 
 
@@ -72,13 +72,14 @@ def judgement(book: Book, folder: BookFolder, state: BookState) -> str:
     parts = [_place(book, state), *_outline(book, number)]
     parts += [
         _("## What to do"),
-        _("You are the judge, not the writer. Read this file and change nothing:"),
+        _("You are the judge, not the writer. Read this file and change no file:"),
         str(folder.chapter(number)),
         _(
-            "Judge it as an editor would: does it do what the outline asks, is it whole, does it"
-            " agree with what came before, is it well written. {threshold} of 100 is what a"
-            " reader would pay for. Then print one JSON object and nothing behind it; the most"
-            " important reason first, none if there is nothing to mend:"
+            "Judge it as an editor would. Does it follow the outline? Is it complete? "
+            "Is it consistent with the previous chapters? Is it well written? A text "
+            "worth paying for scores {threshold} of 100. Then print one JSON object "
+            "and nothing after it. Put the most important reason first; give no "
+            "reasons if there is nothing to fix:"
         ).format(threshold=f"{state.quality_threshold:g}"),
         '{"score": 0-100, "reasons": ["…"]}',
     ]
@@ -130,7 +131,7 @@ def _past(book: Book, folder: BookFolder, number: int, summaries: dict[int, str]
         text = summaries.get(past) or excerpt(there[past])
         if text:
             parts.append(f"### {name_of(book, past)}\n{text}")
-    return [_("## What came before"), *parts] if parts else []
+    return [_("## Previous chapters"), *parts] if parts else []
 
 
 def excerpt(path: Path) -> str:
@@ -143,4 +144,4 @@ def excerpt(path: Path) -> str:
 
 def _learnt(folder: BookFolder) -> list[str]:
     text = wisdom.summary(folder)
-    return [_("## What was learnt so far"), text] if text else []
+    return [_("## Lessons so far"), text] if text else []

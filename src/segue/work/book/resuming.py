@@ -108,15 +108,15 @@ def lost_chapters(numbers: Sequence[int]) -> str:
 
 
 def nothing_to_resume() -> str:
-    return _("There is nothing here that can be resumed.")
+    return _("Nothing here can be resumed.")
 
 
 def no_way_back() -> str:
-    return _("It cannot be restored. Begin anew: segue write-all")
+    return _("It cannot be restored. Start over: segue write-all")
 
 
 def was_reset() -> str:
-    return _("The book's state was reset. Begin anew: segue write-all")
+    return _("The state of the book was reset. Start over with: segue write-all")
 
 
 # What can be done

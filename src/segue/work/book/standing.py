@@ -183,7 +183,7 @@ def _lost(seen: Look, state: BookState, standing: Standing) -> str:
         text = _("the files of chapters {chapters}: they are written again")
         return text.format(chapters=", ".join(map(str, seen.lost)))
     if not standing.is_known and state.iteration:
-        return _("Segue's memory of it (.segue/): whether a draft was judged already")
+        return _("Segue's records (.segue/): whether the draft was already judged")
     return _("nothing")
 
 

@@ -339,12 +339,12 @@ def _is_under_way(state: BookState, options: CommandOptions, steps: BookSteps) -
 
 
 def complete() -> str:
-    return _("The book is complete. Begin a new one with: segue write-all")
+    return _("The book is complete. Start a new one with: segue write-all")
 
 
 def anew() -> str:
     """What a person types who wants what the sentences of the original speak of."""
-    return _("From the first chapter, with all texts kept: segue write-all --restart")
+    return _("To start over from chapter 1 and keep all texts: segue write-all --restart")
 
 
 def new_state(book: Book, now: datetime) -> BookState:

@@ -275,7 +275,7 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
     if feature is None:
         raise UserError(
             "no_journal",
-            _("Segue's journal knows nothing of this feature"),
+            _("Segue's journal has no entries for this feature"),
             file=str(folder.state_file),
             hint=_("fix the file, or start over: --fresh"),
         )

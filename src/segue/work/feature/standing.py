@@ -100,7 +100,7 @@ def facts(standing: Standing) -> dict[str, Any]:
         "redone": _redone(feature, standing),
         "lost": nothing
         if standing.is_known
-        else _("Segue's memory of it (.segue/): what the last validation said"),
+        else _("Segue's records (.segue/): the output of the last validation"),
     }
 
 

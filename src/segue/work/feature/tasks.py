@@ -97,7 +97,7 @@ def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
             validate=one.validate,
             iteration=ATTEMPT,
             iterations=str(ITERATIONS_MAX),
-            files=_("It may change these files and no others:") + f"\n\n{files}\n" if files else "",
+            files=_("It may change only these files:") + f"\n\n{files}\n" if files else "",
         ),
         env=_env(
             steps,
@@ -123,7 +123,7 @@ def _shown(steps: FeatureSteps, id: str, progress: Progress) -> TaskState:
 def _check_task(steps: FeatureSteps) -> Task:
     return Task(
         CHECK,
-        _("All validations on the whole"),
+        _("All validations together"),
         state=steps.state_of(CHECK),
         agent=BY_COMMAND,
         run=validations.script(steps.wanted),

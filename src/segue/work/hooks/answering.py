@@ -155,8 +155,9 @@ def _left_of_run(call: Call) -> str:
     if not left:
         return ""
     text = _(
-        "Not all of your task is done, by what you have told:\n{left}\nGo on with it. What is"
-        " done already, report as done. If you cannot go on without a person, ask, then stop."
+        "Your reports do not cover the whole task. Still open:\n{left}\nContinue. "
+        "Report what is already done. If you cannot continue without a person, ask, "
+        "then stop."
     )
     return text.format(left="\n".join(f"- {item}" for item in left[:LEFT_MAX]))
 

@@ -40,7 +40,7 @@ def place(project: Project, *, is_short: bool) -> str:
     if not lines:
         return told
     if not is_short:
-        lines = [_("# Work that is under way here"), *lines, _only_told()]
+        lines = [_("# Work in progress here"), *lines, _only_told()]
     return "\n".join([told, *lines] if told else lines) + "\n"
 
 
@@ -53,9 +53,9 @@ def left_to_do(project: Project) -> str:
     if not going:
         return ""
     text = _(
-        "A checkpoint is still in progress: {checkpoints}. Read {state} and go on with the loop:"
-        " read, analyse, learn, patch, validate. If it has passed, or a person must decide,"
-        " write that into the state first; then stop."
+        "A checkpoint is still in progress: {checkpoints}. Read {state} and continue "
+        "the loop: read, analyse, learn, patch, validate. If it has passed or a person "
+        "must decide, write that into the state first, then stop."
     )
     return text.format(checkpoints=", ".join(going), state=STATE)
 
@@ -80,7 +80,7 @@ def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
     first = told.format(feature=one_line(feature.feature), phase=feature.phase)
     holder = _holder(project)
     if holder is not None:
-        go_on = _("Segue is at work on it (process {pid}).").format(pid=holder)
+        go_on = _("Segue is running it (process {pid}).").format(pid=holder)
     else:
         go_on = _("To continue: {command}").format(command="segue develop --resume")
     if is_short:
@@ -90,7 +90,11 @@ def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
         lines.append(_("Checkpoints: {report}").format(report=report(feature)))
     if going := _in_progress(feature):
         lines.append(_("Next: {what}").format(what=", ".join(going)))
-    lines.append(_("Read again first: {files}").format(files=", ".join(_reread(project, feature))))
+    lines.append(
+        _("Read these files again first: {files}").format(
+            files=", ".join(_reread(project, feature))
+        )
+    )
     lines.append(go_on)
     return "\n".join(lines) + "\n"
 
@@ -190,7 +194,7 @@ def _plan(project: Project, standing: Standing, *, is_short: bool) -> list[str]:
     lines = [first, *(_tasks(standing, shown) if is_list else ())]
     if standing.holder is not None:
         pid = standing.holder.pid
-        return [*lines, _("Segue is at work on it (process {pid}).").format(pid=pid)]
+        return [*lines, _("Segue is running it (process {pid}).").format(pid=pid)]
     command = standing.go_on or f"segue run {shlex.quote(shown)}"
     return [*lines, _("To continue: {command}").format(command=command)]
 
@@ -214,9 +218,9 @@ def _tasks(standing: Standing, shown: str) -> list[str]:
         lines += boxes(task.steps, ticked)
         where = _("{file}, line {line}").format(file=shown, line=task.line)
         named = ", ".join([where, *task.files])
-        lines.append(_("Read again first: {files}").format(files=named))
+        lines.append(_("Read these files again first: {files}").format(files=named))
     return lines
 
 
 def _only_told() -> str:
-    return _("This is only for your information: do what you are asked to.")
+    return _("This is for your information only: do what your task asks.")

@@ -47,7 +47,7 @@ def in_words(pane: WatchedPane, to: PaneState, kind: str | None, evidence: str) 
     if to is PaneState.ERROR:
         text = _("Segue tried {n} times to resume it, without success.").format(n=pane.sends)
     elif kind is None:
-        text = _("The program asks something in its pane.")
+        text = _("The program asks a question in its pane.")
     else:
-        text = _("A person must fix this: waiting does not help.")
+        text = _("Waiting does not help: someone must fix this.")
     return f"{text}\n{evidence}".rstrip()

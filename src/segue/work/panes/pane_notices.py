@@ -30,9 +30,9 @@ class People:
                 text = _("Segue tried {n} times to resume it, without success.")
                 text = text.format(n=pane.sends)
             case Trigger.ASK:
-                kind, text = "question", _("A person must fix this: waiting does not help.")
+                kind, text = "question", _("Waiting does not help: someone must fix this.")
             case Trigger.SEE if to is PaneState.BLOCKED:
-                kind, text = "question", _("The program asks something in its pane.")
+                kind, text = "question", _("The program asks a question in its pane.")
             case _:
                 return []
         place = pane.place

@@ -62,13 +62,14 @@ def begin(
 def _first_words(task: PhaseTaskRow, agent: AgentRow, text: str) -> str:
     if source(agent.resume_id) is not None:
         head = _(
-            "From here on you work on a copy of the task, in a folder of its own. Its files are as"
-            " they were at an earlier point, which may be before your last words. Go on from there."
+            "From now on you work on a copy of the task, in its own folder. Its files "
+            "are in an earlier state, possibly from before your last message. Continue "
+            "from there."
         )
         return f"{head}\n\n{text}"
     head = _(
-        "This goes on from a checkpoint of another task. The files are as they were then; what"
-        " was done before is not lost:"
+        "This task continues from a checkpoint of another task. Its files are in the "
+        "state of that checkpoint. What was done before:"
     )
     return f"{head}\n{task.before}\n\n{text}" if task.before else text
 
@@ -96,7 +97,7 @@ def _told(gate: GateRow) -> str | None:
             text = _("- asked: {question} – answered: {answer}")
             return text.format(question=gate.text[:TOLD_CHARS_MAX], answer=said)
         case "review", _ if said:
-            return _("- said in the review of phase {n}: {text}").format(n=gate.phase, text=said)
+            return _("- review comment on phase {n}: {text}").format(n=gate.phase, text=said)
         case "dependency", GateState.PROVIDED:
             return _("- provided: {name}").format(name=gate.name)
         case "dependency", GateState.REJECTED:

@@ -83,7 +83,9 @@ def shortcomings(
 
 
 def _took_too_long() -> str:
-    text = _("Segue could not check the deliverables in {n} seconds; make them fewer or smaller")
+    text = _(
+        "Segue could not check the deliverables within {n} seconds; deliver fewer or smaller files"
+    )
     return text.format(n=DEADLINE_S)
 
 

@@ -27,10 +27,10 @@ def phase(task: PhaseTaskRow, nonce: str | None, *, has_tools: bool, before: str
             text = _("Write these files, from this folder; no placeholders in them:")
             parts.append(f"{text}\n{files}")
         if now.verify:
-            text = _("When you have finished, Segue itself runs this check; it must exit with 0:")
+            text = _("When you have finished, Segue runs this check; it must exit with 0:")
             parts.append(f"{text}\n{now.verify}")
     if before:
-        text = _("This was begun in a conversation that is lost. Its last words were:")
+        text = _("This work started in a conversation that is lost. Its last messages were:")
         parts.append(f"{text}\n{before.strip()}")
     parts.append(how_to_report(task.phase if task.phases else None, nonce, has_tools))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -38,7 +38,7 @@ def phase(task: PhaseTaskRow, nonce: str | None, *, has_tools: bool, before: str
 
 def rewound(task: PhaseTaskRow, nonce: str | None, *, has_tools: bool) -> str:
     """A phase again, from a checkpoint."""
-    text = _("The files were set back to an earlier point. Go on from there.")
+    text = _("The files were reset to an earlier state. Continue from there.")
     return f"{text}\n\n{phase(task, nonce, has_tools=has_tools)}"
 
 
@@ -50,22 +50,22 @@ def changes(feedback: str, comments: Sequence[Mapping[str, object]]) -> str:
 
 def rework(reasons: Sequence[str], phase: int | None) -> str:
     text = _("Phase {n} was checked and is not complete yet:").format(n=phase)
-    again = _("Mend it, then report again that the phase is complete.")
+    again = _("Fix this, then report again that the phase is complete.")
     return "\n".join([text, *(f"- {reason}" for reason in reasons), again]) + "\n"
 
 
 def reminder(why: str, phase: int | None, nonce: str | None, *, has_tools: bool) -> str:
-    text = _("You ended without reporting ({why}). Go on, and report when it is done.")
+    text = _("You ended without a report ({why}). Continue, and report when it is done.")
     return f"{text.format(why=why)}\n\n{how_to_report(phase, nonce, has_tools)}\n"
 
 
 def provided(name: str, variable: str) -> str:
-    text = _("{name} is provided now, in the environment variable {variable}. Go on.")
+    text = _("{name} is now set in the environment variable {variable}. Continue.")
     return text.format(name=name, variable=variable) + "\n"
 
 
 def rejected(name: str, reason: str) -> str:
-    text = _("{name} is not provided ({reason}). Go on without it.")
+    text = _("{name} will not be provided ({reason}). Continue without it.")
     return text.format(name=name, reason=reason or "–") + "\n"
 
 
@@ -75,10 +75,11 @@ def judge(task: PhaseTaskRow, deliverables: Sequence[str]) -> str:
     assert now is not None
     files = "\n".join(f"- {path}" for path in deliverables)
     text = _(
-        "Judge the work of another agent. You did not write it; do not change any file.\n"
-        "The task: {title}\n{description}\n\nThe phase: {name}. Its deliverables:\n{files}\n\n"
-        "Read them. Do they do what the phase asks for, completely and without placeholders?\n"
-        'End with one line of JSON: {{"verdict": "pass" or "fail", "reasons": ["…"]}}'
+        "Review the work of another agent. You did not write it; do not change any "
+        "file.\nThe task: {title}\n{description}\n\nThe phase: {name}. Its "
+        "deliverables:\n{files}\n\nRead them. Do they meet the goal of the phase, "
+        'completely and without placeholders?\nEnd with one line of JSON: {{"verdict": '
+        '"pass" or "fail", "reasons": ["…"]}}'
     )
     return (
         text.format(title=task.title, description=task.description, name=now.name, files=files)

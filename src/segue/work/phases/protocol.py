@@ -19,17 +19,22 @@ def how_to_report(phase: int | None, nonce: str | None, has_tools: bool) -> str:
 def _by_tool(phase: int | None, nonce: str | None) -> list[str]:
     parts = []
     if phase is None:
-        parts.append(_("When all is done and checked by you, call the tool `complete_task`."))
+        parts.append(
+            _("When everything is done and you have checked it, call the tool `complete_task`.")
+        )
     else:
         parts.append(_("When step N is done, call the tool `report_step` with its number."))
-        text = _("When phase {n} is done and checked by you, call `complete_phase` with phase {n}.")
+        text = _(
+            "When phase {n} is done and you have checked it, call `complete_phase` with phase {n}."
+        )
         parts.append(text.format(n=phase))
     parts.append(_("Without that tool, print this line alone:") + " " + _completion(phase, nonce))
     parts.append(
         _(
-            "What only a person can decide, ask with `ask_question`; what only a person can"
-            " provide (a key, a file, a permission), with `request_dependency`; tell of an error"
-            " that you cannot mend with `report_error`. Then end your turn."
+            "If only a person can decide something, call `ask_question`. If only a "
+            "person can provide something (a key, a file, a permission), call "
+            "`request_dependency`. If you cannot fix an error, call `report_error`. "
+            "Then end your turn."
         )
     )
     return parts
@@ -38,17 +43,17 @@ def _by_tool(phase: int | None, nonce: str | None) -> list[str]:
 def _by_text(phase: int | None, nonce: str | None) -> list[str]:
     parts = [
         _(
-            "Print the lines below exactly as they are shown, not indented and not in a code"
-            " fence, and stop after each of them but that of a step."
+            "Print the lines below exactly as shown, not indented and not in a code "
+            "fence. Stop after each of them, except after the line of a step."
         )
     ]
     if phase is None:
-        text = _("When all is done and checked by you, print this line alone:")
+        text = _("When everything is done and you have checked it, print this line alone:")
         parts.append(f"{text} {_completion(phase, nonce)}")
     else:
         text = _("When step N is done, print this line alone (N is its number):")
         parts.append(f"{text} {_line('STEP N DONE', nonce)}")
-        text = _("When phase {n} is done and checked by you, print this line alone:")
+        text = _("When phase {n} is done and you have checked it, print this line alone:")
         parts.append(f"{text.format(n=phase)} {_completion(phase, nonce)}")
     parts.append(
         _(

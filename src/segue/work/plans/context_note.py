@@ -46,7 +46,7 @@ def described(
     """A place in the words that all plans share. Steps that are open are `- [ ]` lines: an agent
     that stops is told of them. `following`: what is to be done next, where no step says it."""
     task = attempt.task
-    told = _("You work for Segue on {task} of {plan}, try {n} of {most}. Nobody watches.")
+    told = _("You work for Segue on {task} of {plan}, attempt {n} of {most}. You run unattended.")
     tries = task.retries + 1
     n = attempt.run.attempt
     lines = [
@@ -60,9 +60,9 @@ def described(
         following = _("step {n}").format(n=left[0]) if left else _("all steps are done; end well")
     lines += ["", _("Next: {what}").format(what=following or _("continue this task"))]
     if named := list(dict.fromkeys([*reread, *task.files]))[:FILES_MAX]:
-        lines.append(_("Read again first: {files}").format(files=", ".join(named)))
+        lines.append(_("Read these files again first: {files}").format(files=", ".join(named)))
     if task.verify:
-        text = _("Segue itself checks your work at the end: {command}")
+        text = _("At the end Segue checks your work with: {command}")
         lines.append(text.format(command=one_line(task.verify)))
     return "\n".join(lines) + "\n"
 
@@ -74,7 +74,7 @@ def boxes(steps: Sequence[Step], done: Collection[int]) -> list[str]:
     shown = list(enumerate(steps, 1))[start : start + STEPS_MAX]
     lines = [f"- [{'x' if n in done else ' '}] {n}. {one_line(step.text)}" for n, step in shown]
     if len(shown) < len(steps):
-        text = _("({n} steps in all)")
+        text = _("({n} steps in total)")
         lines.append(text.format(n=len(steps)))
     return lines
 
@@ -122,7 +122,7 @@ def sentence(run: PlanRun, prompt: str) -> str:
     """A first prompt, with a word about the file in which the place is kept."""
     if run.options.place is None:
         return prompt
-    text = _("If you lose your context: your place in this work is kept in {file}.")
+    text = _("If you lose your context, read {file}: it says where you are in this work.")
     return f"{prompt}\n{text.format(file=run.options.place)}\n"
 
 

@@ -55,10 +55,10 @@ def test_a_form_with_too_many_fields_is_refused(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("field", "value", "text"),
     [
-        ("type", "", "Something must be written here."),
+        ("type", "", "This field is required."),
         ("title", "s3cret" * 100, "This is too long."),
         ("dependsOn", ["a"] * 201, "This is too long."),
-        ("priority", 10**9, "This does not fit."),
+        ("priority", 10**9, "This value is not valid."),
     ],
 )
 def test_the_first_field_that_does_not_fit_is_named_and_not_repeated(

@@ -35,7 +35,7 @@ def test_a_review_without_words_is_not_sent_back(
     review = commands.open("review", task)
     answer = visitor.post(f"/reviews/{review}/request-changes", data={"feedback": " \r\n "})
     assert answer.status_code == 422
-    assert "Say what is to be changed." in answer.text
+    assert "Describe what to change." in answer.text
     assert commands.gates[review]["status"] == "pending"
 
 
@@ -78,7 +78,7 @@ def test_a_question_that_was_settled_meanwhile_is_said_to_be(
     asked = commands.open("question", task, options=["A", "B"])
     assert visitor.post(f"/questions/{asked}/answer", data={"option": "1"}).status_code == 303
     answer = visitor.post(f"/questions/{asked}/answer", data={"option": "2"})
-    assert (answer.status_code, "settled before" in answer.text) == (409, True)
+    assert (answer.status_code, "already decided" in answer.text) == (409, True)
     assert commands.gates[asked]["answer"] == "A"
 
 
@@ -103,4 +103,4 @@ def test_what_is_not_there_is_said_on_a_page(visitor: Client) -> None:
     for place in ("reviews/no/approve", "questions/no/answer", "dependencies/no/provide"):
         answer = visitor.post(f"/{place}", data={"option": "1", "value": "x"})
         assert answer.status_code == 404, place
-        assert "not any more" in answer.text
+        assert "Not found, or deleted" in answer.text

@@ -46,7 +46,7 @@ def test_what_cannot_be_looked_at_is_a_page_with_its_status(site: Site) -> None:
 
     page = site.show(request(), "task.html", gone)
     assert page.status_code == 404
-    assert "not any more" in bytes(page.body).decode()
+    assert "Not found, or deleted" in bytes(page.body).decode()
 
 
 def test_only_known_words_are_said(site: Site) -> None:

@@ -80,10 +80,10 @@ def test_a_state_of_the_journal_is_named_by_whose_it_is() -> None:
         ("not_allowed", {}, "Possible: –"),
         ("bad_answer", {"suggestion": "Postgres"}, "“Postgres”"),
         ("bad_answer", {"options": ["a"]}, "Choose one"),
-        ("bad_answer", {}, "Say something"),
-        ("bad_value", {"field": "value"}, "A value is needed"),
+        ("bad_answer", {}, "Enter a text"),
+        ("bad_value", {"field": "value"}, "Enter a value"),
         ("bad_value", {}, "the command's words"),
-        ("unknown_task", {}, "not any more"),
+        ("unknown_task", {}, "Not found"),
         ("something_new", {}, "the command's words"),
     ],
 )

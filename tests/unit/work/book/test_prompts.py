@@ -103,7 +103,7 @@ def test_a_revision_has_the_score_and_the_reasons(folder: BookFolder) -> None:
     """Each in its line; the score is the one of this chapter."""
     state = replace(STATE, scores=(40, 61.5), last_quality_score=99, quality_threshold=72.5)
     text = prompts.revision(BOOK, folder, state, ("too short", "no dog"))
-    assert "61.5 of 100; 72.5 are needed" in text
+    assert "61.5 of 100; it needs 72.5" in text
     assert "- too short\n- no dog" in text
     assert str(folder.chapters / "chapter_1.md") in text
 

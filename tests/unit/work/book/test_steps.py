@@ -66,7 +66,7 @@ def test_a_rejected_chapter_is_revised_with_the_judges_reasons(bench: BookBench)
     bench.writes("first draft")
     bench.judges(61, "too short", "no dog")
     assert bench.task == "ch1.write.2"
-    for text in ("- too short", "- no dog", "61 of 100", "80 are needed"):
+    for text in ("- too short", "- no dog", "61 of 100", "it needs 80"):
         assert text in bench.prompt()
     assert bench.target.read_text() == "first draft"
     kept = list(bench.folder_of_book.drafts.iterdir())
@@ -139,7 +139,7 @@ def test_a_writer_that_fails_before_any_judgement_is_told_why(bench: BookBench) 
     bench.fails(3)
     assert bench.task == "ch1.write.2"
     assert "exit code 3" in bench.prompt()
-    assert "The judge gave it" not in bench.prompt()
+    assert "The judge scored it" not in bench.prompt()
 
 
 def test_a_writer_that_ends_well_without_a_file_has_failed(bench: BookBench) -> None:

@@ -24,8 +24,8 @@ def test_a_design_that_waits_is_approved_by_a_flag(bench: FeatureBench) -> None:
     bench.develop(has_gates=True)
     bench.designs()
     assert last_lines(bench) == [
-        "Go on: segue develop --approve",
-        "Answer on a terminal: segue develop --resume",
+        "To continue: segue develop --approve",
+        "Answer from a terminal: segue develop --resume",
     ]
     assert look(bench.root)[0].go_on == "segue develop --approve"
 
@@ -34,7 +34,7 @@ def test_an_escalated_checkpoint_is_decided_by_a_flag(bench: FeatureBench) -> No
     """Without it the next run would only ask again."""
     bench.to_implement(ONE)
     bench.fails("cp-1", 3)
-    assert last_lines(bench)[0] == f"Go on: {CHOICES}"
+    assert last_lines(bench)[0] == f"To continue: {CHOICES}"
     assert look(bench.root)[0].go_on == CHOICES
 
 
@@ -44,8 +44,8 @@ def test_what_was_said_on_the_command_line_is_repeated(bench: FeatureBench) -> N
     bench.fails("cp-1", 3)
     options = "--agent dev --merge-command 'gh pr create --fill'"
     assert last_lines(bench) == [
-        f"Go on: {CHOICES} {options}",
-        f"Answer on a terminal: segue develop --resume {options}",
+        f"To continue: {CHOICES} {options}",
+        f"Answer from a terminal: segue develop --resume {options}",
     ]
 
 
@@ -58,4 +58,4 @@ def test_validations_that_could_not_run_are_named(bench: FeatureBench) -> None:
     (facts,) = bench.told("finished")
     text = develop_words.summary(bench.steps, bench.run, {**facts, "exit": code}, 1.0)
     assert "✘ check: killed by signal 9" in text
-    assert text.endswith("Go on: segue develop --resume")
+    assert text.endswith("To continue: segue develop --resume")

@@ -119,7 +119,7 @@ def test_a_feature_is_put_back(yard: Yard, source: str) -> None:
     assert "Checkpoints: cp-1 passed, cp-2 in_progress (iter 1/3)" in text
     assert "Next: cp-2, iteration 1/3" in text
     assert (
-        "Read again first: .develop-workflow/state.yaml, docs/design/harbour-lights.md,"
+        "Read these files again first: .develop-workflow/state.yaml, docs/design/harbour-lights.md,"
         " lamps/*.py\n" in text
     )
 
@@ -163,7 +163,7 @@ def test_plans_that_were_interrupted_are_told(yard: Yard) -> None:
     text = yard.context(COMPACT)
     assert "A.md: interrupted, 1 of 3 done; in progress: T-2\n" in text
     assert "To continue: segue run A.md\n" in text
-    assert "do what you are asked to" in text
+    assert "do what your task asks" in text
     assert "B.md" not in text
     assert len(yard.context(START).splitlines()) == 2
 
@@ -186,7 +186,7 @@ def test_the_place_in_a_task_list_is_put_back(yard: Yard, is_known: bool) -> Non
     (yard.root / "PLAN.md").write_text(LIST)
     text = yard.context(COMPACT)
     assert "Next: T-2 Login form\n- [x] 1. the fields\n- [ ] 2. the errors\n" in text
-    assert "Read again first: PLAN.md, line 2, src/login/*.py\n" in text
+    assert "Read these files again first: PLAN.md, line 2, src/login/*.py\n" in text
     assert "segue run PLAN.md\n" in text
     assert "T-3" not in text
     assert len(yard.context(START).splitlines()) == 2
@@ -226,7 +226,7 @@ def test_a_plan_at_which_segue_works_is_told_as_such(yard: Yard) -> None:
         text = yard.context(COMPACT)
     finally:
         held.release()
-    assert f"Segue is at work on it (process {os.getpid()})" in text
+    assert f"Segue is running it (process {os.getpid()})" in text
     assert "segue run" not in text
 
 

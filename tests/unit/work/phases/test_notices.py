@@ -131,10 +131,10 @@ def test_a_notice_goes_out_once_by_each_way(records: Records, clock: HandClock) 
     [
         ("completed", None, "Completed: Shop", ""),
         ("failed", None, "Failed: Shop", ""),
-        ("trouble", None, "Trouble: Shop", ""),
+        ("trouble", None, "Problem: Shop", ""),
         ("remind", GATE, "Reminder: Answer needed: Shop", "#question"),
         ("urgent", GATE, "Urgent: Answer needed: Shop", "#question"),
-        ("escalate", GATE, "Waits for too long: Answer needed: Shop", "#question"),
+        ("escalate", GATE, "Waiting too long: Answer needed: Shop", "#question"),
         ("review", "rev_1", "Review needed: Shop", "#review"),
         ("dependency", "dep_1", "STRIPE_KEY needed: Shop", "#dependency"),
         ("something_new", None, "Shop", ""),
@@ -224,7 +224,7 @@ def test_what_was_settled_meanwhile_is_told_with_its_outcome(
     send(records, clock, way)
     [notice] = way.got
     assert (notice.kind, notice.gate, notice.outcome) == ("question", GATE, "answered")
-    assert (notice.headline, notice.text) == ("Settled: Shop", "Which? – answered: SQLite")
+    assert (notice.headline, notice.text) == ("Resolved: Shop", "Which? – answered: SQLite")
     assert [row["next_at"] for row in rows(records)] == [None, None]
 
 

@@ -107,7 +107,7 @@ def test_allowed_once_is_allowed_for_the_same_use_only(bench: Bench) -> None:
     bench.ends(143, is_ours=True)
     answer(bench, ALLOW)
     assert "--resume" in bench.engine.jobs[bench.job].argv
-    assert "You may use Bash now (make deploy)" in bench.prompt()
+    assert "You may now use Bash (make deploy)" in bench.prompt()
     bench.says(bash("make deploy", "r-2"))
     assert sent(bench)[0]["response"]["behavior"] == "allow"
     bench.says(bash("make destroy", "r-3"))

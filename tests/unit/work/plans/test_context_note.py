@@ -33,11 +33,11 @@ def test_a_run_begins_with_its_place(bench: Bench) -> None:
     """What plan, what task, which try, what is next, what to read again, how to report."""
     bench.begin(STEPS + "  - verify: make check\n")
     text = place_file(bench).read_text("utf-8")
-    assert "**T-1** of PLAN.md, try 1 of 3" in text
+    assert "**T-1** of PLAN.md, attempt 1 of 3" in text
     assert "Build a tower" in text
     assert "- [ ] 1. stones\n- [ ] 2. lamp\n" in text
     assert "Next: step 1" in text
-    assert "Read again first: PLAN.md, line 1, a/*.py" in text
+    assert "Read these files again first: PLAN.md, line 1, a/*.py" in text
     assert "make check" in text
     assert f"=== STEP N DONE {bench.attempt.run.nonce} ===" in text
     assert bench.engine.jobs[bench.job].env["SEGUE_PLACE"] == str(place_file(bench))
@@ -106,7 +106,7 @@ def test_long_plans_have_short_places(bench: Bench) -> None:
     text = place_file(bench).read_text("utf-8")
     assert len(text) < 60 * 310 + 3_000
     assert "- [ ] 151. step 150" in text
-    assert "(200 steps in all)" in text
+    assert "(200 steps in total)" in text
     assert max(len(line) for line in text.splitlines()) < 400
 
 
@@ -132,7 +132,7 @@ def test_the_file_shows_what_runs_and_is_gone_afterwards(bench: Bench) -> None:
     bench.begin(STEPS, place=PLACE)
     assert "- [ ] 1. stones" in shown(bench)
     assert bench.attempt.run.nonce not in shown(bench)
-    assert "your place in this work is kept in PLACE.md" in bench.prompt()
+    assert "read PLACE.md: it says where you are in this work" in bench.prompt()
     bench.starts()
     bench.says(StepDone(1))
     assert "- [x] 1. stones\n- [ ] 2. lamp" in shown(bench)
@@ -212,7 +212,7 @@ def test_the_prompt_is_silent_about_a_file_that_is_not_kept(bench: Bench) -> Non
     """Without the setting there is no such sentence."""
     bench.settings(CLAUDE)
     bench.begin(STEPS)
-    assert "your place in this work" not in bench.prompt()
+    assert "it says where you are in this work" not in bench.prompt()
     assert not (bench.root / PLACE).exists()
     bench.starts()
     bench.says(Finished(False, "done"))

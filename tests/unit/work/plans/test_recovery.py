@@ -279,7 +279,7 @@ COMMAND = 'agent = "own"\n[agents.own]\nkind = "command"\ncommand = ["./claude"]
 
 
 def was_told(prompt: str) -> bool:
-    return "interrupted" in prompt and "edits may lie in the folder" in prompt
+    return "interrupted" in prompt and "may contain unfinished edits" in prompt
 
 
 def test_a_cut_off_task_begins_again_in_its_conversation(bench: Bench) -> None:

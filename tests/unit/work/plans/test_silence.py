@@ -107,7 +107,7 @@ def test_past_its_bound_an_agent_is_ended_and_goes_on_in_its_conversation(bench:
     assert "it said nothing for too long" in again["error"]
     argv = bench.engine.jobs[bench.job].argv
     assert argv[argv.index("--resume") + 1] == "talk-1"
-    assert "You were interrupted before you had finished" in bench.prompt()
+    assert "You were interrupted before you finished" in bench.prompt()
 
 
 def test_a_word_at_the_last_moment_saves_it(bench: Bench) -> None:
