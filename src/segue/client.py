@@ -97,7 +97,7 @@ class Client:
         if not token:
             raise ClientError.unanswered(
                 "no_token",
-                _("the token of the server is not known here"),
+                _("no token for this server"),
                 hint=_("it was started with SEGUE_TOKEN: set it here, too"),
             )
         return cls(url, token)
@@ -417,7 +417,7 @@ class Client:
             return ClientError.unanswered(
                 "no_connection",
                 _("no server answers at {url}").format(url=self.url),
-                hint=_("is the server running? start it: segue serve"),
+                hint=_("check that the server is running, or start it: segue serve"),
             )
         text = _("the connection to {url} failed: {why}")
         why = str(error) or type(error).__name__
@@ -441,7 +441,7 @@ def _path(*parts: str) -> str:
 def _read(answer: HTTPResponse) -> bytes:
     content = answer.read(ANSWER_BYTES_MAX + 1)
     if len(content) > ANSWER_BYTES_MAX:
-        raise HTTPException(_("the answer has more than {n} bytes").format(n=ANSWER_BYTES_MAX))
+        raise HTTPException(_("the response is larger than {n} bytes").format(n=ANSWER_BYTES_MAX))
     return content
 
 

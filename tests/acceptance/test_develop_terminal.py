@@ -8,7 +8,7 @@ from kit.box import Box
 from kit.feature import FEATURE, Feature, cp
 from kit.terminal import Terminal
 
-ASKED = "could not be done"
+ASKED = "failed after"
 
 
 @pytest.fixture

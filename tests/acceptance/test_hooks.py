@@ -75,7 +75,7 @@ def test_hooks_are_installed_seen_and_removed(box: Box) -> None:
     assert done.returncode == 0, done.stderr
     path = box.root / ".claude" / "settings.json"
     before = path.read_bytes()
-    assert "there already" in box.segue("hooks", "install").out
+    assert "already installed" in box.segue("hooks", "install").out
     assert path.read_bytes() == before
     told = box.segue("hooks", "status", "--json")
     assert (told.code, told.json["installed"]) == (0, True)
@@ -198,7 +198,7 @@ def test_a_run_finds_its_place_and_its_hook_reads_it(box: Box) -> None:
     done = box.run()
     assert done.code == 0, done.said
     place = (box.out / "place-T-1").read_text()
-    assert "**T-1** of PLAN.md, try 1 of 3" in place
+    assert "**T-1** of PLAN.md, attempt 1 of 3" in place
     assert "- [ ] 2. lamp" in place
     context = json.loads((box.out / "told-T-1").read_text())["hookSpecificOutput"]
     assert context["additionalContext"] == place

@@ -236,7 +236,7 @@ def test_output_that_cannot_be_logged_is_told(house: House) -> None:
     assert f"task {task}: " in server.going.result.err
     lines = (house.root / ".segue" / "logs" / "server.log").read_text().splitlines()
     inside = [line for line in map(json.loads, lines) if "said" in line]
-    assert [line["task"] for line in inside if "could not be kept" in line["said"]] == [task]
+    assert [line["task"] for line in inside if "could not store" in line["said"]] == [task]
 
 
 def test_a_report_that_cannot_be_logged_counts(house: House) -> None:

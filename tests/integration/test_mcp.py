@@ -377,7 +377,7 @@ def test_all_that_was_given_is_in_the_line(agent: At) -> None:
             "name: ",
         ),
         ("ask_question", {"question": "?", "priority": "top"}, "priority: "),
-        ("ask_question", {"question": "..."}, "it asks nothing"),
+        ("ask_question", {"question": "..."}, "it contains no question"),
         ("report_error", {"message": "…"}, "it has no message"),
         ("complete_task", {}, "summary: "),
         ("complete_task", {"summary": "x", "phase": 1}, "phase: "),
@@ -807,7 +807,7 @@ def test_a_gate_is_approved_in_its_own_word(gate: GateRow, word: str) -> None:
 @pytest.mark.parametrize("gate", [gate_of(()), gate_of(("no", "maybe")), gate_of((), "dependency")])
 def test_what_needs_words_is_not_approved(gate: GateRow) -> None:
     """An open question, a dependency, options of which none says yes: an answer is needed."""
-    with pytest.raises(UserError, match="says yes"):
+    with pytest.raises(UserError, match="means yes"):
         consent(gate)
 
 

@@ -108,7 +108,7 @@ def test_a_good_end_counts_more_than_a_limit_before_it(house: House) -> None:
         async with house.open() as server:
             id = server.new("custom")
             await server.until(lambda: len(heard(house)) == 2)
-            assert "without reporting" in heard(house)[1]
+            assert "without a report" in heard(house)[1]
             await server.status(id, "failed")
             assert server.commands.limits()["parks"] == []
 
@@ -153,7 +153,7 @@ def test_an_agent_that_is_silent_for_too_long_is_ended(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             task = await server.status(server.new("custom"), "failed")
-            assert "it said nothing for too long (1s)" in task["error"]
+            assert "it was silent for too long (1s)" in task["error"]
             said = "\n".join(heard(house))
             assert said.count("You were interrupted before you finished") == 1
 

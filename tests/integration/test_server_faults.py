@@ -27,7 +27,7 @@ FAULTS = {
     "closed by the next block": (UNCLOSED + BAD_TYPE, "USER_QUESTION was not closed"),
     "a value that there is not": (BAD_TYPE, "the type must be one of"),
     "another phase": (OTHER_PHASE, "phase 2 complete"),
-    "the end of a task that has phases": (NO_PHASES, "which goes by phases"),
+    "the end of a task that has phases": (NO_PHASES, "but the task has phases"),
 }
 
 
@@ -140,7 +140,7 @@ def test_a_question_that_cannot_be_optional_is_told(
             id = server.new()
             assert (await server.pending(id, "question"))["required"]
             (text,) = server.troubles(id)
-            assert "names no default" in text
+            assert "has no default" in text
             assert logged(caplog, id)
 
     play(scene)

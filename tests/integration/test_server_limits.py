@@ -72,7 +72,7 @@ def test_a_persons_act_ends_the_park(house: House, act: str) -> None:
                 await server.until(lambda: parks(server, id) == ["cancelled", "waiting"])
             elif act == "rewind":
                 step = server.commands.agent(id)["currentStep"]
-                assert step == "waits for the end of its account's limit"
+                assert step == "waits for its account's limit to end"
 
     play(scene)
 

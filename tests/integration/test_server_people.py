@@ -69,8 +69,11 @@ def test_a_task_that_waits_for_a_deleted_one_says_so(house: House) -> None:
             server.commands.cancel(first)
             second = server.new("custom", depends_on=[first])
             server.commands.delete_task(first)
-            assert "which is gone" in server.commands.task(second)["error"]
-            assert ["which is gone" in text for text in server.troubles(second)] == [False, True]
+            assert "which was deleted" in server.commands.task(second)["error"]
+            assert ["which was deleted" in text for text in server.troubles(second)] == [
+                False,
+                True,
+            ]
             server.commands.cancel(second)
             assert server.commands.change_task(second, {"depends_on": []})["error"] is None
             server.commands.submit(second)
@@ -374,8 +377,8 @@ def test_a_block_that_cannot_be_used_is_named_in_the_reminder(house: House) -> N
         async with house.open() as server:
             id = server.new("custom")
             task = await server.status(id, "failed")
-            assert "the name must be that of an environment variable" in task["error"]
+            assert "the name must be a valid environment variable" in task["error"]
             heard = (Path(task["workspace"]) / "heard").read_text()
-            assert "the name must be that of an environment variable" in heard
+            assert "the name must be a valid environment variable" in heard
 
     play(scene)

@@ -137,7 +137,7 @@ def test_an_answer_waits_for_the_end_of_its_accounts_limit(house: House) -> None
             new = server.new("custom")
             server.commands.cancel(other)
             step = server.commands.agent(id)["currentStep"]
-            assert step == "waits for the end of its account's limit"
+            assert step == "waits for its account's limit to end"
             await server.status(id, "completed")
             await server.pending(new, "question")
             sql = "SELECT max(at) FROM journal WHERE cause = 'started' AND entity_id LIKE ?"

@@ -115,7 +115,7 @@ def test_a_cold_start_is_told_with_what_is_lost(
             await server.status(id, "completed")
             (text,) = server.troubles(id)
             assert "Lost:" in text
-            assert ("to go back to" in text) is bool(saved)
+            assert ("to rewind to" in text) is bool(saved)
             assert f"cold start: {text}" in logged(caplog, id)
             assert recovered(server, id)["lost"] == text
             await server.app.supervisor.saving.settle()
@@ -162,6 +162,8 @@ def test_of_a_task_that_waits_it_is_said_as_well(
             (server.app.data / row["path"]).write_bytes(b"{")
         with caplog.at_level(logging.WARNING):
             async with house.open() as server:
-                await server.until(lambda: "no checkpoint of it is whole" in logged(caplog, id))
+                await server.until(
+                    lambda: "none of its checkpoints is intact" in logged(caplog, id)
+                )
 
     play(scene)

@@ -199,7 +199,7 @@ def test_an_agent_that_says_nothing_is_reminded_once(house: House) -> None:
         async with house.open() as server:
             id = server.new()
             task = await server.status(id, "failed")
-            assert "without reporting" in task["error"]
+            assert "without a report" in task["error"]
             assert len(server.app.supervisor.records.store.all("SELECT * FROM runs")) == 2
 
     play(scene)

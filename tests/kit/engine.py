@@ -39,7 +39,7 @@ class HandEngine:
 
     def send(self, job: str, data: bytes) -> None:
         if self.is_deaf:
-            raise AgentError("the agent does not listen any more")
+            raise AgentError("the agent no longer reads its input")
         self.sent.append((job, data))
 
     def unread(self, job: str) -> int:

@@ -71,7 +71,7 @@ class FeatureBench(StepsBench[FeatureSteps]):
     def attempt_of(self, task: str) -> Attempt:
         """The attempt at a task that was begun last, and runs."""
         found = [one for one in self.run.jobs.values() if one.task.id == task]
-        assert found, f"{task} does not run; these do: {sorted(self.running)}"
+        assert found, f"{task} is not running; these do: {sorted(self.running)}"
         return found[-1]
 
     def job_of(self, task: str) -> Job:

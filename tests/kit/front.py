@@ -134,7 +134,7 @@ class FakeCommands:
 
     def task(self, id: str) -> Json:
         if id not in self.tasks:
-            raise Refused(404, "unknown_task", f"there is no task {id}")
+            raise Refused(404, "unknown_task", f"no such task: {id}")
         task = self.tasks[id]
         actions = allowed_actions(TaskState(task["status"]), AgentState(task["agentStatus"]))
         return task | {"allowedActions": list(actions)}
@@ -301,7 +301,7 @@ class FakeCommands:
     def change_settings(self, changes: Mapping[str, Any]) -> Json:
         for name in changes:
             if name not in self.kept:
-                raise Refused(422, "unknown_setting", f"there is no setting {name}")
+                raise Refused(422, "unknown_setting", f"no such setting: {name}")
         self.kept |= changes
         return self.kept
 
@@ -347,14 +347,14 @@ class FakeCommands:
 
     def _gate(self, id: str, kind: str) -> Json:
         if self.kinds.get(id) != kind:
-            raise Refused(404, f"unknown_{kind}", f"there is no {kind} {id}")
+            raise Refused(404, f"unknown_{kind}", f"no such {kind}: {id}")
         return self.gates[id]
 
     def _settle(self, id: str, kind: str, to: GateState, **more: object) -> Json:
         self.calls += 1
         gate = self._gate(id, kind)
         if gate["status"] != "pending":
-            raise Refused(409, "already_settled", "settled before", {"status": gate["status"]})
+            raise Refused(409, "already_settled", "already decided", {"status": gate["status"]})
         gate |= {"status": to} | more
         self.happen(gate["taskId"], to)
         return gate

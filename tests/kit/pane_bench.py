@@ -140,7 +140,7 @@ class FakeHost:
 
     def _find(self, pane_id: str) -> FakePane:
         if pane_id not in self.panes:
-            raise PaneGoneError(f"there is no pane {pane_id}")
+            raise PaneGoneError(f"no such pane: {pane_id}")
         return self.panes[pane_id]
 
 

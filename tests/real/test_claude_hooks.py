@@ -93,7 +93,7 @@ def test_a_run_gets_its_place_back_after_a_compaction(stage: Stage, told: list[s
     done = stage.run()
     assert done.code == 0, done.said
     place = after_compaction(told)
-    assert "**T-7** of PLAN.md, try 1 of 3" in place
+    assert "**T-7** of PLAN.md, attempt 1 of 3" in place
     assert "- [ ] 1. lay the stones" in place
     assert "- [ ] 2. light the lamp" in place
     assert "tower/*.txt" in place

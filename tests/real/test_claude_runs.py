@@ -293,7 +293,7 @@ def test_a_lost_conversation_begins_afresh_with_a_summary(stage: Stage) -> None:
     stage.answer(gate, "PostgreSQL")
     done = stage.segue("run", "PLAN.md")
     assert done.code == 0, done.said
-    assert "does not know the conversation any more" in done.said
+    assert "no longer has the conversation" in done.said
     last = stage.asked()[-1]
     assert len(last.prompts) == 1, "a new conversation"
     assert "use a tool" in last.prompt, "with the task"

@@ -100,7 +100,7 @@ def test_changes_are_requested_with_a_remark(page: Page, server: Server) -> None
     page.get_by_text("Request changes…").click()
     page.get_by_label("What to change").fill("More lines.")
     page.get_by_label("Line").fill("2")
-    page.get_by_label("Remark", exact=True).fill("Only one?")
+    page.get_by_label("Comment", exact=True).fill("Only one?")
     page.get_by_role("button", name="Send back").click()
     settled = server.api("GET", f"/reviews/{review['id']}")
     assert settled["feedback"] == "More lines."

@@ -120,7 +120,7 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
     assert id not in [each["id"] for each in client.tasks()]
     assert [each["id"] for each in client.tasks(archived=True)] == [id]
     client.delete_task(first["id"])
-    with pytest.raises(ClientError, match="there is no task"):
+    with pytest.raises(ClientError, match="no such task"):
         client.task(first["id"])
 
 

@@ -428,7 +428,7 @@ def test_what_is_not_stopped_is_left_alone() -> None:
 
 @pytest.mark.parametrize(("language", "line"), [
     ("ko", "[ERROR] Pane 7 접근 실패"),
-    ("en", "[ERROR] pane 7 cannot be reached"),
+    ("en", "[ERROR] cannot reach pane 7"),
 ])  # fmt: skip
 def test_a_pane_that_is_gone(language: i18n.Language, line: str) -> None:
     """The state is `dead`."""
@@ -445,7 +445,7 @@ def test_a_send_that_fails_is_one_of_the_tries() -> None:
     assert pane.handle() is True
     assert pane.sent == ["계속", "<Enter>"]
     assert pane.said[1:3] == [
-        "[ERROR] the text could not be sent: no answer",
+        "[ERROR] could not send the text: no answer",
         "⚠️ Worker 1: could not be resumed (1/3)",
     ]
 

@@ -51,7 +51,7 @@ def front_matter(path: Path) -> dict[str, Any]:
 def command_named(name: str) -> click.Command:
     group = main.make()
     command = group.get_command(click.Context(group), name)
-    assert command is not None, f"there is no command {name}"
+    assert command is not None, f"no such command: {name}"
     return command
 
 

@@ -127,5 +127,5 @@ def test_the_question_of_the_original() -> None:
 def test_a_plural_is_found() -> None:
     """Texts that count are looked up in Korean for one as for many."""
     for n in (1, 2):
-        text = i18n.ngettext("waited through {n} limit", "waited through {n} limits", n)
+        text = i18n.ngettext("waited for {n} limit", "waited for {n} limits", n)
         assert text.format(n=n) == f"한도 대기 {n}번"

@@ -27,10 +27,10 @@ def here(ctx: click.Context, plan: Path | None = None) -> add_act.Person:
 def later(done: Done) -> str:
     """When an act takes effect that has none yet; nothing where it has."""
     if done.is_waiting and done.by_run:
-        return _("its owner has not taken it in yet; it waits")
+        return _("the running Segue has not processed it yet; it is queued")
     if done.by_run:
         return ""
-    return _("nobody runs it now: it takes effect with {command}").format(command=_start(done))
+    return _("it is not running; this takes effect with {command}").format(command=_start(done))
 
 
 def _start(done: Done) -> str:

@@ -19,7 +19,7 @@ from segue.work import add_act
     epilog=output.example("segue approve rev_07c1a2"),
 )
 @click.argument("id", metavar="ID")
-@click.option("--comment", metavar="TEXT", help=_("kept with the review"))
+@click.option("--comment", metavar="TEXT", help=_("stored with the review"))
 @output.json_option()
 @output.common_options()
 @click.pass_context

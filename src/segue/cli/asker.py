@@ -164,7 +164,7 @@ class TerminalAsker:
         if answer is None:
             close = get_close_matches(typed, question.options, 1)
             hint = " " + _("did you mean `{name}`?").format(name=close[0]) if close else ""
-            self._shown.refused(question, _("please choose one of them.") + hint)
+            self._shown.refused(question, _("choose one of them.") + hint)
             return
         self._shown.settled(question, answer)
         if answer == question.by_hand:

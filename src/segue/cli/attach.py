@@ -117,9 +117,7 @@ def _show(line: bytes, *, as_json: bool) -> int | None:
 
 
 def _last(event: dict[str, Any]) -> str:
-    said = headline(
-        event["exit"], done=_("✔ All done."), failed=_("✘ Not everything could be done.")
-    )
+    said = headline(event["exit"], done=_("✔ All done."), failed=_("✘ Some tasks failed."))
     lines = [said]
     for sign, key in (("✔", "completed"), ("✘", "failed"), ("⊘", "skipped"), ("❓", "waiting")):
         if event.get(key):

@@ -65,7 +65,7 @@ def judged(f: Facts) -> str | None:
     score, threshold = score_in_words(f["score"]), score_in_words(f["threshold"])
     if score == threshold:  # rounded, it would seem to be enough
         score, threshold = str(f["score"]), str(f["threshold"])
-    text = _("⚖ chapter {n}: {score} points, {threshold} are needed").format(
+    text = _("⚖ chapter {n}: {score} points, needs {threshold}").format(
         n=f["chapter"], score=score, threshold=threshold
     )
     return f"{text}: {f['reasons'][0]}" if f["reasons"] else text
@@ -82,16 +82,16 @@ def failed(f: Facts) -> str:
 
 
 def skipped(f: Facts) -> str:
-    return _("⊘ chapter {n} is skipped: a placeholder takes its place").format(n=f["chapter"])
+    return _("⊘ chapter {n} skipped: Segue wrote a placeholder").format(n=f["chapter"])
 
 
 def tripped(f: Facts) -> str:
     cause = {
         "same_reason": _("the same reason three times"),
-        "too_many_tries": _("more than five tries"),
+        "too_many_tries": _("more than five attempts"),
         "falling_scores": _("three falling scores"),
         "changed_by_hand": _("the judge rejects your own text"),
-        "triggered": _("it had tripped before"),
+        "triggered": _("it was already open"),
     }.get(f["cause"], f["cause"])
     lines = [_("⛔ circuit breaker at chapter {n}: {cause}").format(n=f["chapter"], cause=cause)]
     return "\n".join([*lines, *(f"    - {reason}" for reason in reasons(f["reasons"]))])
@@ -105,7 +105,7 @@ def reasons(told: list[str] | tuple[str, ...]) -> list[str]:
 
 def paused(f: Facts) -> str:
     if f["most"] is not None:
-        text = _("⏸ paused: {n} writes were made, as many as max_iterations allows")
+        text = _("⏸ paused: reached max_iterations ({n} writes)")
         return text.format(n=f["most"])
     kind, _colon, detail = str(f["why"]).partition(": ")
     if kind == Pause.JUDGE:
@@ -121,7 +121,7 @@ def judge_failed(why: str) -> str:
 
 def wisdom_in_words(count: int) -> str:
     return ngettext(
-        "{count} piece of wisdom was gathered before",
-        "{count} pieces of wisdom were gathered before",
+        "{count} lesson learned so far",
+        "{count} lessons learned so far",
         count,
     ).format(count=count)

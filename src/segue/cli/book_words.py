@@ -41,7 +41,7 @@ def interrupted(state: BookState, wisdom: int, half: list[int]) -> str:
         n = state.circuit_breaker.failure_count
         lines.append(_("circuit breaker tripped: {n} failures").format(n=n))
     if half:
-        lines.append(_("half a chapter: {chapters}").format(chapters=_list(half)))
+        lines.append(_("unfinished chapters: {chapters}").format(chapters=_list(half)))
     if why := _stopped(state):
         lines.append(why)
     if wisdom:
@@ -78,7 +78,7 @@ def in_full(state: BookState) -> str:
     why = "; ".join(reasons(breaker.failure_reasons[-REASONS_SHOWN:])) or "-"
     lines = [
         _("-- progress --"),
-        _("chapters in all: {n}").format(n=total),
+        _("chapters in total: {n}").format(n=total),
         _("chapters completed: {n}").format(n=done),
         _("chapters failed: {n}").format(n=len(state.failed_chapters)),
         _("chapters left: {n}").format(n=max(0, total - done - len(state.failed_chapters))),

@@ -25,30 +25,30 @@ SCREEN_BYTES_MAX = 64 * 1024 * 1024
 
 STATES = {
     "paused": N_("paused"),
-    "paused_menu": N_("paused: a menu waits for a key"),
-    "paused_self_resuming": N_("paused, resumes by itself: hands off"),
-    "self_retrying": N_("tries again by itself: hands off"),
+    "paused_menu": N_("paused: a menu waits for a choice"),
+    "paused_self_resuming": N_("paused; it resumes by itself: do not touch"),
+    "self_retrying": N_("retries by itself: do not touch"),
     "busy": N_("busy"),
     "idle": N_("idle"),
-    "asks": N_("asks something"),
-    "unknown": N_("not stopped by a limit, as far as can be seen"),
+    "asks": N_("has a question"),
+    "unknown": N_("no limit found on this screen"),
 }
 FORMS = {
-    "epoch": N_("seconds since 1970"),
+    "epoch": N_("a Unix timestamp"),
     "iso": N_("a date and a time"),
     "http": N_("a date and a time"),
     "date": N_("a date"),
     "weekday": N_("a day of the week"),
     "day": N_("a day counted from today"),
     "clock": N_("a time of day: the one just past, or the next"),
-    "span": N_("a length of time, from now"),
-    "period": N_("the beginning of a period"),
+    "span": N_("a duration from now"),
+    "period": N_("the start of a period"),
 }
 UNKNOWN_ZONE = "unknown_zone"
 NOTES = {
-    UNKNOWN_ZONE: N_("the time zone “{zone}” is not known: that of this machine is used"),
-    "day_only": N_("only a day is named: its beginning is taken"),
-    "next_period": N_("no instant is named: the beginning of the period is taken"),
+    UNKNOWN_ZONE: N_("unknown time zone “{zone}”: Segue uses this machine's"),
+    "day_only": N_("only a day is given: Segue takes its beginning"),
+    "next_period": N_("no time is given: Segue takes the beginning of the period"),
 }
 SPEAKERS = {
     "speech": N_("the agent"),
@@ -73,14 +73,14 @@ ASIDE = {
     "says_nothing": N_("says nothing"),
     "warning": N_("a warning, not a limit"),
     "status": N_("a status line"),
-    "lifted": N_("the limit is over, or another model took over"),
-    "older": N_("older than what stopped it"),
-    "newer_speech": N_("the agent says this: work"),
-    "newer_tool": N_("a tool call or its output: work"),
-    "newer_prompt": N_("a prompt: the agent was asked to go on"),
-    "newer_plain": N_("text that is no message about a limit"),
-    "newer_notice": N_("a notice that is no message about a limit"),
-    "newer_local": N_("the answer to a command of the program"),
+    "lifted": N_("the limit has ended, or another model took over"),
+    "older": N_("older than the text that stopped it"),
+    "newer_speech": N_("output of the agent: it is working"),
+    "newer_tool": N_("a tool call or its output: the agent is working"),
+    "newer_prompt": N_("a prompt: the agent was asked to continue"),
+    "newer_plain": N_("text that is not about a limit"),
+    "newer_notice": N_("a notice that is not about a limit"),
+    "newer_local": N_("output of a command of the program"),
 }
 
 
@@ -92,10 +92,14 @@ ASIDE = {
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
 @output.json_option()
 @click.option("--jsonl", is_flag=True, help=_("many screens: one JSON object per line, in and out"))
-@click.option("--explain", is_flag=True, help=_("also say by which rule, and what was passed over"))
+@click.option(
+    "--explain",
+    is_flag=True,
+    help=_("also show the rule that matched and the text that was ignored"),
+)
 @click.option("--tool", metavar="NAME", help=_("the agent's name: claude, codex, gemini, …"))
-@click.option("--now", metavar="TIME", help=_("when the screen was seen (ISO), if not now"))
-@click.option("--tz", metavar="ZONE", help=_("the machine's time zone, if not this one's"))
+@click.option("--now", metavar="TIME", help=_("time of the screen (ISO 8601; default: now)"))
+@click.option("--tz", metavar="ZONE", help=_("time zone of the screen (default: this machine's)"))
 @output.common_options()
 @click.pass_context
 def command(
@@ -262,7 +266,7 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
         else:
             console.echo("  " + _("until {time}, which is past").format(time=at))
     elif found.paused:
-        console.echo("  " + _("no time is named"))
+        console.echo("  " + _("no time is given"))
     if found.evidence:
         console.echo(f"  “{found.evidence}”")
     if found.paused and found.is_probable:
@@ -284,7 +288,7 @@ def _explain(found: Detection) -> None:
         form = _(FORMS[found.time_form])
         console.echo("  " + _("time: “{text}”, {form}").format(text=found.time_text, form=form))
     if found.aside:
-        console.echo("  " + _("passed over, from below:"))
+        console.echo("  " + _("ignored, from the bottom up:"))
     for text, why in found.aside:
         shown = text if len(text) <= 60 else text[:59] + "…"
         console.echo(f"    {_(ASIDE[why])}: {shown}")
@@ -299,7 +303,7 @@ def _opened(file: Path | None) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:
-        message = _("this cannot be read: {why}").format(why=error.strerror or error)
+        message = _("cannot read this: {why}").format(why=error.strerror or error)
         hint = _("name a file with the text of a screen, or - to read it from standard input")
         raise UserError("no_file", message, file=str(file), hint=hint) from error
 
@@ -331,7 +335,7 @@ def _zone(name: str | None) -> tzinfo:
 def _named_zone(name: str) -> tzinfo:
     if (zone := _known_zone(name)) is None:
         hint = _("write a name such as Asia/Seoul or UTC")
-        message = _("there is no time zone `{name}`").format(name=name)
+        message = _("unknown time zone `{name}`").format(name=name)
         raise UserError("bad_value", message, hint=hint)
     return zone
 

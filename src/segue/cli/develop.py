@@ -30,33 +30,36 @@ from segue.work.settings.config import JOBS_MAX
     epilog=output.example('segue develop "real-time chat" --agent claude'),
 )
 @click.argument("feature", required=False)
-@click.option("--resume", is_flag=True, help=_("continue what exists, without asking"))
+@click.option("--resume", is_flag=True, help=_("continue existing work without asking"))
 @click.option("--fresh", is_flag=True, help=_("from the start, without asking"))
 @click.option("--gates", is_flag=True, help=_("a person approves the design first"))
-@click.option("--approve", is_flag=True, help=_("the design that waits is approved"))
+@click.option("--approve", is_flag=True, help=_("approve the design that waits for approval"))
 @click.option(
     "--strategy",
     type=click.Choice([str(one) for one in Strategy]),
-    help=_("how the checkpoints are worked on (else as they allow it)"),
+    help=_("how to work on the checkpoints (default: chosen from their dependencies)"),
 )
 @click.option(
     "--on-escalated",
     type=click.Choice(["ask", "retry", "edit", "skip", "stop"]),
     default="ask",
     show_default=True,
-    help=_("what to do with checkpoints that could not be done"),
+    help=_("what to do with checkpoints that failed"),
 )
 @click.option("--agent", metavar="NAME", help=_("who works on it"))
 @click.option(
-    "--jobs", "-j", type=output.BoundedInt(1, JOBS_MAX), help=_("how many checkpoints side by side")
+    "--jobs",
+    "-j",
+    type=output.BoundedInt(1, JOBS_MAX),
+    help=_("number of checkpoints to work on in parallel"),
 )
 @click.option(
-    "--merge-command", metavar="CMD", help=_("what merges (else the agent), as a PR does")
+    "--merge-command",
+    metavar="CMD",
+    help=_("command that merges, for example by a pull request (default: the agent merges)"),
 )
-@click.option("--repair", "is_repair", is_flag=True, help=_("write a broken state again"))
-@click.option(
-    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
-)
+@click.option("--repair", "is_repair", is_flag=True, help=_("rebuild a broken state"))
+@click.option("--no-wait", is_flag=True, help=_("exit with code 4 instead of waiting at a limit"))
 @detach.option()
 @output.json_option()
 @output.common_options()
@@ -190,7 +193,7 @@ def _new(options: CommandOptions, resume: bool) -> CommandOptions:
     if not (options.feature or "").strip():
         raise UserError(
             "nothing_to_resume" if resume else "usage",
-            _("nothing is left to continue") if resume else _("what is to be developed?"),
+            _("nothing is left to continue") if resume else _("What should Segue develop?"),
             hint=_('say what to develop: segue develop "FEATURE"'),
         )
     return replace(options, is_fresh=True)
@@ -212,7 +215,7 @@ def _ask(
 ) -> CommandOptions | None:
     if as_json or not sys.stdin.isatty():
         return None
-    go_on = _("continue '{feature}'").format(feature=there.feature) if is_other else _("go on")
+    go_on = _("continue '{feature}'").format(feature=there.feature) if is_other else _("continue")
     console.echo(f"  1. {go_on}\n  2. " + _("from the start"))
     if choose(_("How should it continue?"), 2) == 1:
         return replace(options, feature=there.feature)
@@ -233,7 +236,7 @@ def ignore(folder: FeatureFolder, *, as_json: bool) -> None:
     """The state is of this machine alone: git should not see it."""
     if not folder.is_repository() or folder.is_ignored():
         return
-    text = _("{folder}/ goes into .gitignore").format(folder=FOLDER)
+    text = _("add {folder}/ to .gitignore").format(folder=FOLDER)
     is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     if is_asked and not console.confirm(f"{text}?", default=True):
         return

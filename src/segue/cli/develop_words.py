@@ -73,5 +73,5 @@ def _ways_on(source: FeatureSteps, run: PlanRun) -> list[str]:
 
 
 def _headline(facts: Mapping[str, Any]) -> str:
-    failed = _("✘ Not everything could be done.")
+    failed = _("✘ Some tasks failed.")
     return headline(facts["exit"], done=_("✔ The feature is done."), failed=failed)

@@ -226,7 +226,7 @@ def _sandbox_in_words(tried: Trial) -> list[str]:
 def _login_in_words(login: Login) -> str:
     """Never the key itself: only where it comes from."""
     if login.is_in is None:
-        return _("logged in? cannot be known without asking it")
+        return _("login: unknown (Segue does not ask the program)")
     if login.is_in:
         return _("logged in by {how}").format(how=login.how)
     return _("not logged in")

@@ -98,8 +98,8 @@ def _in_words(one: Installed) -> str:
     if one.command is None:
         sign, what = "✘", _("not installed")
     elif not one.is_found:
-        sign, what = "✘", _("its program is not there: {command}").format(command=one.command)
-    fired = _("never heard of")
+        sign, what = "✘", _("its program is missing: {command}").format(command=one.command)
+    fired = _("never ran")
     if one.last_fired is not None:
         fired = _("last {time}").format(time=local_time(one.last_fired.isoformat()))
     return f"{sign} {one.event:<12}  {fired}  {what}"

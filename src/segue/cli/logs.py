@@ -30,7 +30,7 @@ RUN_IDS = "SELECT id FROM runs WHERE task = ? AND role != 'check' ORDER BY creat
 @click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
 @click.option("--raw", "as_raw", is_flag=True, help=_("the output as the program printed it"))
 @click.option("--full", is_flag=True, help=_("whole results of tools, not only their first lines"))
-@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
 @click.pass_context

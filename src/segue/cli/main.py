@@ -33,24 +33,24 @@ COMMANDS = {
     "write-all": N_("write a book, chapter by chapter, or continue it"),
     "write": N_("write one chapter of a book"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
-    "watch": N_("keep agents alive that were started in tmux or WezTerm panes"),
+    "watch": N_("watch agents in tmux or WezTerm panes and resume them after limits"),
     "serve": N_("the server: tasks with phases and reviews, REST, events"),
     "park": N_("park a task or an account until a given time"),
-    "wake": N_("wake what is parked now"),
-    "inbox": N_("everything that waits for you, and how to settle it"),
-    "answer": N_("answer a question, whichever kind of work asks"),
-    "approve": N_("approve what waits for your consent"),
-    "retry": N_("give a failed task another try"),
-    "skip": N_("pass a task over, and what depends on it"),
+    "wake": N_("wake parked work now"),
+    "inbox": N_("everything that waits for you, and how to answer it"),
+    "answer": N_("answer a question of any kind of work"),
+    "approve": N_("approve what waits for your approval"),
+    "retry": N_("retry a failed task"),
+    "skip": N_("skip a task and what depends on it"),
     "unskip": N_("reopen a skipped task"),
     "token": N_("named tokens for programs that use the server's API"),
     "audit": N_("verify the journal and its evidence; who decided what"),
     "detect": N_("what stopped this screen, and until when"),
-    "rehearse": N_("try an agent on a fake model: limits, logins, kills"),
+    "rehearse": N_("test an agent on a fake model: limits, logins, kills"),
     "hooks": N_("hooks for Claude Code: context after a compaction, limits"),
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
-    "task": N_("tasks of the server: hand in, look, approve, answer"),
-    "service": N_("the server as a service that returns after a reboot"),
+    "task": N_("tasks of the server: submit, show, approve, answer"),
+    "service": N_("run the server as a systemd service"),
     "trust": N_("see what a cloned folder would run, and allow it"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
@@ -97,14 +97,12 @@ def make() -> click.Group:
         name="segue",
         help=_("Runs AI agents unattended and never loses its place."),
         params=[
-            click.Option(
-                ["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("language to speak")
-            ),
+            click.Option(["--lang"], type=click.Choice(i18n.LANGUAGES), help=_("output language")),
             click.Option(
                 [console.PLAIN],
                 is_flag=True,
                 expose_value=False,
-                help=_("plain lines in ASCII: no live display, no colours"),
+                help=_("plain ASCII lines: no live display, no colours"),
             ),
             click.Option(
                 ["--version"],
@@ -163,8 +161,8 @@ def _called(args: list[str], environ: dict[str, str]) -> int:
     except FileNotFoundError:
         if _has_folder():
             raise
-        text = _("the folder that you are in does not exist any more")
-        gone = UserError("folder_gone", text, hint=_("go to one that does: cd FOLDER"))
+        text = _("the current folder no longer exists")
+        gone = UserError("folder_gone", text, hint=_("change to a folder that exists: cd FOLDER"))
         code = output.error(gone, as_json="--json" in args)
     except (click.Abort, KeyboardInterrupt):
         code = 130

@@ -25,7 +25,7 @@ INSTALL = "pip install 'segue[mcp]'"
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
     metavar="PATH",
-    help=_("the project's folder (here, if none is given)"),
+    help=_("the project folder (default: this folder)"),
 )
 @output.common_options()
 @click.pass_context
@@ -49,6 +49,6 @@ def command(ctx: click.Context, project: Path) -> int:
 def _missing(error: ImportError) -> UserError:
     return UserError(
         "mcp_missing",
-        _("the MCP server needs a library that is not here: {why}").format(why=error),
+        _("the MCP server needs a library that is not installed: {why}").format(why=error),
         hint=_("install it: {command}").format(command=INSTALL),
     )

@@ -33,13 +33,13 @@ def common_options() -> Callable[[C], C]:
         "--lang",
         type=click.Choice(i18n.LANGUAGES),
         expose_value=False,
-        help=_("language to speak"),
+        help=_("output language"),
     )
     plain = click.option(
         console.PLAIN,
         is_flag=True,
         expose_value=False,
-        help=_("plain lines in ASCII: no live display, no colours"),
+        help=_("plain ASCII lines: no live display, no colours"),
     )
     return lambda command: language(plain(command))
 
@@ -53,7 +53,7 @@ def chapters_option() -> Callable[[C], C]:
         "--chapters",
         type=BoundedInt(1),
         metavar="N",
-        help=_("how many chapters the book has, where its files disagree"),
+        help=_("number of chapters, if the book's files disagree"),
     )
 
 
@@ -104,7 +104,7 @@ def unknown_command(name: str, known: tuple[str, ...]) -> UserError:
         hint = _("did you mean `{name}`?").format(name=f"segue {close[0]}")
     else:
         hint = _("known: {names}").format(names=", ".join(known))
-    return UserError("usage", _("there is no command `{name}`").format(name=name), hint=hint)
+    return UserError("usage", _("unknown command `{name}`").format(name=name), hint=hint)
 
 
 def example(text: str) -> str:

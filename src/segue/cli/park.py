@@ -31,9 +31,9 @@ from segue.work.settings import config
     epilog=output.example("segue park claude --until 08:00"),
 )
 @click.argument("name", metavar="TASK|ACCOUNT")
-@click.option("--for", "length", metavar="2h", help=_("for so long"))
-@click.option("--until", "clock", metavar="08:00", help=_("until the wall clock shows this"))
-@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@click.option("--for", "length", metavar="2h", help=_("for this long"))
+@click.option("--until", "clock", metavar="08:00", help=_("until this time of day"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -54,7 +54,7 @@ def _until(length: str | None, clock: str | None) -> datetime:
     if (length is None) == (clock is None):
         raise UserError(
             "usage",
-            _("say how long: --for or --until"),
+            _("pass --for or --until"),
             hint=_("segue park claude --for 2h"),
         )
     if clock is not None:

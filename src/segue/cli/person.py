@@ -22,7 +22,7 @@ def check(environ: Mapping[str, str]) -> None:
     refusals.note(run, "cli", click.get_current_context().command_path, datetime.now(UTC))
     raise UserError(
         "in_a_run",
-        _("this is for a person to decide, and here an agent is at work: {run}").format(
+        _("only a person may decide this, but the command runs inside an agent: {run}").format(
             run=refusals.shown(run[RUN])
         ),
         hint=_("ask a person instead: with [USER_QUESTION]"),

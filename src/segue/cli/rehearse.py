@@ -32,9 +32,9 @@ from segue.work.settings import config
     "agent",
     required=True,
     metavar="NAME",
-    help=_("an agent of your settings: claude, codex, gemini, opencode"),
+    help=_("an agent from your settings: claude, codex, gemini, opencode"),
 )
-@click.option("--keep", is_flag=True, help=_("keep the folder with everything that was said"))
+@click.option("--keep", is_flag=True, help=_("keep the folder with all logs"))
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -49,7 +49,7 @@ def command(ctx: click.Context, agent: str, keep: bool, as_json: bool) -> int:
     if settings.kind not in brands.BRANDS:
         raise UserError(
             "bad_value",
-            _("agent `{name}` is not a program with a model").format(name=agent),
+            _("agent `{name}` does not use a model").format(name=agent),
             hint=_("choose one of kind {kinds}").format(kinds=", ".join(brands.BRANDS)),
         )
     program = agents.program_of(settings, project.root, environ)

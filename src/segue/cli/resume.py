@@ -42,12 +42,14 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
 )
 @click.argument("words", nargs=-1, metavar="[PATH] [WORDS]…")
 @_choice("continue", _("continue where it stopped"))
-@_choice("restart", _("begin what is in progress again"))
-@_choice("status", _("show the state and end"))
-@_choice("reset", _("begin anew (a backup is kept)"))
-@_choice("rebuild", _("a book whose state is lost: count its chapters again, then continue"))
+@_choice("restart", _("restart what is in progress"))
+@_choice("status", _("show the state and exit"))
+@_choice("reset", _("start over (a backup is kept)"))
+@_choice("rebuild", _("rebuild the lost state of a book from its chapters, then continue"))
 @output.chapters_option()
-@click.option("--explain", is_flag=True, help=_("why here, what is redone, what was lost"))
+@click.option(
+    "--explain", is_flag=True, help=_("why it stopped here, what is redone, what is lost")
+)
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -67,8 +69,8 @@ def command(
     if choice is not None and said is not None and said != choice:
         raise UserError(
             "usage",
-            _("the words say {said}, and the flag --{flag}").format(said=said, flag=choice),
-            hint=_("use one of them"),
+            _("the words mean {said}, but the flag is --{flag}").format(said=said, flag=choice),
+            hint=_("choose one of them"),
         )
     choice = choice or said
     if choice == "reset" and explain:
@@ -89,7 +91,7 @@ def _one(chosen: tuple[str, ...]) -> str | None:
 
 def _contradictory(*flags: str) -> UserError:
     text = _("{flags} contradict each other").format(flags=", ".join(f"--{flag}" for flag in flags))
-    return UserError("usage", text, hint=_("use one of them"))
+    return UserError("usage", text, hint=_("choose one of them"))
 
 
 def _json(one: Found, choice: str | None) -> dict[str, object]:

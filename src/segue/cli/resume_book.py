@@ -78,9 +78,9 @@ def choices(one: Found) -> list[tuple[str, str]]:
     n = target(seen) if state else 1
     return [
         (_("continue writing"), _("from where it stopped (chapter {n})").format(n=n)),
-        (_("begin the current chapter again"), _("write only chapter {n} anew").format(n=n)),
-        (_("show the state only"), _("the progress in full, then end")),
-        (_("reset the state"), _("it is emptied (after a backup)")),
+        (_("restart the current chapter"), _("write only chapter {n} again").format(n=n)),
+        (_("show the state only"), _("show full progress and exit")),
+        (_("reset the state"), _("Segue empties it (after a backup)")),
     ]
 
 

@@ -31,10 +31,10 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("go on"), ""),
-        (_("from the start"), _("the state is removed (a copy is kept)")),
+        (_("continue"), ""),
+        (_("from the start"), _("removes the state (keeps a copy)")),
         (_("show the state"), ""),
-        (_("reset"), _("the state is removed (a copy is kept)")),
+        (_("reset"), _("removes the state (keeps a copy)")),
     ]
 
 

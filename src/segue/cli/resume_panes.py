@@ -12,10 +12,10 @@ __all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("go on"), "segue watch"),
-        (_("wake them now"), _("each with the key w in segue watch")),
+        (_("continue"), "segue watch"),
+        (_("wake them now"), _("press w in segue watch for each one")),
         (_("show the state"), ""),
-        (_("reset"), _("leave them alone: segue watch shows how")),
+        (_("reset"), _("leave them alone: press p in segue watch")),
     ]
 
 
@@ -33,6 +33,6 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
 def _each_by_itself() -> UserError:
     return UserError(
         "usage",
-        _("this can be done for each pane by itself"),
+        _("do this for each pane separately"),
         hint="segue wake PANE · segue watch",
     )

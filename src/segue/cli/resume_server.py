@@ -26,10 +26,10 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("go on"), f"segue {COMMAND}"),
-        (_("begin again"), _("each task by itself: segue task retry ID")),
+        (_("continue"), f"segue {COMMAND}"),
+        (_("start over"), _("for each task: segue task retry ID")),
         (_("show the state"), ""),
-        (_("reset"), _("each task by itself: segue task cancel ID")),
+        (_("reset"), _("for each task: segue task cancel ID")),
     ]
 
 
@@ -67,6 +67,6 @@ def go_on_with(
 def each_by_itself() -> UserError:
     return UserError(
         "usage",
-        _("this can be done for each task by itself"),
+        _("do this for each task separately"),
         hint="segue task retry ID · segue task cancel ID",
     )

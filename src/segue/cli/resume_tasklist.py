@@ -24,8 +24,8 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("go on"), ""),
-        (_("begin the tasks in progress again"), ""),
+        (_("continue"), ""),
+        (_("restart the tasks in progress"), ""),
         (_("show the state"), ""),
         (_("reset"), ""),
     ]
@@ -51,7 +51,7 @@ def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> in
             console.echo(in_words(look(one.path)))
             return 0
         case "rebuild":
-            raise UserError("usage", _("a task list needs no rebuilding: its marks are its state"))
+            raise UserError("usage", _("a task list cannot be rebuilt: its marks are its state"))
         case _:
             options = CommandOptions(one.path, restart=choice == "restart")
             return go(options, environ, as_json=as_json)

@@ -54,7 +54,7 @@ def split(arguments: tuple[str, ...]) -> tuple[Path, str | None]:
             "path_not_found",
             _("no such path"),
             file=str(path),
-            hint=_("give the folder or the plan, or say what to do: segue resume go on"),
+            hint=_("name the folder or the plan, or say what to do: segue resume go on"),
         )
     if len(words) == 1 and words[0].lstrip("/") in COMMANDS:
         words = []  # the name of the command: what to do is asked
@@ -86,7 +86,7 @@ def chosen(text: str) -> str:
     if not found:
         raise UserError(
             "usage",
-            _("“{text}” says nothing about what to do").format(text=text),
+            _("“{text}” does not say what to do").format(text=text),
             hint=_("say: continue · where was I · start over; or use the flags"),
         )
     found = [one for one in found if one[1:] != (ASK, WEAK)] or found

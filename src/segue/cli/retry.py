@@ -20,10 +20,10 @@ from segue.i18n import _
     epilog=output.example("segue retry T-003"),
 )
 @click.argument("task", metavar="TASK")
-@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
 @click.pass_context
 def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> int:
-    text = _("{task} is tried again")
+    text = _("{task} will be retried")
     return act_words.about_task(ctx, Verb.RETRY, task, plan, text, as_json=as_json)

@@ -33,7 +33,10 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
 )
 @click.option("--agent", metavar="NAME", help=_("the agent for tasks that name none"))
 @click.option(
-    "--jobs", "-j", type=output.BoundedInt(1, JOBS_MAX), help=_("how many tasks run side by side")
+    "--jobs",
+    "-j",
+    type=output.BoundedInt(1, JOBS_MAX),
+    help=_("number of tasks to run in parallel"),
 )
 @click.option(
     "--on-failed",
@@ -42,15 +45,13 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     show_default=True,
     help=_("what to do with tasks that failed before"),
 )
-@click.option(
-    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
-)
+@click.option("--no-wait", is_flag=True, help=_("exit with code 4 instead of waiting at a limit"))
 @click.option(
     "--isolate",
     type=click.Choice(["none", "worktree"]),
     default="none",
     show_default=True,
-    help=_("give each task a git worktree of its own, merged when it is done"),
+    help=_("run each task in its own git worktree and merge it when it is done"),
 )
 @click.option("--trust", "is_trusted", is_flag=True, help=_("trust this folder once and for all"))
 @detach.option()

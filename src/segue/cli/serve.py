@@ -27,7 +27,7 @@ SLOTS_MAX = 64
     help=_("Run the server: tasks with phases, over a REST API, an event stream and a web page."),
     epilog=output.example("segue serve --port 0"),
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help=_("where to listen"))
+@click.option("--host", default="127.0.0.1", show_default=True, help=_("address to listen on"))
 @click.option(
     "--port",
     type=output.BoundedInt(0, 65535),
@@ -38,7 +38,7 @@ SLOTS_MAX = 64
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help=_("the folder of its memory, if not .segue"),
+    help=_("folder of its records (default: .segue)"),
 )
 @click.option(
     "--database",
@@ -50,25 +50,25 @@ SLOTS_MAX = 64
     type=output.BoundedInt(1, SLOTS_MAX),
     default=3,
     show_default=True,
-    help=_("how many agents work at once"),
+    help=_("number of agents that work at the same time"),
 )
 @click.option(
     "--tls-cert",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=_("certificate (PEM): the server speaks HTTPS"),
+    help=_("certificate (PEM) to serve HTTPS"),
 )
 @click.option(
     "--tls-key",
     type=click.Path(dir_okay=False, path_type=Path),
-    help=_("its key, if it is not in the same file"),
+    help=_("private key, if it is not in the certificate file"),
 )
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help=_("another name or address that browsers reach it by"),
+    help=_("another host name or address that browsers use"),
 )
-@click.option("--insecure", is_flag=True, help=_("listen beyond this machine without TLS"))
+@click.option("--insecure", is_flag=True, help=_("allow other machines to connect without TLS"))
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -93,7 +93,7 @@ def command(
     except ImportError as error:
         raise UserError(
             "library_missing",
-            _("the server needs libraries that are not here: {why}").format(why=error),
+            _("the server needs libraries that are not installed: {why}").format(why=error),
             hint=_("install it: {command}").format(command="pip install 'segue[server]'"),
         ) from error
     tz = datetime.now().astimezone().tzinfo
@@ -163,7 +163,9 @@ def _check_tls(certificate: Path | None, key: Path | None) -> None:
     except (OSError, ValueError) as error:
         raise UserError(
             "bad_certificate",
-            _("the certificate or its key cannot be used: {why}").format(why=error),
+            _("cannot use the certificate or its key: {why}").format(why=error),
             file=str(certificate),
-            hint=_("both are PEM files; the key fits the certificate and has no password"),
+            hint=_(
+                "both must be PEM files; the key must match the certificate and have no password"
+            ),
         ) from error

@@ -115,7 +115,11 @@ class Service:
     def _text(self, unit: str, words: tuple[str, ...]) -> str:
         shown = str(self.folder)
         if not shown.isprintable():
-            raise UserError("bad_folder", _("systemd cannot name this folder"), file=repr(shown))
+            raise UserError(
+                "bad_folder",
+                _("the name of this folder cannot be used in a systemd unit"),
+                file=repr(shown),
+            )
         # -P: the unit works in the project, whose click.py or segue.py is not ours.
         argv = (sys.executable, "-P", "-m", "segue", *words)
         return unit.format(
@@ -145,11 +149,11 @@ class Service:
             done = self.systemctl("show-environment")
             if not done.returncode:
                 return
-            why = done.stderr.strip() or _("it does not answer")
+            why = done.stderr.strip() or _("no response")
         raise UserError(
             "no_systemd",
-            _("there is no systemd for your services here: {why}").format(why=why),
-            hint=_("start it by other means: segue serve; --print shows what systemd would get"),
+            _("cannot reach the systemd user manager: {why}").format(why=why),
+            hint=_("start it another way: segue serve; --print shows the unit for systemd"),
         )
 
     def facts(self) -> dict[str, str]:
@@ -247,7 +251,7 @@ def _installed(service: Service, as_json: bool) -> int:
         told = {"unit": service.unit, "path": str(service.path), "lingers": is_lingering}
         output.print_json(told)
         return 0
-    console.echo(_("{unit} is started, and will be after every reboot.").format(unit=service.unit))
+    console.echo(_("Started {unit}. It starts again after every reboot.").format(unit=service.unit))
     if not is_lingering:
         text = _("To keep it running before you log in and after you log out: {command}")
         console.echo(text.format(command="loginctl enable-linger"))
@@ -266,7 +270,7 @@ def _check_alone(service: Service) -> None:
         return
     raise UserError(
         "server_running",
-        _("a server runs for this folder already: {url}").format(url=client.url),
+        _("a server is already running for this folder: {url}").format(url=client.url),
         hint=_("stop it first (Ctrl-C or SIGTERM); the service adopts its agents"),
     )
 
@@ -292,7 +296,7 @@ def remove(ctx: click.Context, as_json: bool) -> int:
     if as_json:
         output.print_json({"unit": service.unit, "removed": was_there})
     elif was_there:
-        console.echo(_("{unit} is removed.").format(unit=service.unit))
+        console.echo(_("Removed {unit}.").format(unit=service.unit))
     else:
         console.echo(_("No service is installed for this folder."))
     return 0

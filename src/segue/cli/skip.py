@@ -20,7 +20,7 @@ from segue.i18n import _
     epilog=output.example("segue skip T-003"),
 )
 @click.argument("task", metavar="TASK")
-@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
 @click.pass_context

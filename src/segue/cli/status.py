@@ -36,7 +36,7 @@ SIGNS = {
     epilog=output.example("segue status --watch"),
 )
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
-@click.option("--watch", is_flag=True, help=_("keep it live until Ctrl-C"))
+@click.option("--watch", is_flag=True, help=_("keep updating until Ctrl-C"))
 @output.json_option()
 @output.common_options()
 def command(path: Path, watch: bool, as_json: bool) -> int:

@@ -92,7 +92,7 @@ def lost(error: OSError) -> bool:
 def _tell(error: OSError) -> None:
     from segue.cli import console  # noqa: PLC0415 - it prints through this module
 
-    text = _("the output cannot be written: {why}").format(why=error.strerror or error)
+    text = _("cannot write the output: {why}").format(why=error.strerror or error)
     console.echo(console.Styled(_("error:"), "red", bold=True), f" {text}", err=True)
 
 

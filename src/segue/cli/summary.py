@@ -32,11 +32,11 @@ def summary(run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
     lines = ["", f"{_headline(facts)}  {bar(done, total)}  {done}/{total}  {took}"]
     retried = sum(1 for row in run.ledger.tasks.values() if row.retries_used)
     if retried:
-        text = ngettext("{n} task needed another try", "{n} tasks needed another try", retried)
+        text = ngettext("{n} task needed a retry", "{n} tasks needed a retry", retried)
         lines.append("  ↻ " + text.format(n=retried))
     if run.ledger.windows:
         n = run.ledger.windows
-        text = ngettext("waited through {n} limit", "waited through {n} limits", n)
+        text = ngettext("waited for {n} limit", "waited for {n} limits", n)
         lines.append("  ⏳ " + text.format(n=n))
     lines += [f"  {line}" for line in _usage(facts)]
     lines += _unfinished(run, facts)
@@ -47,7 +47,7 @@ def summary(run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
 
 
 def _headline(facts: Mapping[str, Any]) -> str:
-    failed = _("✘ Not everything could be done.")
+    failed = _("✘ Some tasks failed.")
     return headline(facts["exit"], done=_("✔ All done."), failed=failed)
 
 

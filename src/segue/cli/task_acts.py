@@ -29,17 +29,17 @@ def told(task: Json, as_json: bool) -> int:
     epilog=output.example('segue task add "Shop" --type create_app -d "A small shop" --submit'),
 )
 @click.argument("title")
-@click.option("--description", "-d", metavar="TEXT", help=_("what is to be done; - reads it"))
+@click.option("--description", "-d", metavar="TEXT", help=_("what to do; - reads standard input"))
 @click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=_("the description from a file"),
+    help=_("read the description from a file"),
 )
 @click.option("--type", "type_", default="custom", show_default=True, help=_("its type"))
-@click.option("--agent", default="", metavar="NAME", help=_("who does it"))
+@click.option("--agent", default="", metavar="NAME", help=_("agent for the task"))
 @click.option("--after", multiple=True, metavar="ID", help=_("only when this task is completed"))
 @click.option("--priority", default=0, show_default=True, help=_("higher ones go first"))
-@click.option("--submit", is_flag=True, help=_("queue it at once"))
+@click.option("--submit", is_flag=True, help=_("submit it right away"))
 @linked
 def add(
     client: Client,
@@ -67,13 +67,13 @@ def add(
 
 def _description(given: str | None, file: Path | None) -> str:
     if file is not None and given is not None:
-        raise UserError("usage", _("give --description or --file, not both"))
+        raise UserError("usage", _("use either --description or --file"))
     if file is None:
         return text_of(given, "--description") if given else ""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        text = _("this cannot be read as text: {why}").format(why=error)
+        text = _("cannot read this as text: {why}").format(why=error)
         raise UserError("usage", text, file=str(file)) from error
 
 
@@ -126,7 +126,7 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
     epilog=output.example("segue task retry 3f9a --submit"),
 )
 @click.argument("id")
-@click.option("--submit", is_flag=True, help=_("queue it at once"))
+@click.option("--submit", is_flag=True, help=_("submit it right away"))
 @linked
 def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
     return told(client.retry(find_task(client, id), submit=submit), as_json)

@@ -34,7 +34,7 @@ def told(gate: Json, as_json: bool) -> int:
     epilog=output.example("segue task approve 3f9a"),
 )
 @click.argument("id", metavar="TASK|REVIEW")
-@click.option("--comment", metavar="TEXT", help=_("kept with the review"))
+@click.option("--comment", metavar="TEXT", help=_("stored with the review"))
 @linked
 def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
     return told(client.approve(find_gate(client, id, "review"), comment), as_json)
@@ -49,7 +49,9 @@ def approve(client: Client, id: str, comment: str | None, as_json: bool) -> int:
 )
 @click.argument("id", metavar="TASK|REVIEW")
 @click.argument("feedback")
-@click.option("--comment", multiple=True, metavar="FILE:LINE:TEXT", help=_("on a line of a file"))
+@click.option(
+    "--comment", multiple=True, metavar="FILE:LINE:TEXT", help=_("comment on a line of a file")
+)
 @linked
 def changes(client: Client, id: str, feedback: str, comment: tuple[str, ...], as_json: bool) -> int:
     comments = [_comment(each) for each in comment]
@@ -100,7 +102,7 @@ def answer(client: Client, id: str, answer: str | None, own_words: bool, as_json
             hints = [found.hint, _("add --own-words to send it as it is")]
             hint = "\n".join(filter(None, hints))
             raise UserError(found.code, found.message, hint=hint) from error
-    console.echo(_("`{text}` is none of the options.").format(text=line(said)))
+    console.echo(_("`{text}` is not one of the options.").format(text=line(said)))
     if console.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
         return told(client.answer(question, str(meant)), as_json)
     if console.confirm(_("Send it as it is, in your own words?")):
@@ -129,12 +131,15 @@ def _asked(client: Client, question: str) -> str:
     epilog=output.example("segue task provide STRIPE_KEY < key.txt"),
 )
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
-@click.option("--value", metavar="TEXT", help=_("not for secrets: others can see it"))
+@click.option("--value", metavar="TEXT", help=_("not for secrets: other users can see it"))
 @linked
 def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
     dependency = find_gate(client, id, "dependency")
     if value is not None:
-        warning = _("warning: a value on the command line is seen by others and kept by the shell")
+        warning = _(
+            "warning: other users can see a value on the command line, and the "
+            "shell history keeps it"
+        )
         console.echo(warning, err=True)
     elif sys.stdin.isatty():
         value = console.prompt(_("Value"), hide_input=True, err=True)

@@ -30,8 +30,10 @@ def linked(act: C) -> Callable[..., int]:
     """A person's command that gets a client of the server it is for; with the options to say
     which."""
 
-    @click.option("--url", metavar="URL", help=_("of the server (else that of this folder)"))
-    @click.option("--token", metavar="TOKEN", help=_("to log in; better by SEGUE_TOKEN"))
+    @click.option(
+        "--url", metavar="URL", help=_("address of the server (default: the server of this folder)")
+    )
+    @click.option("--token", metavar="TOKEN", help=_("token of the server; prefer SEGUE_TOKEN"))
     @output.json_option()
     @output.common_options()
     @click.pass_context
@@ -55,12 +57,12 @@ def connect(url: str | None, token: str | None, environ: Mapping[str, str]) -> C
         raise UserError(
             "usage",
             _("the token of the server is missing"),
-            hint=_("give it by SEGUE_TOKEN, or by --token"),
+            hint=_("pass it in SEGUE_TOKEN or with --token"),
         )
     try:
         return Client(url, token)
     except ValueError as error:
-        hint = _("write the whole address: http://127.0.0.1:8765")
+        hint = _("write the full address: http://127.0.0.1:8765")
         text = _("`{text}` is not the address of a server").format(text=url)
         raise UserError("usage", text, hint=hint) from error
 
@@ -81,7 +83,7 @@ def in_words(error: ClientError) -> UserError:
     if suggestion and str(suggestion) not in str(error):
         hints.append(_("did you mean `{name}`?").format(name=suggestion))
     if error.status == 401:
-        hints.append(_("the token is not the server's: SEGUE_TOKEN, or --token"))
+        hints.append(_("wrong token: set SEGUE_TOKEN, or pass --token"))
     for each in problem.get("errors") or []:
         hints.append(f"{each.get('pointer', '').removeprefix('#/')}: {each.get('detail', '')}")
     if error.status == 409 and problem.get("allowedActions"):
@@ -123,7 +125,7 @@ def find_gate(client: Client, given: str, kind: str) -> str:
         or _begins(gate["taskId"] or "", given)
     ]
     if not found and waiting:
-        hint = _("these wait: {names}").format(names=_some(waiting, gate_line))
+        hint = _("waiting: {names}").format(names=_some(waiting, gate_line))
         raise UserError("unknown_gate", _nothing(given, kind), hint=hint)
     if not found:
         raise UserError("unknown_gate", _nothing(given, kind), hint=_("see: segue task list"))
@@ -132,9 +134,9 @@ def find_gate(client: Client, given: str, kind: str) -> str:
 
 def _nothing(given: str, kind: str) -> str:
     texts = {
-        "review": _("no review of {id} waits"),
-        "question": _("no question of {id} waits"),
-        "dependency": _("nothing that {id} needs waits"),
+        "review": _("{id} has no open review"),
+        "question": _("{id} has no open question"),
+        "dependency": _("{id} has no open dependency request"),
     }
     return texts[kind].format(id=given)
 
@@ -159,11 +161,11 @@ def _begins(id: str, given: str) -> bool:
 
 def _only(found: Sequence[Json], given: str, shown: Callable[[Json], str]) -> str:
     if not found:
-        text = _("there is nothing with the id {id}").format(id=given)
+        text = _("nothing has the id {id}").format(id=given)
         raise UserError("unknown_id", text, hint=_("see: segue task list"))
     exact = [each for each in found if each["id"] == given]
     if len(exact or found) > 1:
-        text = _("{id} may be several").format(id=given)
+        text = _("{id} matches several").format(id=given)
         raise UserError("ambiguous_id", text, hint=_some(found, shown))
     return str((exact or found)[0]["id"])
 

@@ -27,10 +27,10 @@ OVER = {"completed": 0, "failed": 1}
 )
 @click.option("--status", type=click.Choice([str(stage) for stage in STAGES]), help=_("in a state"))
 @click.option("--type", "type_", metavar="NAME", help=_("of a type"))
-@click.option("--query", metavar="TEXT", help=_("with this in the title"))
-@click.option("--archived", is_flag=True, help=_("those that were put away"))
-@click.option("--waiting", is_flag=True, help=_("what waits for a person, the most urgent first"))
-@click.option("--limit", default=50, show_default=True, help=_("so many at most"))
+@click.option("--query", metavar="TEXT", help=_("only tasks with this text in the title"))
+@click.option("--archived", is_flag=True, help=_("archived tasks"))
+@click.option("--waiting", is_flag=True, help=_("what waits for a person, most urgent first"))
+@click.option("--limit", default=50, show_default=True, help=_("at most this many"))
 @linked
 def list_(
     client: Client,
@@ -95,7 +95,7 @@ def _look(client: Client, id: str) -> task_words.Look:
 )
 @click.argument("id")
 @click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
-@click.option("--raw", is_flag=True, help=_("every byte as it was, escape sequences too"))
+@click.option("--raw", is_flag=True, help=_("print the raw bytes, including escape sequences"))
 @linked
 def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
     task = find_task(client, id)
@@ -137,7 +137,9 @@ def _print_lines(text: bytes, as_json: bool) -> bytes:
     epilog=output.example("segue task events 3f9a --json"),
 )
 @click.argument("id", required=False)
-@click.option("--after", type=output.BoundedInt(0), metavar="N", help=_("from this number on"))
+@click.option(
+    "--after", type=output.BoundedInt(0), metavar="N", help=_("starting after this event number")
+)
 @linked
 def events(client: Client, id: str | None, after: int | None, as_json: bool) -> int:
     task = find_task(client, id) if id else None

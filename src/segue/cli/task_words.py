@@ -66,7 +66,7 @@ def agent_name(status: str) -> str:
         "idle": _("idle"),
         "running": _("running"),
         "paused": _("paused"),
-        "waiting_dependency": _("waits for something it needs"),
+        "waiting_dependency": _("waits for a dependency"),
         "waiting_question": _("waits for an answer"),
         "waiting_review": _("waits for a review"),
     }.get(status, status)
@@ -135,7 +135,7 @@ def _facts(look: Look) -> Iterator[str]:
     ]
     yield "  " + ", ".join(f"{name} {local_time(at)}" for name, at in instants if at)
     for text, id in (
-        (_("tries again what {id} did"), task["retryOf"]),
+        (_("retry of {id}"), task["retryOf"]),
         (_("continues from {id}"), task["forkedFrom"]),
         (_("workspace: {id}"), task["workspace"]),
     ):
@@ -162,8 +162,8 @@ def _facts(look: Look) -> Iterator[str]:
 def ways_out(id: str, acts: list[str]) -> Iterator[str]:
     """What can be done about a task that waits in vain."""
     for act, text in (
-        ("retry", _("retry that, and wait for it")),
-        ("go_without", _("begin without it")),
+        ("retry", _("retry what it waits for")),
+        ("go_without", _("start without it")),
         ("fail", _("fail as well")),
     ):
         if act in acts:

@@ -21,7 +21,7 @@ from segue.store.actors import acting
     epilog=output.example("segue unskip T-003"),
 )
 @click.argument("task", metavar="TASK")
-@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("the task's plan"))
+@click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
 @click.pass_context
@@ -36,7 +36,7 @@ def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> 
             {"task": done.task, "path": str(done.path), "kind": done.kind, "held_by": done.holds}
         )
         return 0
-    text = _("{task} is open again").format(task=done.task)
+    text = _("{task} reopened").format(task=done.task)
     if done.is_running:
         text += " — " + _("the running plan picks it up")
     else:

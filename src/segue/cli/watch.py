@@ -65,16 +65,18 @@ LOG_BYTES_MAX = 4 * 1024 * 1024
     epilog=output.example("segue watch --dry-run\nsegue watch %3 --agent claude"),
 )
 @click.argument("panes", metavar="[PANE]...", nargs=-1)
-@click.option("--agent", metavar="NAME", help=_("whose screens these are: claude, codex, …"))
+@click.option("--agent", metavar="NAME", help=_("agent of these screens: claude, codex, …"))
 @click.option(
     "--account",
     "accounts",
     metavar="PANE=NAME",
     multiple=True,
-    help=_("the account of a pane, if not that of its brand"),
+    help=_("account of a pane (default: the name of its agent)"),
 )
-@click.option("--tmux-socket", type=click.Path(path_type=Path), help=_("of another tmux server"))
-@click.option("--dry-run", is_flag=True, help=_("say what would be done, and send nothing"))
+@click.option(
+    "--tmux-socket", type=click.Path(path_type=Path), help=_("socket of another tmux server")
+)
+@click.option("--dry-run", is_flag=True, help=_("show what Segue would do, but send nothing"))
 @detach.option()
 @output.json_option()
 @output.common_options()
@@ -282,7 +284,7 @@ def _account(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise UserError(
             "usage",
-            _("`{text}` does not say which account a pane has").format(text=text),
+            _("`{text}` does not assign an account to a pane").format(text=text),
             hint=_("write --account %3=NAME"),
         )
     return _pane(pane), name.strip()

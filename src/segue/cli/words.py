@@ -52,14 +52,14 @@ def _parked(f: Facts) -> str:
 
 def _resumed(f: Facts) -> str:
     if f.get("purpose") == "compact":
-        return _("▶ {task} has its conversation made shorter").format(task=f["task"])
+        return _("▶ {task}: compacting its conversation").format(task=f["task"])
     if f.get("purpose") == "afresh":
         return _("▶ {task} resumed in a new conversation with a summary").format(task=f["task"])
     return _("▶ {task} resumed").format(task=f["task"])
 
 
 def _retrying(f: Facts) -> str:
-    return _("↻ {task} is tried again ({n}/{most}): {error}").format(
+    return _("↻ retrying {task} ({n}/{most}): {error}").format(
         task=f["task"], n=f["retry"], most=f["retries"], error=f["error"]
     )
 
@@ -81,7 +81,7 @@ def _answered(f: Facts) -> str:
 
 def _broken(f: Facts) -> str:
     where = f["file"] if f["line"] is None else f"{f['file']}:{f['line']}"
-    return _("✋ the plan cannot be used as it is now: {where}: {message}").format(
+    return _("✋ the plan is not valid right now: {where}: {message}").format(
         where=where, message=f["message"]
     )
 
@@ -93,14 +93,14 @@ def _edited(f: Facts) -> str:
 
 
 def _problem(f: Facts) -> str:
-    return _("⚠ {task} holds {n}: {tasks}").format(
+    return _("⚠ {task} blocks {n}: {tasks}").format(
         task=f["task"], n=len(f["holds"]), tasks=", ".join(f["holds"])
     )
 
 
 def _agent_retrying(f: Facts) -> str:
-    why = f["text"] or f["status"] or _("an error of its model")
-    return _("↻ {task}: its agent tries again by itself ({n}/{most}): {why}").format(
+    why = f["text"] or f["status"] or _("an error from its model")
+    return _("↻ {task}: its agent retries by itself ({n}/{most}): {why}").format(
         task=f["task"], n=f["attempt"], most=f["attempts_max"] or "…", why=why
     )
 
@@ -126,18 +126,18 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
     "task_skipped": _skipped,
     "task_parked": _parked,
     "task_resumed": _resumed,
-    "task_handed_over": lambda f: _("⇄ {task} is taken over by {agent} until {time}").format(
+    "task_handed_over": lambda f: _("⇄ {agent} takes over {task} until {time}").format(
         task=f["task"], agent=f["agent"], time=local_time(f["until"])
     ),
     "task_retrying": _retrying,
-    "task_verifying": lambda f: _("… {task} is checked: {command}").format(
+    "task_verifying": lambda f: _("… checking {task}: {command}").format(
         task=f["task"], command=_one_line(f["command"])
     ),
-    "task_restarted": lambda f: _("↺ {task} starts again from its beginning: {why}").format(**f),
-    "task_reopened": lambda f: _("○ {task} is open again").format(**f),
-    "task_retried": lambda f: _("↻ {task} is tried once more").format(**f),
-    "run_adopted": lambda f: _("⚯ {task} was still running and is followed again").format(**f),
-    "run_dropped": lambda f: _("⏹ {task} is ended: {why}").format(**f),
+    "task_restarted": lambda f: _("↺ {task} starts again from the beginning: {why}").format(**f),
+    "task_reopened": lambda f: _("○ {task} reopened").format(**f),
+    "task_retried": lambda f: _("↻ retrying {task} once more").format(**f),
+    "run_adopted": lambda f: _("⚯ {task} was still running; Segue follows it again").format(**f),
+    "run_dropped": lambda f: _("⏹ Segue ended {task}: {why}").format(**f),
     "park_kept": lambda f: _("⏳ {task} is still parked until {time}").format(
         task=f["task"], time=local_time(f["wakes_at"])
     ),
@@ -148,12 +148,11 @@ WORDS: dict[str, Callable[[Facts], str | None]] = {
     "agent_retrying": _agent_retrying,
     "task_silent": _silent,
     "conversation_lost": lambda f: _(
-        "⚠ {task}: its agent does not know the conversation any more;"
-        " it begins a new one with a summary"
+        "⚠ {task}: its agent no longer has the conversation; it starts a new one with a summary"
     ).format(task=f["task"]),
     "plan_broken": _broken,
     "plan_edited": _edited,
-    "mark_edited": lambda f: _("✎ {task} was marked by hand: {now}").format(
+    "mark_edited": lambda f: _("✎ {task} was marked manually: {now}").format(
         task=f["task"], now=state_name(f["now"])
     ),
     "mark_restored": lambda f: _("✎ {task} keeps its mark: {state}").format(
@@ -239,8 +238,8 @@ def limit_name(kind: str) -> str:
         "conversation": _("conversation in use"),
         "manual": _("by hand"),
         "quiet_hours": _("quiet hours"),
-        "drain": _("close to its limit"),
-        "until": _("past the hour until which it may work"),
+        "drain": _("near its limit"),
+        "until": _("past the time until which it may work"),
     }.get(kind, _("limit"))
 
 

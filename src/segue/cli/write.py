@@ -24,9 +24,7 @@ from segue.work.book.writing import CommandOptions, How
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )
 @output.chapters_option()
-@click.option(
-    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
-)
+@click.option("--no-wait", is_flag=True, help=_("exit with code 4 instead of waiting at a limit"))
 @output.json_option()
 @output.common_options()
 @click.pass_context

@@ -43,16 +43,14 @@ from segue.work.project import Project
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )
 @click.option("--resume", is_flag=True, help=_("continue only; start nothing new"))
-@click.option("--restart", is_flag=True, help=_("from the first chapter (all texts are kept)"))
+@click.option("--restart", is_flag=True, help=_("from the first chapter (keeps all texts)"))
 @click.option(
     "--on-tripped",
     type=click.Choice(CHOICES),
     help=_("what to do about a chapter that the circuit breaker stopped"),
 )
 @output.chapters_option()
-@click.option(
-    "--no-wait", is_flag=True, help=_("end with exit code 4 instead of waiting at a limit")
-)
+@click.option("--no-wait", is_flag=True, help=_("exit with code 4 instead of waiting at a limit"))
 @detach.option()
 @output.json_option()
 @output.common_options()
@@ -161,6 +159,6 @@ def _which(differ: tuple[int, int], *, as_json: bool) -> int | None:
         return None
     here, there = differ
     console.echo(they_differ(here, there))
-    console.echo("  1. " + _("{n} chapters, as book.toml says").format(n=here))
-    console.echo("  2. " + _("{n} chapters, as the state says").format(n=there))
+    console.echo("  1. " + _("{n} chapters, as in book.toml").format(n=here))
+    console.echo("  2. " + _("{n} chapters, as in the state").format(n=there))
     return differ[choose(_("Which one?"), 2) - 1]

@@ -48,7 +48,7 @@ def bounded(values: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, .
     for name, (least, most) in BOUNDS.items():
         kept[name] = min(max(values[name], least), most)
         if kept[name] != values[name]:
-            text = _("{name} = {given} is outside {least} to {most}: {kept} is used")
+            text = _("{name} = {given} is outside {least} to {most}: Segue uses {kept}")
             facts = {"given": values[name], "least": least, "most": most, "kept": kept[name]}
             changed.append(text.format(name=name, **{k: f"{v:g}" for k, v in facts.items()}))
     return kept, tuple(changed)

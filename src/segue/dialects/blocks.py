@@ -87,7 +87,7 @@ def _in_lines(names: Sequence[str], body: Sequence[str]) -> Given:
 def question(given: Given, chars_max: int = FIELD_CHARS_MAX) -> Asked | str:
     asked = text_of(given, "question", chars_max)
     if _is_blank(asked):
-        return _("it asks nothing")
+        return _("it contains no question")
     options = texts_of(given, "options", chars_max)
     preset = _preset(text_of(given, "default", chars_max), options)
     category = given.get("category")
@@ -95,7 +95,7 @@ def question(given: Given, chars_max: int = FIELD_CHARS_MAX) -> Asked | str:
     is_required, remark = _is_required(given), ""
     if not is_required and preset is None:
         is_required = True  # there is nothing it could take
-        remark = _("it need not be answered, but names no default that could be taken: it waits")
+        remark = _("it is optional but has no default, so it waits for an answer")
     return Asked(
         asked,
         options,
@@ -117,7 +117,9 @@ def dependency(given: Given, chars_max: int = FIELD_CHARS_MAX) -> DependencyAske
     if _is_blank(name) or len(name) > NAME_CHARS_MAX:
         return _("it has no name, or one that is too long")
     if kind in VARIABLES and not is_variable(name):
-        return _("the name must be that of an environment variable, as STRIPE_KEY, not SEGUE_…")
+        return _(
+            "the name must be a valid environment variable such as STRIPE_KEY, and not SEGUE_…"
+        )
     if kind in VARIABLES and decides_what_runs(name):
         text = _("{name} decides which programs run, so it cannot be provided; choose another name")
         return text.format(name=name)

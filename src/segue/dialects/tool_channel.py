@@ -91,7 +91,7 @@ class ToolChannel:
 
 def _step(arguments: Facts) -> list[Event] | str:
     n = _count(arguments.get("n"))
-    return [StepDone(n)] if n else _("n is not the number of a step")
+    return [StepDone(n)] if n else _("n is not a step number")
 
 
 def _phase(arguments: Facts) -> list[Event] | str:

@@ -97,7 +97,7 @@ def _lock(fd: int, path: Path, wait_s: float) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             if time.monotonic() > until:
-                text = _("a git command of an earlier start is still at work and holds {lock}")
+                text = _("a git command of an earlier run is still running and holds {lock}")
                 raise GitError(text.format(lock=path)) from error
             time.sleep(LOOK_S)
         else:

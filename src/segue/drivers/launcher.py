@@ -208,7 +208,7 @@ class Launcher:
             except _NurseryGone:
                 reason = _("the process that starts agents was killed")
             except TimeoutError:
-                reason = _("the process that starts agents does not answer")
+                reason = _("the process that starts agents does not respond")
                 nursery.process.kill()
                 await nursery.close()
             except _RefusedError as error:

@@ -40,7 +40,7 @@ async def run(
         async with asyncio.timeout(within_s):
             out, err = await process.communicate(stdin.encode())
     except TimeoutError as error:
-        text = _("{program} does not answer").format(program=name)
+        text = _("{program} does not respond").format(program=name)
         raise PaneSilentError(text) from error
     finally:
         if process.returncode is None:

@@ -287,19 +287,19 @@ def send(stdin: Path, data: bytes) -> None:
             raise FileNotFoundError(stdin)
         fd = os.open(stdin, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise AgentError(_("the agent does not listen any more")) from error
+        raise AgentError(_("the agent no longer reads its input")) from error
     try:
         (queued_bytes,) = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))
         page_bytes = os.sysconf("SC_PAGE_SIZE")
         # Half-filled pages count whole in a pipe: two neighbours hold a page's worth at least.
         needed_bytes = 2 * queued_bytes + len(data) + 3 * page_bytes
         if needed_bytes > fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ):
-            raise AgentError(_("the agent does not read what it is sent"))
+            raise AgentError(_("the agent does not read its input"))
         written_bytes = os.write(fd, data)
         if written_bytes != len(data):
             raise Bug(f"{stdin} took {written_bytes} of {len(data)} bytes")
     except (BlockingIOError, BrokenPipeError) as error:
-        raise AgentError(_("the agent does not read what it is sent")) from error
+        raise AgentError(_("the agent does not read its input")) from error
     finally:
         os.close(fd)
 

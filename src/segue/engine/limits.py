@@ -93,7 +93,7 @@ def judge(
 ) -> Verdict:
     """`agent`: its name, as people know it."""
     if limit.kind == CONTEXT and before.purpose == AFRESH:
-        return GiveUp(_("its context is full even with nothing but a summary in it"))
+        return GiveUp(_("its context is full even with only a summary in it"))
     if question := _for_a_person(limit, agent, now, policy, before):
         return AskPerson(question)
     resets_at, at = wakes_at(
@@ -114,13 +114,13 @@ def _for_a_person(
 ) -> Asked | None:
     why = limit.text or limit.kind
     if limit.kind == "billing":
-        text = _("{agent} must be paid for ({why}); pay, then continue")
+        text = _("{agent} has a billing problem ({why}); fix it, then continue")
         return Asked(text.format(agent=agent, why=why), category=limit.kind)
     if needs_person(limit.kind):
-        text = _("{agent} is not logged in, or may not do this ({why}); log in, then continue")
+        text = _("{agent} is not logged in or has no access ({why}); log in, then continue")
         return Asked(text.format(agent=agent, why=why), category=limit.kind)
     if is_far(limit.resets_at, now):
-        text = _("{agent} says that its limit lasts until {time} ({why}). Try it now?")
+        text = _("{agent} reports a limit until {time} ({why}). Try it now?")
         asked = text.format(agent=agent, time=iso(limit.resets_at), why=why)
         return Asked(asked, category=CONFIRMATION)
     most = policy.windows_max

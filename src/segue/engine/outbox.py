@@ -69,7 +69,7 @@ class SaidFaults(Faults):
         self._say(text.format(headline=notice.shown()[0]))
 
     def waits(self, error: UserError) -> None:
-        self._once(error.problem.code, _("[WARN] notices wait: {why}").format(why=error))
+        self._once(error.problem.code, _("[WARN] notices are delayed: {why}").format(why=error))
 
     def _once(self, about: str, text: str) -> None:
         if about not in self._said:

@@ -147,7 +147,7 @@ def outcome(
         case ParkedByHand(wanted):
             return Limited(wanted)
         case TooSilent(bound_s) if not ended.timed_out:
-            said = _("it said nothing for too long")
+            said = _("it was silent for too long")
             return Silenced(f"{said} ({format_duration(bound_s)})")
     if ended.timed_out:
         return TimedOut(why(ended, circumstances.timeout_s))
@@ -219,7 +219,7 @@ def _reason(attempt: Attempt, ended: Ended, circumstances: Circumstances) -> str
     if attempt.finished is not None and attempt.finished.is_error:
         return attempt.finished.text or attempt.finished.reason or _("it ended with an error")
     if ended.code == 0:
-        return _("it ended without a last word")
+        return _("it ended without a final message")
     return why(ended, circumstances.timeout_s)
 
 

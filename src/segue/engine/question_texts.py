@@ -34,40 +34,42 @@ def in_words(category: str, about: About, stored: str) -> str:
 
 
 def _design(about: About) -> str:
-    text = _("the design is written: {path}\n“approve” goes on; anything else is what to change")
+    text = _(
+        "the design is ready: {path}\nanswer “approve” to continue; any other "
+        "answer is what to change"
+    )
     return text.format(path=about["path"])
 
 
 def _escalated(about: About) -> str:
     return _(
-        "{id} could not be done; it was tried {n} times.\n{error}\n"
-        "retry: from iteration 1\n"
-        "edit: you mend it by hand, then it is validated\n"
-        "skip: the others go on without it\n"
-        "stop: nothing is done now"
+        "{id} failed after {n} attempts.\n{error}\nretry: start again from iteration "
+        "1\nedit: you fix it yourself, then Segue validates it\nskip: the others "
+        "continue without it\nstop: do nothing now"
     ).format(id=about["checkpoint"], n=about["tried"], error=about["error"])
 
 
 def _breaker(about: About) -> str:
     if about.get("by_hand"):
         return _(
-            "you changed chapter {n}, and the judge rejects it ({cause}).\n"
-            "edit: you mend the chapter by hand, then it is judged\n"
-            "replan: it is written afresh, your text is kept beside it\n"
-            "skip: a placeholder takes its place, your text is kept beside it\n"
-            "stop: nothing is done now"
+            "you changed chapter {n}, and the judge rejects it ({cause}).\nedit: you "
+            "fix the chapter yourself, then the judge scores it\nreplan: the agent "
+            "writes the chapter again, your text is kept beside it\nskip: Segue writes "
+            "a placeholder instead, your text is kept beside it\nstop: do nothing now"
         ).format(n=about["chapter"], cause=about["cause"])
     return _(
-        "the circuit breaker has stopped chapter {n} ({cause}).\n"
-        "edit: you mend the chapter by hand, then it is judged\n"
-        "replan: you changed the outline, it is written afresh\n"
-        "skip: a placeholder takes its place\n"
-        "stop: nothing is done now"
+        "the circuit breaker stopped chapter {n} ({cause}).\nedit: you fix the chapter "
+        "yourself, then the judge scores it\nreplan: you changed the outline, the "
+        "agent writes the chapter again\nskip: Segue writes a placeholder instead\n"
+        "stop: do nothing now"
     ).format(n=about["chapter"], cause=about["cause"])
 
 
 def _budget(about: About) -> str:
-    text = _("the budget of ${budget:.2f} is used up (${cost:.2f}); continue with as much again?")
+    text = _(
+        "the budget of ${budget:.2f} is used up (${cost:.2f} spent); continue "
+        "with the same amount again?"
+    )
     return text.format(budget=about["budget"], cost=about["cost"])
 
 

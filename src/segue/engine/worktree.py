@@ -77,7 +77,7 @@ class Worktrees:
         if not (read_small(found.git_dir / "HEAD") or "").startswith("ref:"):
             raise UserError(
                 "no_repository",
-                _("the repository is on no branch, so there is nothing to merge into"),
+                _("the repository has no branch checked out, so there is nothing to merge into"),
                 file=str(self.root),
                 hint="git switch BRANCH",
             )
@@ -213,19 +213,19 @@ class Worktrees:
         records = self._records(task)
         found = Repository.at(self.path(task), records[0]) if len(records) == 1 else None
         if found is None or self.is_changed(task):
-            raise GitError(_("{folder} is not a worktree any more").format(folder=self.path(task)))
+            raise GitError(_("{folder} is no longer a git worktree").format(folder=self.path(task)))
         return Repository(found.top, found.git_dir, self._project().common)
 
     def _project(self) -> Repository:
         found = Repository.containing(self.root)
         if found is None:
-            raise GitError(_("{folder} is not a git repository any more").format(folder=self.root))
+            raise GitError(_("{folder} is no longer a git repository").format(folder=self.root))
         return found
 
     def _head(self, repository: Repository) -> str:
         head = repository.resolve("HEAD")
         if head is None:
-            text = _("git cannot read the HEAD of {folder}")
+            text = _("cannot read the git HEAD of {folder}")
             raise GitError(text.format(folder=repository.git_dir))
         return head
 
@@ -257,7 +257,7 @@ class Worktrees:
             if other == on:
                 other = self._free_branch(branch)
                 self._project().refs()("update-ref", f"refs/heads/{other}", head)
-            text = _("the agent has committed on its own branch and, apart from it, on {other}")
+            text = _("the agent committed to its own branch and also to {other}")
             raise Conflict([], text.format(other=other))
 
     @_alone
@@ -291,7 +291,7 @@ class Worktrees:
         if not under_way:
             return
         if under_way != tip:
-            raise Conflict([], _("another merge is under way in the project; end it first"))
+            raise Conflict([], _("another merge is in progress in the project; finish it first"))
         content.abort_merge(project, head)
 
     def _wait_for_lock(self, project: Repository) -> None:
@@ -300,7 +300,7 @@ class Worktrees:
         until = time.monotonic() + LOCK_S
         while lock.exists():
             if time.monotonic() > until:
-                text = _("another git command holds {lock}; if none runs, remove that file")
+                text = _("another git command holds {lock}; if no git is running, remove that file")
                 raise Conflict([], text.format(lock=lock))
             time.sleep(LOCK_S / 100)
 

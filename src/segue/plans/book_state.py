@@ -234,7 +234,7 @@ def _check_numbers(state: BookState) -> None:
 
 
 def _beyond(name: str, chapter: int, total: int) -> DamagedError:
-    text = _("`{name}` names chapter {n}, and the book has {total}")
+    text = _("`{name}` names chapter {n}, but the book has {total}")
     return DamagedError(text.format(name=name, n=chapter, total=total))
 
 

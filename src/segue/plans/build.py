@@ -119,7 +119,7 @@ def _fields_of(entry: Entry, faults: list[Fault]) -> Fields:
     seen: dict[str, int] = {}
     for name, value, index in entry.fields:
         if name not in SEVERAL and seen.setdefault(name, index) != index:
-            text = _("the field `{name}` is given twice: the first one is in line {line}")
+            text = _("the field `{name}` appears twice: first in line {line}")
             message = text.format(name=name, line=seen[name] + 1)
             faults.append(Fault(index, "bad_field", message, _("keep one of the two lines")))
             continue

@@ -41,10 +41,12 @@ def _no_tasks(document: Document) -> Iterator[Problem]:
     hint = _("write one line for each task: - [ ] **T-001**: what to do")
     if document.unclosed_line is not None:
         line = document.unclosed_line
-        hint = _("the fence or comment that opens in line {line} is never closed: close it")
+        hint = _("the fence or comment that starts in line {line} is never closed: close it")
     elif document.nameless_line is not None:
         line = document.nameless_line
-        hint = _("line {line} is nested: give it an id (T-001), or move it to the top level")
+        hint = _(
+            "the task in line {line} is nested: give it an id (T-001), or move it to the top level"
+        )
     message = _("no tasks: the plan has no line with a mark and a title")
     yield Problem("no_tasks", message, document.file, line, hint.format(line=line))
 
@@ -112,7 +114,7 @@ def _later_waves(document: Document, firsts: Mapping[str, Task]) -> Iterator[Pro
                 message.format(id=task.id, wave=task.wave, blocker=name, later=blocker.wave),
                 document.file,
                 document.blocker_line(task.order, name),
-                _("a wave starts when the one before is finished: move one of the two tasks"),
+                _("a wave starts when the previous one has finished: move one of the two tasks"),
             )
 
 

@@ -38,7 +38,7 @@ def read(text: str) -> list[Checkpoint]:
     block, line = _block(text)
     found = _load(block, line)
     if not isinstance(found, list) or not found:
-        raise CheckpointsError(_("the block `yaml checkpoints` must be a list with entries"), line)
+        raise CheckpointsError(_("the block `yaml checkpoints` must be a non-empty list"), line)
     if len(found) > CHECKPOINTS_MAX:
         raise CheckpointsError(_("more than {n} checkpoints").format(n=CHECKPOINTS_MAX), line)
     checkpoints = [_one(entry, number, line) for number, entry in enumerate(found, 1)]
@@ -88,14 +88,20 @@ def _one(entry: Any, number: int, line: int) -> Checkpoint:
         )
     id = entry.get("id")
     if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise CheckpointsError(_("entry {n} has no `id` like cp-1").format(n=number), line)
+        raise CheckpointsError(_("entry {n} has no `id` such as cp-1").format(n=number), line)
     if id in RESERVED:
-        text = _("a checkpoint cannot be called {id}: Segue's own steps are; choose another `id`")
+        text = _(
+            "a checkpoint cannot be called {id}: Segue uses this name for its own "
+            "steps; choose another `id`"
+        )
         raise CheckpointsError(text.format(id=id), line)
     validate = entry.get("validate")
     if not isinstance(validate, str) or not validate.strip():
         raise CheckpointsError(
-            _("{id} has no `validate`: the command that proves it, exit code 0").format(id=id), line
+            _(
+                "{id} has no `validate`: a command that exits with 0 when the checkpoint is done"
+            ).format(id=id),
+            line,
         )
     return Checkpoint(
         id=id,
@@ -127,7 +133,7 @@ def _check(checkpoints: list[Checkpoint], line: int) -> None:
     known: dict[str, Checkpoint] = {}
     for one in checkpoints:
         if one.id in known:
-            raise CheckpointsError(_("{id} is there twice").format(id=one.id), line)
+            raise CheckpointsError(_("{id} appears twice").format(id=one.id), line)
         known[one.id] = one
     for one in checkpoints:
         for other in one.depends:

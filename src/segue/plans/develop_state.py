@@ -66,7 +66,7 @@ def _load(data: bytes) -> Any:
 def _text(found: dict[Any, Any], key: str, data: bytes) -> str | None:
     value = found.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise _wrong(key, value, _("a text"), data)
+        raise _wrong(key, value, _("text"), data)
     return value
 
 

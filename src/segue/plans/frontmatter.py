@@ -40,8 +40,8 @@ def read_front_matter(lines: Sequence[bytes]) -> FrontMatter:
         try:
             if name == BLOCKED_BY:
                 raise BadValue(
-                    _("the front matter cannot hold `blocked by`"),
-                    _("write it under the tasks that wait"),
+                    _("`blocked by` is not allowed in the front matter"),
+                    _("write it below the tasks that depend on others"),
                 )
             defaults.put(name, value)
         except BadValue as bad:

@@ -54,7 +54,7 @@ def _check_events(text: str) -> None:
         at = (event.start_mark.line + 1, event.start_mark.column + 1)
         if isinstance(event, events.AliasEvent):
             raise UnreadableError(
-                _("aliases (*{name}) are not read").format(name=event.anchor), *at
+                _("YAML aliases (*{name}) are not supported").format(name=event.anchor), *at
             )
         if isinstance(event, events.CollectionStartEvent):
             depth += 1

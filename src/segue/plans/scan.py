@@ -208,8 +208,8 @@ class Scanner:
             return
         is_end = text[:1] == b">"
         if not (is_end and self._in_conflict):
-            message = _("git conflict markers: the plan has a conflict that is not resolved")
-            hint = _("choose one side, and delete the lines <<<<<<<, ======= and >>>>>>>")
+            message = _("git conflict markers: the plan has an unresolved merge conflict")
+            hint = _("keep one side and delete the lines <<<<<<<, ======= and >>>>>>>")
             self.faults.append(Fault(index, "conflict_markers", message, hint))
         self._in_conflict = not is_end
 
@@ -308,7 +308,7 @@ class Scanner:
     def _check_utf8(self, index: int, text: bytes) -> None:
         if not text.isascii() and not grammar.is_utf8(text):
             message = _("this line of a task is not UTF-8")
-            hint = _("save the file as UTF-8, or write the line anew")
+            hint = _("save the file as UTF-8, or rewrite the line")
             self.faults.append(Fault(index, "not_utf8", message, hint))
 
     # The stack

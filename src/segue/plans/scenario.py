@@ -115,11 +115,11 @@ def _wrong(act: Act, file: str) -> Problem | None:
             if close
             else _("known: {names}").format(names=", ".join(ARGUMENTS))
         )
-        message = _("a scenario has no `{verb}`").format(verb=act.verb)
+        message = _("a scenario has no command `{verb}`").format(verb=act.verb)
         return Problem("bad_scenario", message, file, act.line, hint)
     fewest, most = ARGUMENTS[act.verb]
     if len(act.words) < fewest or (most is not None and len(act.words) > most):
-        message = _("`{verb}` has the wrong number of words").format(verb=act.verb)
+        message = _("`{verb}` has the wrong number of arguments").format(verb=act.verb)
         return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
     if not _are_numbers(act):
         message = _("`{verb}` takes numbers").format(verb=act.verb)

@@ -50,7 +50,7 @@ def bind(
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise UserError(
-            "unknown_host", _("the host {host} is not known: {why}").format(host=host, why=error)
+            "unknown_host", _("unknown host {host}: {why}").format(host=host, why=error)
         ) from error
     family, kind, protocol, _name, address = found[0]
     if not (tls or is_exposed or ipaddress.ip_address(address[0]).is_loopback):
@@ -184,13 +184,13 @@ def _in_words(error: OSError, host: str, port: int) -> UserError:
         case errno.EADDRINUSE:
             return UserError(
                 "port_in_use",
-                _("another program listens on {place}").format(place=place),
+                _("another program already listens on {place}").format(place=place),
                 hint=_("choose another port, or 0 for a free one"),
             )
         case errno.EACCES:
             return UserError(
                 "port_not_allowed",
-                _("the system does not let you listen on {place}").format(place=place),
+                _("no permission to listen on {place}").format(place=place),
                 hint=_("choose a port of 1024 or more"),
             )
         case _:

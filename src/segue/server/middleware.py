@@ -127,7 +127,9 @@ class AccessMiddleware:
         is_change = scope["method"] not in SAFE
         attempt = callers.Attempt.of(caller.run, scope, is_change=is_change)
         self._on_agent(attempt)
-        detail = _("this is for a person, and an agent's process sent it: {run}")
+        detail = _(
+            "only a person may do this, but the request comes from an agent's process: {run}"
+        )
         return problem(403, "in_a_run", detail.format(run=attempt.name), {"run": attempt.name})
 
     def _unproven(self, scope: Scope, headers: Headers) -> Response | None:
@@ -159,7 +161,7 @@ class AccessMiddleware:
         wants_page = b"text/html" in headers.get(b"accept", b"") and scope["method"] == "GET"
         if wants_page and not path.startswith("/api/"):
             return RedirectResponse(f"/login?next={quote(path)}", 303)
-        detail = _("a token is needed: Authorization: Bearer TOKEN")
+        detail = _("this needs a token: Authorization: Bearer TOKEN")
         return problem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
 
     async def _body(self, scope: Scope, receive: Receive, headers: Headers) -> bytes | Response:
@@ -167,14 +169,14 @@ class AccessMiddleware:
         try:
             body = await bounds.read_body(receive, _length(headers), limit)
         except bounds.TooLarge:
-            detail = _("a body may have {limit} bytes at most").format(limit=limit)
+            detail = _("the request body is larger than {limit} bytes").format(limit=limit)
             answer = problem(413, "too_large", detail, headers={"Connection": "close"})
             return bounds.BeforeItsEnd(answer)
         except TimeoutError:
-            detail = _("the body did not arrive in time")
+            detail = _("the request body did not arrive in time")
             return problem(408, "too_slow", detail, headers={"Connection": "close"})
         if body and scope["path"].startswith("/api/") and not _is_json(headers):
-            return problem(415, "not_json", _("the body must be application/json"))
+            return problem(415, "not_json", _("the request body must be application/json"))
         return body
 
     def _record(self, scope: Scope, visit: Visit, duration_s: float) -> None:

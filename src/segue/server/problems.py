@@ -64,7 +64,7 @@ def problem(
 
 
 def too_many(wait_s: float) -> Response:
-    detail = _("too many requests; come back a little later")
+    detail = _("too many requests; try again later")
     return problem(429, "too_many", detail, headers={"Retry-After": str(math.ceil(wait_s))})
 
 
@@ -127,7 +127,7 @@ def _invalid(errors: Sequence[Mapping[str, Any]]) -> Response:
         }
         for error in errors[:ERRORS_MAX]
     ]
-    detail = _("the request does not fit; see errors")
+    detail = _("the request is not valid; see `errors`")
     return problem(422, "invalid", detail, {"errors": told})
 
 
@@ -139,13 +139,13 @@ def _pointer(parts: Iterable[object]) -> str:
 def _by_status(app: FastAPI, request: Request, error: HTTPException) -> Response:
     match error.status_code:
         case 404:
-            return problem(404, "unknown_path", _("there is nothing at this path"))
+            return problem(404, "unknown_path", _("nothing exists at this path"))
         case 405:
             allowed = ", ".join(_methods(app, request))
             detail = _("this path takes {methods}").format(methods=allowed)
             return problem(405, "wrong_method", detail, headers={"Allow": allowed})
         case 400:
-            return problem(400, "unreadable", _("the body is not JSON that can be read"))
+            return problem(400, "unreadable", _("the request body is not valid JSON"))
         case status:
             return problem(status, "refused", str(error.detail), headers=error.headers)
 

@@ -159,7 +159,7 @@ async def _when_there_is_room(
             if told.problem.code == "read_only":
                 raise told from error
             if wait_s == FIRST_WAIT_S:
-                text = _("{why}; the server waits until it can write, and begins then")
+                text = _("{why}; the server starts as soon as it can write")
                 logger.error("%s", text.format(why=told))
         async with listen.answering(refusing(of_user_error(told)), sock, tls=tls):
             with suppress(TimeoutError):
@@ -177,12 +177,12 @@ def check_free(project: Project) -> None:
     url = "?"
     with suppress(OSError, ValueError, KeyError, TypeError):
         url = str(json.loads(place.read_text(encoding="utf-8"))["url"])
-    text = _("a server already runs for this folder: {url} (process {pid}, since {since})")
+    text = _("a server is already running for this folder: {url} (process {pid}, since {since})")
     raise UserError(
         "already_running",
         text.format(url=url, pid=held.pid, since=held.since),
         file=str(project.memory),
-        hint=_("open {url}, or end it first: kill {pid}").format(url=url, pid=held.pid),
+        hint=_("open {url}, or stop it first: kill {pid}").format(url=url, pid=held.pid),
     )
 
 
@@ -259,9 +259,9 @@ def _token(folder: Path, environ: Mapping[str, str]) -> tuple[str, bool]:
         if path.stat().st_mode & 0o077:
             raise UserError(
                 "token_exposed",
-                _("others can read the token, so it protects nothing"),
+                _("other users can read the token, so it protects nothing"),
                 file=str(path),
-                hint=_("make it yours alone: chmod 600 {path}").format(path=path),
+                hint=_("make it private: chmod 600 {path}").format(path=path),
             )
         return _kept(path), False
     token = secrets.token_urlsafe(32)
@@ -277,7 +277,9 @@ def _kept(path: Path) -> str:
             "token_unusable",
             _("the token file is empty or damaged"),
             file=str(path),
-            hint=_("delete it; the next start creates a new one: rm {path}").format(path=path),
+            hint=_("delete it; Segue creates a new one at the next start: rm {path}").format(
+                path=path
+            ),
         )
     check_length(token, str(path))
     return token

@@ -108,7 +108,7 @@ def read(path: Path, checksum: str) -> Mapping[str, Any] | Broken:
     except OSError as error:
         return Broken(_("its file cannot be read: {why}").format(why=error.strerror))
     if sha256(data).hexdigest() != checksum:
-        return Broken(_("its file was changed or is not complete"))
+        return Broken(_("its file was changed or is incomplete"))
     try:
         content = json.loads(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):

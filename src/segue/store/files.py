@@ -143,7 +143,7 @@ def in_words(error: OSError, path: Path) -> UserError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}:
         return UserError(
             "disk_full",
-            _("the disk is full or cannot be written: {why}").format(why=error.strerror),
+            _("the disk is full or not writable: {why}").format(why=error.strerror),
             file=str(path),
             hint=_("free some space and start again: nothing that was recorded is lost"),
         )
@@ -151,7 +151,7 @@ def in_words(error: OSError, path: Path) -> UserError:
         "read_only",
         _("cannot write here: {why}").format(why=error.strerror),
         file=str(path),
-        hint=_("make the folder writable for you"),
+        hint=_("make the folder writable"),
     )
 
 

@@ -161,7 +161,7 @@ def check_no_older_owner(folder: Path) -> None:
         if held is None or held.pid == os.getpid() or not held.command:
             continue
         if held.schema is None or held.schema < migrate.newest():
-            text = _("an older version of Segue still works here (process {pid}): {command}")
+            text = _("an older version of Segue is still running here (process {pid}): {command}")
             raise UserError(
                 "older_version_running",
                 text.format(pid=held.pid, command=held.command),

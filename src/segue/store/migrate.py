@@ -42,7 +42,7 @@ def check_not_newer(found: int, known: int, path: str) -> None:
                 found=found, known=known
             ),
             file=path,
-            hint=_("upgrade Segue, or move the file away to begin with an empty memory"),
+            hint=_("upgrade Segue, or move the file away to start with an empty database"),
         )
 
 

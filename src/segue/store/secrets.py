@@ -70,7 +70,9 @@ class Secrets:
         if not self._text:
             raise UserError(
                 "key_missing",
-                _("this was encrypted with {variable}, which is not set").format(variable=VARIABLE),
+                _("this was encrypted with the key in {variable}, which is not set").format(
+                    variable=VARIABLE
+                ),
                 hint=_("export {wanted}=… before you start Segue").format(wanted=VARIABLE),
             )
         return _fernet(_derive(self._text, salt), None)
@@ -83,20 +85,20 @@ class Secrets:
         if key is None:
             raise UserError(
                 "key_missing",
-                _("the key that this was encrypted with is not there"),
+                _("the key that encrypted this is missing"),
                 file=str(self.key_file),
-                hint=_("put the file back, or provide the value again"),
+                hint=_("restore the file, or provide the value again"),
             )
         return _fernet(key, self.key_file)
 
     def _wrong_key(self, kind: bytes) -> UserError:
         where = VARIABLE if kind == _BY_TEXT else str(self.key_file)
-        text = _("a value cannot be decrypted: the key is another one, or the value was changed")
+        text = _("cannot decrypt a value: the key is a different one, or the value was changed")
         return UserError(
             "wrong_key",
             text,
             file=where,
-            hint=_("start with the key that it was encrypted with, or provide the value again"),
+            hint=_("start Segue with the key that encrypted it, or provide the value again"),
         )
 
 
@@ -116,7 +118,7 @@ def _fernet(key: bytes, path: Path | None) -> Fernet:
             "key_broken",
             _("this is not a key: another program wrote to it"),
             file=str(path),
-            hint=_("put the file back; without it what was encrypted must be provided again"),
+            hint=_("restore the file; without it you must provide all encrypted values again"),
         ) from error
 
 
@@ -126,7 +128,7 @@ def _library() -> ModuleType:
     except ImportError as error:
         raise UserError(
             "library_missing",
-            _("secrets are kept by a library that is not here: {why}").format(why=error),
+            _("storing secrets needs a library that is not installed: {why}").format(why=error),
             hint=_("install it: {command}").format(command=INSTALL),
         ) from error
     return fernet
@@ -135,7 +137,7 @@ def _library() -> ModuleType:
 def _broken() -> UserError:
     return UserError(
         "value_broken",
-        _("a value cannot be decrypted: it was not encrypted by Segue, or it was changed"),
+        _("cannot decrypt a value: it was not encrypted by Segue, or it was changed"),
         hint=_("provide the value again"),
     )
 
@@ -155,9 +157,9 @@ def _read_key(path: Path) -> bytes | None:
         if status.st_mode & 0o077:
             raise UserError(
                 "key_exposed",
-                _("others can read the key, so it protects nothing"),
+                _("other users can read the key, so it protects nothing"),
                 file=str(path),
-                hint=_("make it yours alone: chmod 600 {path}").format(path=path),
+                hint=_("make it private: chmod 600 {path}").format(path=path),
             )
         return os.read(fd, KEY_BYTES + 1).strip()
     finally:
@@ -167,7 +169,7 @@ def _read_key(path: Path) -> bytes | None:
 def _unreadable(error: OSError, path: Path) -> UserError:
     return UserError(
         "key_unreadable",
-        _("the key cannot be read: {why}").format(why=error.strerror),
+        _("cannot read the key: {why}").format(why=error.strerror),
         file=str(path),
         hint=_("it must be a file of your own, not a link: chmod 600 {path}").format(path=path),
     )

@@ -381,7 +381,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _replaced(path: Path) -> UserError:
     return UserError(
         "memory_replaced",
-        _("the database was removed while the plan ran, and another one is in its place"),
+        _("the database was replaced by another one while the plan ran"),
         file=str(path),
         hint=_("start again: the marks in the plan say what is done"),
     )
@@ -476,7 +476,7 @@ def _check_readable(path: Path) -> None:
     if path.is_dir():
         raise UserError(
             "memory_unusable",
-            _("this is a folder, and Segue keeps its database in a file of this name"),
+            _("this is a folder, but Segue needs a file of this name for its database"),
             file=str(path),
             hint=_(
                 "move it away: Segue continues from the marks in the plan, which say what is done"
@@ -508,25 +508,25 @@ def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return UserError(
                 "disk_full",
-                _("the disk is full or cannot be written: {why}").format(why=error),
+                _("the disk is full or not writable: {why}").format(why=error),
                 file=path,
                 hint=_("free some space and start again: nothing that was recorded is lost"),
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return UserError(
                 "read_only",
-                _("the database cannot be written: {why}").format(why=error),
+                _("cannot write to the database: {why}").format(why=error),
                 file=path,
-                hint=_("make the folder writable for you"),
+                hint=_("make the folder writable"),
             )
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             return damaged(path, error)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return UserError(
                 "database_busy",
-                _("another program holds the database: {why}").format(why=error),
+                _("another program has locked the database: {why}").format(why=error),
                 file=path,
-                hint=_("close the program that has it open"),
+                hint=_("close the program that uses it"),
             )
         case _:
             return damaged(path, error) if _FOREIGN.search(str(error)) else Bug(f"{path}: {error}")

@@ -85,7 +85,7 @@ class Stage:
         except subprocess.TimeoutExpired:
             running.send_signal(signal.SIGINT)
             running.communicate()
-            raise Wrong(_("it did not come to an end")) from None
+            raise Wrong(_("it did not finish")) from None
         for line in told.splitlines():
             try:
                 self.events.append(json.loads(line))
@@ -120,7 +120,7 @@ class Stage:
         for task in tasks:
             times = sum(told["task"] == task for told in self.of("task_completed"))
             self.must(times == 1, _("{task} was completed {n} times").format(task=task, n=times))
-            self.must(f"[x] **{task}**" in plan, _("{task} is not marked").format(task=task))
+            self.must(f"[x] **{task}**" in plan, _("{task} has no mark").format(task=task))
 
     def _last_error(self) -> str:
         told = [event.get("error") for event in self.events if event.get("error")]
@@ -133,7 +133,7 @@ class Stage:
             if time.monotonic() > deadline:
                 for pid in left:
                     os.kill(pid, signal.SIGKILL)
-                raise Wrong(_("processes are left: {pids}").format(pids=left))
+                raise Wrong(_("some processes still run: {pids}").format(pids=left))
             time.sleep(0.02)
 
 
@@ -148,7 +148,7 @@ def three_tasks(stage: Stage) -> None:
     )
     stage.must_be_done(stage.run(), "T-1", "T-2", "T-3")
     usage = stage.of("finished")[-1]["usage"]
-    stage.must(usage["output_tokens"] > 0, _("no tokens were counted"))
+    stage.must(usage["output_tokens"] > 0, _("no tokens reported"))
 
 
 def segue_killed(stage: Stage) -> None:
@@ -159,7 +159,7 @@ def segue_killed(stage: Stage) -> None:
     running.communicate()
     stage.must_be_done(stage.run(), "T-1")
     asked = len(stage.models.requests(stage.lane))
-    stage.must(asked == 1, _("the model was asked {n} times").format(n=asked))
+    stage.must(asked == 1, _("the model received {n} requests").format(n=asked))
 
 
 def agent_killed(stage: Stage) -> None:
@@ -229,7 +229,7 @@ SCENES: dict[str, tuple[str, Callable[[Stage], None]]] = {
         N_("Segue is killed while the agent works and resumes it"),
         segue_killed,
     ),
-    "agent_killed": (N_("the agent is killed in mid-tool and goes on"), agent_killed),
+    "agent_killed": (N_("the agent is killed during a tool call and resumes"), agent_killed),
     "limit": (N_("a limit parks the task"), limit_hit),
     "login": (N_("a refused login asks a person"), not_logged_in),
 }

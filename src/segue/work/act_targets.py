@@ -80,8 +80,8 @@ def find_task(store: Store, project: Project, name: str, plan: Path | None) -> T
         plans = ", ".join(project.relative(one.work.path) for one in found)
         raise UserError(
             "ambiguous",
-            _("there is a {name} in several plans: {plans}").format(name=name, plans=plans),
-            hint=_("say which: --plan PATH"),
+            _("several plans have a {name}: {plans}").format(name=name, plans=plans),
+            hint=_("choose one: --plan PATH"),
         )
     return found[0] if found else None
 

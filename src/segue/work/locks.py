@@ -27,7 +27,7 @@ def check_held(holder: Holder | None, shown: str) -> None:
     if holder is not None:
         raise UserError(
             "plan_locked",
-            _("process {pid} is already running this plan, since {since} ({command})").format(
+            _("process {pid} has been running this plan since {since} ({command})").format(
                 pid=holder.pid, since=holder.since, command=holder.command
             ),
             file=shown,

@@ -78,7 +78,7 @@ class Project:
         if self.memory.exists() and not self.memory.is_dir():
             raise UserError(
                 "memory_unusable",
-                _("this is a file, and Segue keeps its memory in a folder of this name"),
+                _("this is a file, but Segue needs a folder of this name for its records"),
                 file=str(self.memory),
                 hint=_(
                     "move it away: Segue continues from the marks in the plan, which say what"
@@ -131,16 +131,16 @@ def find_plan(given: Path) -> Path:
     if not plan.is_file():
         raise UserError(
             "plan_unreadable",
-            _("a plan is a file, and this is none"),
+            _("a plan must be a file, and this is not one"),
             file=shown,
             hint=_("give the path of a Markdown file with tasks like `- [ ] **T-001**: …`"),
         )
     if not os.access(plan, os.R_OK):
         raise UserError(
             "plan_unreadable",
-            _("the plan cannot be read"),
+            _("cannot read the plan"),
             file=shown,
-            hint=_("give yourself the right to read it: chmod u+r"),
+            hint=_("make it readable: chmod u+r"),
         )
     return plan
 
@@ -153,7 +153,7 @@ def check_writable(plan: Path, project: Project) -> None:
         if not os.access(place, os.W_OK):
             raise UserError(
                 "read_only",
-                _("cannot write here, and Segue keeps its marks and its memory here"),
+                _("cannot write here, where Segue keeps its marks and records"),
                 file=str(place),
-                hint=_("make the folder writable for you"),
+                hint=_("make the folder writable"),
             )

@@ -61,15 +61,15 @@ def unskip(name: str, where: Path, *, is_plan: bool) -> Unskipped:
     if not works:
         raise UserError(
             "unknown_name",
-            _("there is no task `{name}` here").format(name=name),
+            _("no task `{name}` here").format(name=name),
             hint=_("segue status shows what is here"),
         )
     if len(works) > 1 and not is_plan:
         plans = ", ".join(str(work.path) for work in works)
         raise UserError(
             "ambiguous",
-            _("there is a {name} in several plans: {plans}").format(name=name, plans=plans),
-            hint=_("say which: --plan PATH"),
+            _("several plans have a {name}: {plans}").format(name=name, plans=plans),
+            hint=_("choose one: --plan PATH"),
         )
     work = works[0]
     if not _is_skipped(work, name):

@@ -55,7 +55,7 @@ def test_an_act_that_its_owner_has_taken_in_is_reported_without_a_when(
     slow = done("tasklist", alone / "PLAN.md", by_run=True)
     act_words.report(slow, "T-1 is skipped", as_json=False)
     assert capsys.readouterr().out == (
-        "T-1 is skipped — its owner has not taken it in yet; it waits\n"
+        "T-1 is skipped — the running Segue has not processed it yet; it is queued\n"
     )
 
 

@@ -15,7 +15,7 @@ def test_an_option_in_other_capitals_is_that_option(bench: Bench, segue: Shell) 
     said = segue("answer", gate, "sqlite")
     assert (said.code, said.err) == (0, "")
     assert said.out == (
-        f"{gate}: answered with “SQLite” — nobody runs it now: it takes effect with"
+        f"{gate}: answered with “SQLite” — it is not running; this takes effect with"
         " segue run PLAN.md\n"
     )
 

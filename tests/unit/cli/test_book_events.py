@@ -35,10 +35,10 @@ def test_a_verdict_is_told_once() -> None:
     """A rejection with its main reason; that a chapter is good enough is told when it is done."""
     facts = {"chapter": 2, "score": 61.5, "threshold": 80, "reasons": ["too short", "no end"]}
     told = book_events.judged(facts)
-    assert told == "⚖ chapter 2: 61.5 points, 80 are needed: too short"
+    assert told == "⚖ chapter 2: 61.5 points, needs 80: too short"
     assert book_events.judged({**facts, "score": 80}) is None
     close = book_events.judged({**facts, "score": 79.99, "reasons": []})
-    assert close == "⚖ chapter 2: 79.99 points, 80 are needed"
+    assert close == "⚖ chapter 2: 79.99 points, needs 80"
 
 
 def test_reasons_are_counted() -> None:
@@ -68,10 +68,10 @@ def test_a_chapter_that_fails_is_told_why_and_a_skipped_one_what_takes_its_place
     ("cause", "told"),
     [
         ("same_reason", "the same reason three times"),
-        ("too_many_tries", "more than five tries"),
+        ("too_many_tries", "more than five attempts"),
         ("falling_scores", "three falling scores"),
         ("changed_by_hand", "the judge rejects your own text"),
-        ("triggered", "it had tripped before"),
+        ("triggered", "it was already open"),
         ("brand_new", "brand_new"),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_tripped_breaker_names_its_cause_and_each_reason_once(cause: str, told
 def test_a_pause_says_what_it_waits_for() -> None:
     """The bound on writes, a judge that failed, or whatever else stopped it."""
     bound = book_events.paused({"most": 100, "why": "max_iterations"})
-    assert bound == "⏸ paused: 100 writes were made, as many as max_iterations allows"
+    assert bound == "⏸ paused: reached max_iterations (100 writes)"
     judge = book_events.paused({"most": None, "why": "judge_failed: no score"})
     assert judge.startswith("⏸ the judge failed; Segue keeps the text")
     assert judge.endswith(": no score")
@@ -97,15 +97,15 @@ def test_a_pause_says_what_it_waits_for() -> None:
 
 
 def test_wisdom_is_counted_in_good_english() -> None:
-    assert book_events.wisdom_in_words(1) == "1 piece of wisdom was gathered before"
-    assert book_events.wisdom_in_words(3) == "3 pieces of wisdom were gathered before"
+    assert book_events.wisdom_in_words(1) == "1 lesson learned so far"
+    assert book_events.wisdom_in_words(3) == "3 lessons learned so far"
 
 
 def test_the_events_of_a_run_find_these_words() -> None:
     """A step that is retried is called by its chapter."""
-    assert in_words("chapter_judged", JUDGED) == "⚖ chapter 2: 61.5 points, 80 are needed"
+    assert in_words("chapter_judged", JUDGED) == "⚖ chapter 2: 61.5 points, needs 80"
     retried = {"task": "ch2.write.5", "retry": 1, "retries": 2, "error": "exit code 3"}
-    assert in_words("task_retrying", retried) == "↻ chapter 2 is tried again (1/2): exit code 3"
+    assert in_words("task_retrying", retried) == "↻ retrying chapter 2 (1/2): exit code 3"
 
 
 def test_a_korean_reader_gets_korean() -> None:

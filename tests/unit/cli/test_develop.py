@@ -161,7 +161,7 @@ def test_the_state_goes_into_gitignore_of_a_repository(
     git(alone, "init", "-q")
     (alone / ".gitignore").write_text("*.log\n")
     said = segue("develop", "chat")
-    assert said.out == ".develop-workflow/ goes into .gitignore\n"
+    assert said.out == "add .develop-workflow/ to .gitignore\n"
     assert (alone / ".gitignore").read_text() == "*.log\n.develop-workflow/\n"
     assert segue("develop", "chat").out == ""
     assert len(begun) == 2

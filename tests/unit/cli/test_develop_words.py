@@ -44,7 +44,7 @@ def test_each_checkpoint_has_its_sign_its_title_and_its_iteration(feature: Featu
     ("code", "told"),
     [
         (0, "✔ The feature is done."),
-        (1, "✘ Not everything could be done."),
+        (1, "✘ Some tasks failed."),
         (3, "❓ Waits for you."),
         (4, "⏳ Parked."),
     ],
@@ -103,5 +103,5 @@ def test_the_summary_is_korean_for_a_korean_reader(feature: FeatureBench) -> Non
     i18n.use("ko")
     text = summary(feature, 1)
     assert "segue develop --resume" in text
-    assert "Not everything" not in text
+    assert "Some tasks failed" not in text
     assert "Go on" not in text

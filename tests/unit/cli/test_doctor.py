@@ -126,7 +126,7 @@ def test_three_answers_about_a_login(machine: Machine, capsys: pytest.CaptureFix
     assert f"logged in by {machine.home}/.claude/.credentials.json" in words
     assert "not logged in" in words
     (machine.home / ".claude" / ".credentials.json").unlink()
-    assert "cannot be known" in told(capsys)
+    assert "login: unknown" in told(capsys)
 
 
 def test_the_home_of_an_agents_own_table_is_looked_into(

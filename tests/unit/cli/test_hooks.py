@@ -52,7 +52,7 @@ def test_status_says_what_is_missing_and_how_to_fix_it(segue: Shell, settings: P
     assert said.code == 1
     *lines, last = said.out.splitlines()
     assert [line.split()[:2] for line in lines] == [["✘", event] for event in EVENTS]
-    assert all(line.endswith("never heard of  not installed") for line in lines)
+    assert all(line.endswith("never ran  not installed") for line in lines)
     assert last == "To fix it: segue hooks install"
     assert segue("hooks", "install").code == 0
     said = segue("hooks", "status")
@@ -65,7 +65,7 @@ def test_a_program_that_went_away_is_named(segue: Shell, settings: Path) -> None
     Path(sys.argv[0]).unlink()
     said = segue("hooks", "status")
     assert said.code == 1
-    assert said.out.count("its program is not there: ") == len(EVENTS)
+    assert said.out.count("its program is missing: ") == len(EVENTS)
     told = segue("hooks", "status", "--json")
     assert told.code == 1
     assert (told.json["installed"], {one["found"] for one in told.json["hooks"]}) == (True, {False})

@@ -152,12 +152,12 @@ def test_a_question_is_printed_once_and_can_be_answered_below(
         reporter.question(asked)
         assert terminal.new().count("T-1: Which database?") == 1
         assert keys(reporter).is_taken
-        reporter.refused(asked, "`SQLight` is none of the options")
-        assert "none of the options" in terminal.new()
+        reporter.refused(asked, "`SQLight` is not one of the options")
+        assert "not one of the options" in terminal.new()
         reporter.typed("SQL")
         drawn = terminal.new()
         assert "> SQL" in drawn
-        assert "none of the options" not in drawn
+        assert "not one of the options" not in drawn
         reporter.settled(asked, "SQLite")
         reporter.question(None)
         assert "❓ T-1 > SQLite\n" in terminal.new()

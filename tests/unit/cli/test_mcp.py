@@ -68,6 +68,6 @@ def test_without_its_library_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "segue.mcp.server", None)
     said = segue("mcp")
     assert (said.code, said.out) == (2, "")
-    assert "needs a library that is not here" in said.err
+    assert "needs a library that is not installed" in said.err
     assert "pip install 'segue[mcp]'" in said.err
     gc.enable()

@@ -45,8 +45,8 @@ def test_a_parked_task_of_a_plan_that_nobody_runs_is_moved_at_once(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "say how long: --for or --until"),
-        (("--for", "2h", "--until", "08:00"), "say how long: --for or --until"),
+        ((), "pass --for or --until"),
+        (("--for", "2h", "--until", "08:00"), "pass --for or --until"),
         (("--for", "2"), "`2` is not a duration"),
         (("--for", "0s"), "`0s` is not a duration"),
         (("--for", ""), "`` is not a duration"),
@@ -65,7 +65,7 @@ def test_a_time_that_cannot_be_used_is_refused_with_an_example(
 def test_a_name_that_nobody_has_is_refused(segue: Shell) -> None:
     error = segue.refused("park", "T-9", "--for", "2h")
     assert error["code"] == "unknown_name"
-    assert "no task and no account `T-9`" in error["message"]
+    assert "no task or account `T-9`" in error["message"]
 
 
 @pytest.mark.usefixtures("owned")
@@ -75,4 +75,4 @@ def test_the_owner_of_a_running_plan_parks_the_task_itself(bench: Bench, segue: 
     bench.starts()
     said = segue("park", "T-1", "--for", "2h")
     assert said.code == 0
-    assert said.out.endswith(" — its owner has not taken it in yet; it waits\n")
+    assert said.out.endswith(" — the running Segue has not processed it yet; it is queued\n")

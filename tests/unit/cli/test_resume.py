@@ -375,7 +375,7 @@ def test_words_that_would_reset_or_rewrite_show_the_choices_and_do_nothing(
     code, out, _err = resume(capsys, *words.split())
     assert code == 3
     for number, name in enumerate(
-        ("continue writing", "begin the current", "show the state", "reset")
+        ("continue writing", "restart the current", "show the state", "reset")
     ):
         assert f"{number + 1}. {name}" in out
     code, out, _err = resume(capsys, words, "--json")

@@ -57,9 +57,9 @@ def test_the_box_and_the_four_choices_are_shown(segue: Shell, meta: Path) -> Non
     assert said.out.startswith("+--")
     for line in (
         "  1. continue writing - from where it stopped (chapter 2)",
-        "  2. begin the current chapter again - write only chapter 2 anew",
-        "  3. show the state only - the progress in full, then end",
-        "  4. reset the state - it is emptied (after a backup)",
+        "  2. restart the current chapter - write only chapter 2 again",
+        "  3. show the state only - show full progress and exit",
+        "  4. reset the state - Segue empties it (after a backup)",
     ):
         assert line in said.out.splitlines()
 

@@ -21,10 +21,10 @@ def test_the_choices_are_those_of_panes(segue: Shell, work: Path) -> None:
     said = segue("resume")
     assert said.code == 3
     assert said.out.splitlines()[3:7] == [
-        "  1. go on - segue watch",
-        "  2. wake them now - each with the key w in segue watch",
+        "  1. continue - segue watch",
+        "  2. wake them now - press w in segue watch for each one",
         "  3. show the state",
-        "  4. reset - leave them alone: segue watch shows how",
+        "  4. reset - leave them alone: press p in segue watch",
     ]
 
 
@@ -42,5 +42,5 @@ def test_nothing_is_done_to_all_panes_at_once(segue: Shell, work: Path, choice: 
     """What is named is for panes, not for tasks of the server."""
     error = segue.refused("resume", choice)
     assert error["code"] == "usage"
-    assert error["message"] == "this can be done for each pane by itself"
+    assert error["message"] == "do this for each pane separately"
     assert error["hint"] == "segue wake PANE · segue watch"

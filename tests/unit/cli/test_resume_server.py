@@ -32,10 +32,10 @@ def test_it_is_described_with_its_four_choices(segue: Shell, work: Path) -> None
         f"[1] {work / '.segue'}",
         "    stopped: it was stopped",
         "    next: go on",
-        "  1. go on - segue serve",
-        "  2. begin again - each task by itself: segue task retry ID",
+        "  1. continue - segue serve",
+        "  2. start over - for each task: segue task retry ID",
         "  3. show the state",
-        "  4. reset - each task by itself: segue task cancel ID",
+        "  4. reset - for each task: segue task cancel ID",
     ]
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_done_to_all_tasks_at_once(segue: Shell, work: Path, choice: 
     error = segue.refused("resume", choice)
     assert (error["code"], error["message"]) == (
         "usage",
-        "this can be done for each task by itself",
+        "do this for each task separately",
     )
     assert error["hint"] == "segue task retry ID · segue task cancel ID"
 

@@ -43,7 +43,7 @@ def test_why_it_stopped_and_what_comes_next_is_said(segue: Shell, plan: Path) ->
     assert lines[1] == "    stopped: it was cut off during T-2"
     assert lines[2].startswith("    next: start T-2 again")
     assert lines[3:7] == [
-        "  1. go on", "  2. begin the tasks in progress again", "  3. show the state", "  4. reset",
+        "  1. continue", "  2. restart the tasks in progress", "  3. show the state", "  4. reset",
     ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_there_is_nothing_to_rebuild(segue: Shell, plan: Path, begun: list[Any])
     """The marks are its state."""
     error = segue.refused("resume", "--rebuild")
     assert (error["code"], begun) == ("usage", [])
-    assert "needs no rebuilding" in error["message"]
+    assert "cannot be rebuilt" in error["message"]
 
 
 @pytest.mark.usefixtures("alone")

@@ -14,7 +14,7 @@ def test_a_failed_task_is_tried_again_at_the_next_start(bench: Bench, segue: She
     said = segue("retry", "T-2")
     assert said.code == 0
     assert said.out == (
-        "T-2 is tried again — nobody runs it now: it takes effect with segue run PLAN.md\n"
+        "T-2 will be retried — it is not running; this takes effect with segue run PLAN.md\n"
     )
 
 
@@ -33,7 +33,7 @@ def test_to_ask_twice_is_refused(bench: Bench, segue: Shell) -> None:
     assert segue("retry", "T-2").code == 0
     error = segue.refused("retry", "T-2")
     assert error["code"] == "already_wanted"
-    assert "asked for this already" in error["message"]
+    assert "already requested this" in error["message"]
     assert error["message"].endswith(": retry")
 
 

@@ -85,8 +85,8 @@ def test_the_link_that_logs_in_does_not_stay_in_a_log(
     ("options", "code", "said"),
     [
         (("--tls-key", "key.pem"), "usage", "--tls-key needs --tls-cert"),
-        (("--tls-cert", "nowhere.pem"), "bad_certificate", "cannot be used"),
-        (("--tls-cert", "text.pem"), "bad_certificate", "cannot be used"),
+        (("--tls-cert", "nowhere.pem"), "bad_certificate", "cannot use the certificate"),
+        (("--tls-cert", "text.pem"), "bad_certificate", "cannot use the certificate"),
         (("--database", "postgres://me:secret@db/x"), "no_such_database", "postgres://…"),
         (("--database", "other.db"), "no_such_database", "other.db"),
         (("--port", "65536"), "usage", "65536"),

@@ -15,7 +15,7 @@ def test_a_task_is_passed_over_at_the_next_start(bench: Bench, segue: Shell) -> 
     asked(bench)
     said = segue("skip", "T-2", "--plan", "PLAN.md")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("T-2 is skipped — nobody runs it now")
+    assert said.out.startswith("T-2 is skipped — it is not running")
 
 
 @pytest.mark.usefixtures("owned")
@@ -25,7 +25,7 @@ def test_a_running_plan_takes_it_in_by_itself(bench: Bench, segue: Shell) -> Non
     said = segue("skip", "T-2")
     assert (said.code, said.out) == (
         0,
-        "T-2 is skipped — its owner has not taken it in yet; it waits\n",
+        "T-2 is skipped — the running Segue has not processed it yet; it is queued\n",
     )
 
 
@@ -35,7 +35,7 @@ def test_a_completed_task_is_not_skipped(bench: Bench, segue: Shell) -> None:
     bench.says(Finished(False))
     bench.ends(0)
     error = segue.refused("skip", "T-1")
-    assert (error["code"], error["message"]) == ("not_allowed", "T-1 is over already")
+    assert (error["code"], error["message"]) == ("not_allowed", "T-1 has already ended")
 
 
 def test_it_is_said_in_korean(bench: Bench, segue: Shell) -> None:

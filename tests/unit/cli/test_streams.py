@@ -85,7 +85,7 @@ def test_output_that_cannot_be_written_is_one_line(
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     done = segue(tmp_path, words)
     assert done.returncode == (2 if "NOTHING" in words else 1)
-    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.stderr == "error: cannot write the output: No space left on device\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -104,7 +104,7 @@ def test_a_run_whose_output_is_lost_goes_on(tmp_path: Path, option: str) -> None
     (tmp_path / "PLAN.md").write_text(PLAN)
     done = segue(tmp_path, f"segue run PLAN.md --agent shell {option} >/dev/full")
     assert done.returncode == 1
-    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.stderr == "error: cannot write the output: No space left on device\n"
     assert (tmp_path / "done.txt").exists()
 
 
@@ -162,7 +162,7 @@ def test_a_folder_that_is_gone_is_told_in_words(tmp_path: Path, words: str) -> N
     if "run" in words:
         assert json.loads(done.stdout)["error"]["hint"]
     else:
-        assert "does not exist any more" in done.stdout + done.stderr
+        assert "no longer exists" in done.stdout + done.stderr
 
 
 def test_help_needs_no_folder(tmp_path: Path) -> None:

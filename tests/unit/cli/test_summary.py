@@ -90,7 +90,7 @@ def test_a_long_error_is_cut() -> None:
     ("code", "headline"),
     [
         (0, "All done."),
-        (1, "Not everything"),
+        (1, "Some tasks failed"),
         (3, "Waits for you."),
         (4, "Parked."),
         (130, "Progress saved"),
@@ -124,7 +124,7 @@ def test_what_waits_without_a_run_is_shown_with_why() -> None:
     text = summary(run, facts(4, parked=["T-1", "T-2"]), TOOK_S)
     assert "T-1 resumes at" in text
     assert "(5-hour limit)" in text
-    assert "T-2: past the hour" in text
+    assert "T-2: past the time" in text
 
 
 def test_retries_limits_and_usage_are_counted() -> None:
@@ -133,14 +133,14 @@ def test_retries_limits_and_usage_are_counted() -> None:
     run.ledger.tasks["T-1"].retries_used = 2
     used = {"input_tokens": 1200, "output_tokens": 80, "cost_usd": 0.5}
     text = summary(run, facts(0, usage=used), TOOK_S)
-    assert "1 task needed another try" in text
-    assert "waited through 1 limit\n" in text
+    assert "1 task needed a retry" in text
+    assert "waited for 1 limit\n" in text
     assert "1200 tokens read, 80 written, $0.50" in text
     run.ledger.windows = 2
     run.ledger.tasks["T-2"].retries_used = 1
     text = summary(run, facts(0, usage={**used, "cost_usd": None}), TOOK_S)
-    assert "2 tasks needed another try" in text
-    assert "waited through 2 limits" in text
+    assert "2 tasks needed a retry" in text
+    assert "waited for 2 limits" in text
     assert "$" not in text
     assert "tokens" not in summary(a_run(), facts(0), TOOK_S)
 

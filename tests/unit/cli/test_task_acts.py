@@ -39,8 +39,8 @@ def test_a_description_may_come_from_a_file_or_from_outside(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("-d", "x", "--file", "about.md"), "give --description or --file, not both"),
-        (("--file", "about.md"), "this cannot be read as text"),
+        (("-d", "x", "--file", "about.md"), "use either --description or --file"),
+        (("--file", "about.md"), "cannot read this as text"),
         (("--file", "nowhere.md"), "nowhere.md"),
         (("--priority", "high"), "high"),
     ],

@@ -130,7 +130,7 @@ def test_a_person_at_a_terminal_is_asked_what_was_meant(
     monkeypatch.setattr("segue.cli.console.confirm", lambda text: bool(yes_to) and yes_to in text)
     said = segue("task", "answer", Q, "AB", is_terminal=True)
     assert (said.code, done) == (code, [sent] if sent else [])
-    assert "`AB` is none of the options." in said.out
+    assert "`AB` is not one of the options." in said.out
 
 
 def test_without_an_answer_the_question_is_asked_at_a_terminal(
@@ -154,5 +154,5 @@ def test_a_secret_is_read_from_outside_and_never_shown(segue: Shell, client: Han
 def test_a_value_on_the_command_line_is_warned_about(segue: Shell, client: HandClient) -> None:
     said = segue("task", "provide", DEP, "--value", "x")
     assert (said.code, said.out) == (0, f"✔ {DEP}  provided\n")
-    assert said.err.startswith("warning: a value on the command line is seen by others")
+    assert said.err.startswith("warning: other users can see a value on the command line")
     assert segue.refused("task", "provide", DEP, said="\n")["message"] == "the value is empty"

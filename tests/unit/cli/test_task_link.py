@@ -58,7 +58,7 @@ def test_an_address_that_leads_nowhere_is_refused_with_the_cure(
     [
         (refusal(422, "x", hint="try this"), "try this"),
         (refusal(422, "x", suggestion="SQLite"), "did you mean `SQLite`?"),
-        (refusal(401, "x"), "the token is not the server's: SEGUE_TOKEN, or --token"),
+        (refusal(401, "x"), "wrong token: set SEGUE_TOKEN, or pass --token"),
         (refusal(422, "x", errors=[{"pointer": "#/title", "detail": "too long"}]),
          "title: too long"),
         (refusal(409, "x", allowedActions=["pause", "cancel"]), "possible now: pause, cancel"),
@@ -104,9 +104,9 @@ def test_what_waits_is_found_by_its_id_its_task_or_its_name(given: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("review", "no review of x waits"),
-        ("question", "no question of x waits"),
-        ("dependency", "nothing that x needs waits"),
+        ("review", "x has no open review"),
+        ("question", "x has no open question"),
+        ("dependency", "x has no open dependency request"),
     ],
 )
 @pytest.mark.usefixtures("alone")

@@ -74,7 +74,7 @@ def test_what_is_known_besides_is_shown() -> None:
         "  · compiling",
         "  Phases:\n    ✔ 1 plan  (a.md)\n    ○ 2 code\n",
         "  created 03-01 12:00, started 03-01 12:00\n",
-        "  tries again what task_1 did",
+        "  retry of task_1",
         "  continues from task_2",
         "  workspace: /w",
         "  ¤ 12 tokens read, 3 written, $0.50",
@@ -88,8 +88,8 @@ def test_a_task_that_waits_in_vain_names_each_way_out() -> None:
     """Instead of what it waits for."""
     lines = look(waitsFor=["task_9"], allowedActions=["retry", "go_without", "fail"])
     assert lines[3:6] == [
-        f"    segue task retry {ONE}  # retry that, and wait for it",
-        f"    segue task go-without {ONE}  # begin without it",
+        f"    segue task retry {ONE}  # retry what it waits for",
+        f"    segue task go-without {ONE}  # start without it",
         f"    segue task fail {ONE}  # fail as well",
     ]
     assert not any("waits for the tasks" in line for line in lines)
@@ -108,7 +108,7 @@ def test_a_task_that_waits_in_vain_names_each_way_out() -> None:
           "   segue task show rev_1; segue task approve rev_1"]),
         (gate("stuck", "task_1"),
          ["⛔ task_1  Shop: it waits for task_9, which failed",
-          "   segue task retry task_1  # retry that, and wait for it",
+          "   segue task retry task_1  # retry what it waits for",
           "   segue task fail task_1  # fail as well"]),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ PLAN = "- [x] T-1: a\n- [-] T-2: b\n- [-] T-3: c (deps: T-2)\n"
 def test_the_command_that_does_it_is_named(segue: Shell, alone: Path) -> None:
     (alone / "PLAN.md").write_text(PLAN)
     said = segue("unskip", "T-2")
-    assert (said.code, said.out) == (0, "T-2 is open again — to do it: segue run PLAN.md\n")
+    assert (said.code, said.out) == (0, "T-2 reopened — to do it: segue run PLAN.md\n")
     assert "[ ] T-2" in (alone / "PLAN.md").read_text()
 
 
@@ -41,7 +41,7 @@ def test_a_program_reads_the_task_its_plan_and_what_holds_it(segue: Shell, alone
 def test_a_running_plan_picks_it_up(bench: Bench, segue: Shell) -> None:
     """Nothing has to be started for it."""
     (bench.root / "PLAN.md").write_text(PLAN)
-    assert segue("unskip", "T-2").out == "T-2 is open again — the running plan picks it up\n"
+    assert segue("unskip", "T-2").out == "T-2 reopened — the running plan picks it up\n"
 
 
 def test_a_task_that_is_not_skipped_is_refused(segue: Shell, alone: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_parked_task_is_due_now(bench: Bench, segue: Shell) -> None:
     said = segue("wake", "T-1")
     assert said.code == 0
     assert said.out == (
-        "T-1 continues — nobody runs it now: it takes effect with segue run PLAN.md\n"
+        "T-1 continues — it is not running; this takes effect with segue run PLAN.md\n"
     )
     assert [wait <= timedelta(0) for wait in wakes_in(segue)] == [True]
 

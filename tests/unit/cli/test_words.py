@@ -206,23 +206,23 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
         (
             "agent_retrying",
             {"task": "T-1", "attempt": 3, "attempts_max": 10, "status": 529, "text": "{busy}"},
-            "↻ T-1: its agent tries again by itself (3/10): {busy}",
+            "↻ T-1: its agent retries by itself (3/10): {busy}",
         ),
         (
             "agent_retrying",
             {"task": "T-1", "attempt": 3, "attempts_max": None, "status": 529, "text": ""},
-            "↻ T-1: its agent tries again by itself (3/…): 529",
+            "↻ T-1: its agent retries by itself (3/…): 529",
         ),
         (
             "agent_retrying",
             {"task": "T-1", "attempt": 0, "attempts_max": None, "status": None, "text": ""},
-            "↻ T-1: its agent tries again by itself (0/…): an error of its model",
+            "↻ T-1: its agent retries by itself (0/…): an error from its model",
         ),
         ("task_resumed", {"task": "T-1"}, "▶ T-1 resumed"),
         (
             "task_resumed",
             {"task": "T-1", "purpose": "compact"},
-            "▶ T-1 has its conversation made shorter",
+            "▶ T-1: compacting its conversation",
         ),
         (
             "task_resumed",
@@ -232,7 +232,7 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
         (
             "task_parked",
             {"task": "T-1", "kind": "until", "wakes_at": None},
-            "⏳ T-1 not started: past the hour until which it may work",
+            "⏳ T-1 not started: past the time until which it may work",
         ),
         ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 was answered by web"),
         ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
@@ -261,18 +261,18 @@ SILENCE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("facts", "line"),
     [
-        ({}, "… T-1 has said nothing for 10m; running (claude, sh), open connections: 2"),
+        ({}, "… T-1 has been silent for 10m; running (claude, sh), open connections: 2"),
         (
             {"stopped": 1},
-            "… T-1 has said nothing for 10m; running (claude, sh), open connections: 2; stopped: 1",
+            "… T-1 has been silent for 10m; running (claude, sh), open connections: 2; stopped: 1",
         ),
         (
             {"processes": [], "connections": 0},
-            "… T-1 has said nothing for 10m; running (–), open connections: 0",
+            "… T-1 has been silent for 10m; running (–), open connections: 0",
         ),
         (
             {"is_alive": False, "processes": [], "connections": 0},
-            "… T-1 has said nothing for 10m; its process has exited",
+            "… T-1 has been silent for 10m; its process has exited",
         ),
     ],
 )

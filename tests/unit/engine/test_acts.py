@@ -179,8 +179,8 @@ def test_an_answer_is_an_option_or_own_words(text: str, own_words: bool | None, 
     ("text", "own_words", "said"),
     [
         ("Postgres", None, "did you mean `PostgreSQL`"),
-        ("neither of them", False, "none of the options"),
-        ("  ", None, "an answer is needed"),
+        ("neither of them", False, "not one of the options"),
+        ("  ", None, "enter an answer"),
         ("x" * 70_000, True, "too long"),
     ],
 )

@@ -131,7 +131,7 @@ def test_reports_that_leave_no_room() -> None:
     [
         (STRUCTURED, [WELL], 1, Completed()),
         (STRUCTURED, [BADLY], 0, Failed("it broke")),
-        (STRUCTURED, [], 0, Failed("it ended without a last word")),
+        (STRUCTURED, [], 0, Failed("it ended without a final message")),
         (STRUCTURED, [], 3, Failed("exit code 3")),
         (STRUCTURED, [Finished(True)], 1, Failed("it ended with an error")),
         (COMMAND, [], 0, Completed()),
@@ -200,7 +200,7 @@ def test_a_person_parked_it() -> None:
 def test_it_was_silent_for_too_long() -> None:
     """The bound is in the reason."""
     how = judged(made(ended_for=TooSilent(1200.0)), 143, is_ours=True)
-    assert how == Silenced("it said nothing for too long (20m)")
+    assert how == Silenced("it was silent for too long (20m)")
 
 
 def test_it_had_no_more_time() -> None:

@@ -84,7 +84,7 @@ def test_a_worktree_whose_making_was_cut_off_is_made_anew(
     pid = make_and_die(repo, when, command)
     trees = Worktrees(repo, repo / ".segue" / "worktrees", repo / "PLAN.md")
     monkeypatch.setattr(worktree, "EARLIER_S", 0.1)
-    with pytest.raises(AgentError, match="earlier start"):
+    with pytest.raises(AgentError, match="earlier run"):
         trees.make("T-1")
     let_go(repo, pid)
     path = trees.make("T-1")

@@ -45,7 +45,7 @@ def test_what_has_no_yes_is_refused_with_the_hint(bench: Bench) -> None:
     gate = asked(bench, "cancel", "abort")
     with pytest.raises(Refused) as caught:
         gates.approve(person(bench), gate)
-    assert str(caught.value).startswith("nothing here says yes: cancel, abort (")
+    assert str(caught.value).startswith("none of the options means yes: cancel, abort (")
 
 
 def test_a_second_answer_is_refused(bench: Bench) -> None:

@@ -295,11 +295,11 @@ def test_a_field_of_the_wrong_sort_is_named_with_its_value(told: dict[str, Any],
     [
         (
             {"completed_chapters": [1, 4]},
-            "`completed_chapters` names chapter 4, and the book has 3",
+            "`completed_chapters` names chapter 4, but the book has 3",
         ),
-        ({"failed_chapters": [9]}, "`failed_chapters` names chapter 9, and the book has 3"),
-        ({"current_chapter": 4}, "`current_chapter` names chapter 4, and the book has 3"),
-        ({"current_chapter": 0}, "`current_chapter` names chapter 0, and the book has 3"),
+        ({"failed_chapters": [9]}, "`failed_chapters` names chapter 9, but the book has 3"),
+        ({"current_chapter": 4}, "`current_chapter` names chapter 4, but the book has 3"),
+        ({"current_chapter": 0}, "`current_chapter` names chapter 0, but the book has 3"),
     ],
 )
 def test_chapters_that_the_book_does_not_have_are_damage(more: dict[str, Any], said: str) -> None:
@@ -397,7 +397,7 @@ def is_accepted(told: Any) -> bool | None:
     except NewerError:
         return None
     except DamagedError as error:
-        return None if "and the book has" in str(error) else False
+        return None if "but the book has" in str(error) else False
     return True
 
 

@@ -133,9 +133,9 @@ def test_other_blocks_are_others(info: str) -> None:
 @pytest.mark.parametrize(
     ("block", "word"),
     [
-        ("", "must be a list"),
-        ("[]\n", "must be a list"),
-        ("id: cp-1\n", "must be a list"),
+        ("", "must be a non-empty list"),
+        ("[]\n", "must be a non-empty list"),
+        ("id: cp-1\n", "must be a non-empty list"),
         ("- cp-1\n", "entry 1 is not a mapping"),
         ("- {validate: x}\n", "entry 1 has no `id`"),
         (GOOD + "- {id: 7, validate: x}\n", "entry 2 has no `id`"),
@@ -146,7 +146,7 @@ def test_other_blocks_are_others(info: str) -> None:
         ("- {id: cp-1, validate: [x]}\n", "cp-1 has no `validate`"),
         ("- {id: cp-1, validate: x, files: {a: b}}\n", "`files` of cp-1"),
         ("- {id: cp-1, validate: x, depends: [1]}\n", "`depends` of cp-1"),
-        (GOOD + GOOD, "cp-1 is there twice"),
+        (GOOD + GOOD, "cp-1 appears twice"),
         ("- {id: a, validate: x, depends: [b]}\n", "a depends on b, which does not exist"),
         ("- {id: a, validate: x, depends: [a]}\n", "depend on each other: a"),
     ],

@@ -187,7 +187,7 @@ def test_a_disk_that_is_full_at_the_start_is_waited_for(
     with caplog.at_level(logging.ERROR, "segue.server"):
         assert stage.once() == 0
     assert (len(stage.places), waits) == (1, 2)
-    assert caplog.text.count("waits until it can write") == 1
+    assert caplog.text.count("starts as soon as it can write") == 1
 
 
 def test_a_folder_that_can_never_be_written_is_not_waited_for(

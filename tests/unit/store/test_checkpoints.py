@@ -82,7 +82,7 @@ def test_an_environment_under_another_key_is_told(tmp_path: Path) -> None:
     found = read(tmp_path / path, checksum)
     assert not isinstance(found, Broken)
     (tmp_path / "secrets.key").unlink()
-    with pytest.raises(UserError, match="not there"):
+    with pytest.raises(UserError, match="is missing"):
         environment_of(found, Secrets(tmp_path, {}).open)
 
 

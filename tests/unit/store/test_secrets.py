@@ -61,7 +61,7 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path, bits: int) -> Non
     sealed = kept.seal("one")
     kept.key_file.chmod(bits)
     assert refusal(kept, sealed) == "key_exposed"
-    with pytest.raises(UserError, match="others can read"):
+    with pytest.raises(UserError, match="other users can read"):
         kept.seal("two")
     kept.key_file.chmod(0o600)
     assert kept.open(sealed) == "one"

@@ -107,5 +107,5 @@ def test_segues_own_questions_take_options_only(bench: Bench) -> None:
     asked(bench)
     gate = bench.run.ledger.add_question(None, "go on?", "budget", ("yes", "no"), "no")
     bench.run.ledger.commit()
-    with pytest.raises(UserError, match="none of the options"):
+    with pytest.raises(UserError, match="not one of the options"):
         add_act.settle(person(bench), gate.id, Verb.ANSWER, "perhaps later", own_words=True)

@@ -26,7 +26,7 @@ def test_a_task_that_goes_on_in_its_conversation_is_not_redone(bench: Bench) -> 
     """`resume: conversation` is explained as what it does."""
     found = cut_off(bench, GOES_ON)
     assert found.why == "it was cut off during T-1"
-    assert found.next.startswith("continue T-1 in the same conversation; run the 1 task")
+    assert found.next.startswith("continue T-1 in the same conversation; run the 1 remaining task")
     assert found.redone == "nothing"
 
 

@@ -62,7 +62,7 @@ def extra_patterns(
         if extra is not None:
             patterns.append(extra)
     if len(given) > PATTERNS_MAX:
-        message = _("more than {n} patterns of limits").format(n=PATTERNS_MAX)
+        message = _("more than {n} limit patterns").format(n=PATTERNS_MAX)
         hint = _("one regular expression can have several alternatives: (?:a|b)")
         problems.append(Problem("bad_value", message, *place(PATTERNS_MAX, None), hint))
     if problems:
@@ -116,7 +116,7 @@ class _Reader:
         except (re.error, OverflowError, RecursionError) as error:
             text = _("`{pattern}` is not a regular expression: {error}")
             message = text.format(pattern=source, error=error)
-            hint = _("put \\ before a sign that is meant as it stands: \\( \\[ \\+; quote with '…'")
+            hint = _("escape special characters with \\: \\( \\[ \\+; quote with '…'")
             self._problem("bad_value", message, hint, "pattern")
             return None
 

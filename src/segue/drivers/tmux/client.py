@@ -76,7 +76,7 @@ class ControlClient(asyncio.Protocol):
             async with asyncio.timeout(ANSWER_S):
                 await self._settled.wait()
         except TimeoutError as error:
-            raise PaneSilentError(_("tmux does not answer")) from error
+            raise PaneSilentError(_("tmux does not respond")) from error
         finally:
             if not self._is_attached:
                 self.close()
@@ -101,7 +101,7 @@ class ControlClient(asyncio.Protocol):
         done = self.begin(command)
         await asyncio.wait([done], timeout=ANSWER_S)
         if not done.done():
-            raise PaneSilentError(_("tmux does not answer"))
+            raise PaneSilentError(_("tmux does not respond"))
         return done.result()
 
     def begin(self, command: str) -> asyncio.Future[Replies]:

@@ -119,7 +119,7 @@ class SessionClients:
                 fresh.add(session.id)
         await self._attach_query_client(wanted, ids)
         if not self._clients:
-            raise HostGoneError(_("tmux has no session that could be watched"))
+            raise HostGoneError(_("tmux has no session to watch"))
         return fresh
 
     async def ask(self, command: str, *, is_read: bool = True) -> list[Reply]:
@@ -132,8 +132,8 @@ class SessionClients:
             if replies is not None:
                 return replies
             if not is_read:
-                raise PaneSilentError(_("tmux went away before it answered"))
-        raise HostGoneError(_("tmux is not there"))
+                raise PaneSilentError(_("tmux exited before it replied"))
+        raise HostGoneError(_("tmux is not running"))
 
     def keep_only(self, panes: Iterable[str]) -> None:
         """Forget panes that are gone."""
@@ -164,7 +164,7 @@ class SessionClients:
             tmux = [self._program, "-u", "-S", str(self._socket)]
             answer = await program_output.run([*tmux, *SESSIONS_ARGV], self._env)
             if answer.code != 0:
-                raise HostGoneError(answer.err.strip() or _("tmux is not there"))
+                raise HostGoneError(answer.err.strip() or _("tmux is not running"))
             sessions, used = sessions_of(answer.out.splitlines())
         if sessions:
             self._release, self.server = sessions[0].version, sessions[0].server

@@ -97,7 +97,7 @@ def screen_of(replies: Sequence[Reply], pane_id: str, above: int) -> Screen:
 
 
 def _nonsense(pane_id: str) -> PaneError:
-    return PaneError(_("tmux's answer about {pane} makes no sense").format(pane=pane_id))
+    return PaneError(_("tmux sent an invalid reply about {pane}").format(pane=pane_id))
 
 
 def typing_command(pane_id: str, text: str, buffer: str, *, is_raw: bool) -> str:

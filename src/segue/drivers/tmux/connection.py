@@ -83,7 +83,7 @@ class ProcessConnection:
                 preexec_fn=dies_with_us(),  # noqa: PLW1509 - there is one thread
             )
         except OSError as error:
-            raise PaneError(_("tmux cannot be started: {error}").format(error=error)) from error
+            raise PaneError(_("cannot start tmux: {error}").format(error=error)) from error
 
     def close(self) -> None:
         if self._process is not None:
@@ -113,10 +113,10 @@ class HandshakeConnection(asyncio.Protocol):
             self._introduce(line, stream.fileno(), words)
         except BlockingIOError as error:
             line.close()
-            raise PaneSilentError(_("tmux does not answer")) from error
+            raise PaneSilentError(_("tmux does not respond")) from error
         except OSError as error:
             line.close()
-            text = _("tmux cannot be reached at {path}: {error}")
+            text = _("cannot connect to tmux at {path}: {error}")
             reason = error.strerror or error
             raise PaneError(text.format(path=self._socket_path, error=reason)) from error
         await loop.create_connection(lambda: self, sock=line)

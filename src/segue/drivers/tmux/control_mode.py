@@ -80,7 +80,7 @@ class ControlReader:
     def feed(self, data: bytes) -> list[Heard]:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LINE_BYTES_MAX:
-            raise PaneError(_("tmux sent a line that does not end"))
+            raise PaneError(_("tmux sent an endless line"))
         heard: list[Heard] = []
         printed: dict[bytes, list[bytes]] = {}
         for line in lines:
@@ -111,7 +111,7 @@ class ControlReader:
         if guard is None or guard[2] != self._guard:
             self._reply_bytes += len(line) + 1
             if self._reply_bytes > REPLY_BYTES_MAX:
-                raise PaneError(_("tmux sent a reply that does not end"))
+                raise PaneError(_("tmux sent an endless reply"))
             self._lines.append(line)
             return None
         self._guard = None
@@ -129,7 +129,7 @@ def quoted(text: str) -> str:
     """A text as one word of a command, whatever is in it."""
     data = text.encode("utf-8", "replace")
     if b"\0" in data:
-        raise PaneError(_("tmux cannot be sent a NUL"))
+        raise PaneError(_("cannot send a NUL byte to tmux"))
     parts = (
         bytes((byte,)) if _SAFE.fullmatch(bytes((byte,))) else b"\\%03o" % byte for byte in data
     )

@@ -98,7 +98,7 @@ class TmuxPanes(PaneHost):
         if any(reply.is_error for reply in replies):  # nobody else will clear it away
             await self._ask(f"delete-buffer -b {buffer}")
         if not commands.is_typed(replies, pane_id):
-            text = _("tmux did not say that it typed into {pane}")
+            text = _("tmux did not confirm the input to {pane}")
             raise PaneSilentError(text.format(pane=pane_id))
 
     async def _ask(self, command: str, *, is_read: bool = True) -> Sequence[Reply]:
@@ -113,7 +113,7 @@ class TmuxPanes(PaneHost):
                             raise
                         await self._next_look.wait()
         except TimeoutError as error:
-            raise PaneSilentError(_("tmux does not answer")) from error
+            raise PaneSilentError(_("tmux does not respond")) from error
 
     # --- what keeps it going
 
@@ -156,7 +156,7 @@ class TmuxPanes(PaneHost):
             return
         found = commands.panes_of(replies, str(self.socket))
         if self._server not in ("", self._clients.server):
-            self._lose(_("tmux was started anew"))
+            self._lose(_("tmux was restarted"))
         self._server = self._clients.server
         self._found()
         for gone in self._known - found.keys():

@@ -47,7 +47,7 @@ class WeztermCli:
             self._options = []  # an older one
             return await self.panes()
         if panes is None:
-            raise HostGoneError(_last_line(answer.err) or _("wezterm's answer makes no sense"))
+            raise HostGoneError(_last_line(answer.err) or _("wezterm sent an invalid reply"))
         socket = str(socket_of(self._env))
         ttys = {pane["tty_name"] for pane in panes if isinstance(pane.get("tty_name"), str)}
         self._roots = {tty: pid for tty, pid in self._roots.items() if tty in ttys}
@@ -55,7 +55,7 @@ class WeztermCli:
         try:
             listed = [_listed(pane, socket, self._roots) for pane in panes]
         except (ValueError, TypeError, AttributeError) as error:
-            raise PaneError(_("wezterm's answer makes no sense")) from error
+            raise PaneError(_("wezterm sent an invalid reply")) from error
         return {one.pane.id: one for one in listed}
 
     async def text(self, number: int, above: int) -> str:
@@ -121,9 +121,7 @@ def _is_unknown_option(answer: ProgramOutput) -> bool:
 
 def _good(answer: ProgramOutput) -> ProgramOutput:
     if answer.code != 0:
-        raise WeztermRefusedError(
-            _last_line(answer.err) or _("wezterm refused, and did not say why")
-        )
+        raise WeztermRefusedError(_last_line(answer.err) or _("wezterm refused without a reason"))
     return answer
 
 

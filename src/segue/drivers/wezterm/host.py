@@ -92,7 +92,7 @@ class WeztermPanes(PaneHost):
     async def _find(self, pane_id: str) -> Listed:
         listed = (await self._cli.panes()).get(pane_id)
         if listed is None:
-            raise PaneGoneError(_("there is no pane {pane}").format(pane=pane_id))
+            raise PaneGoneError(_("no such pane: {pane}").format(pane=pane_id))
         return listed
 
     async def _do(self, pane_id: str, asked: Awaitable[str]) -> str:

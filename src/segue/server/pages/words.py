@@ -24,7 +24,7 @@ AGENTS = {
     "idle": N_("idle"),
     "running": N_("working"),
     "paused": N_("is paused"),
-    "waiting_dependency": N_("needs something from you"),
+    "waiting_dependency": N_("needs input from you"),
     "waiting_question": N_("asks a question"),
     "waiting_review": N_("waits for a review"),
     "completed": N_("has finished"),
@@ -69,7 +69,7 @@ CHECKPOINTS = {
     "timer": N_("on schedule"),
     "final": N_("end"),
     "recovered": N_("after a restart"),
-    "stop": N_("before the server's end"),
+    "stop": N_("before the server stops"),
 }
 # What moved a task or its agent, in the journal. The API has the names themselves.
 TRIGGERS = {
@@ -97,13 +97,13 @@ TRIGGERS = {
     "delete": N_("delete"),
     "refuse": N_("refuse"),
     "close": N_("close"),
-    "go_without": N_("go without"),
+    "go_without": N_("start without it"),
 }
 ENTITIES = {
     "task": N_("task"),
     "agent": N_("agent"),
     "gate": N_("what waits for you"),
-    "refusal": N_("an agent in a person’s place"),
+    "refusal": N_("an agent acting as a person"),
     "evidence": N_("evidence of a check"),
 }
 ACTIONS = {

@@ -234,7 +234,7 @@ def _resolve(settings: AgentSettings, name: str, value: str, environ: Mapping[st
         file, line = settings.place("env")
         raise UserError(
             "bad_value",
-            _("agent `{agent}` wants {name} from ${wanted}, which is not set").format(
+            _("agent `{agent}` reads {name} from ${wanted}, which is not set").format(
                 agent=settings.name, name=name, wanted=wanted
             ),
             file=file,
@@ -248,7 +248,7 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
     if settings.scenario is None:
         raise UserError(
             "bad_value",
-            _("agent `{name}` has no scenario to play").format(name=settings.name),
+            _("agent `{name}` has no `scenario`").format(name=settings.name),
             file=str(root / "segue.toml"),
             hint=f'[agents.{settings.name}]\nkind = "script"\nscenario = "night.scenario"',
         )
@@ -258,7 +258,7 @@ def _scenario(settings: AgentSettings, root: Path) -> Path:
             "bad_value",
             _("no such scenario"),
             file=str(path),
-            hint=_("the path is taken from the project's folder; docs/script.md has the format"),
+            hint=_("the path is relative to the project folder; see docs/script.md for the format"),
         )
     scenario.parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
     return path
@@ -278,7 +278,7 @@ def _installed(
         file, line = settings.place("command")
         raise UserError(
             "agent_missing",
-            _("agent `{name}` needs the program `{program}`, which is not here").format(
+            _("agent `{name}` needs the program `{program}`, which is not installed").format(
                 name=settings.name, program=program
             ),
             file=file,

@@ -32,12 +32,15 @@ class Findings:
     def in_words(self) -> list[str]:
         told = []
         for numbers, text in (
-            (self.lost, _("chapter {n} has lost its text; the agent writes it again")),
+            (self.lost, _("the text of chapter {n} is missing; the agent writes it again")),
             (
                 self.changed,
                 _("chapter {n} changed after the judge accepted it; the judge scores it again"),
             ),
-            (self.remembered, _("chapter {n} is as the judge accepted it: completed")),
+            (
+                self.remembered,
+                _("chapter {n} has not changed since the judge accepted it: completed"),
+            ),
         ):
             told += [text.format(n=n) for n in numbers]
         return told

@@ -213,9 +213,9 @@ def digest(path: Path) -> str | None:
     except OSError as error:
         raise UserError(
             "unreadable",
-            _("it cannot be read: {why}").format(why=error.strerror),
+            _("cannot read it: {why}").format(why=error.strerror),
             file=str(path),
-            hint=_("give yourself the right to read it: chmod u+r"),
+            hint=_("make it readable: chmod u+r"),
         ) from error
     return hashlib.sha256(data).hexdigest() if data.strip() else None
 

@@ -33,7 +33,7 @@ def draft(book: Book, folder: BookFolder, state: BookState, summaries: dict[int,
         str(folder.chapter(number)),
         _("Touch no other chapter. When it is written, end with a summary of at most five")
         + " "
-        + _("sentences: what happens, who knows what, what is left open."),
+        + _("sentences: what happens, who knows what, what stays open."),
     ]
     return "\n\n".join(parts)
 
@@ -53,7 +53,7 @@ def revision(book: Book, folder: BookFolder, state: BookState, reasons: tuple[st
         str(folder.chapter(number)),
         _("Touch no other chapter. When it is revised, end with a summary of at most five")
         + " "
-        + _("sentences: what happens, who knows what, what is left open."),
+        + _("sentences: what happens, who knows what, what stays open."),
     ]
     return "\n\n".join(parts)
 

@@ -63,7 +63,7 @@ def look(root: Path) -> Look:
             "newer_state",
             _("it was written by a newer Segue (schema_version {version})").format(version=error),
             file=str(folder.state_file),
-            hint=_("update Segue; nothing was touched"),
+            hint=_("update Segue; it changed nothing"),
         ) from error
     except DamagedError as error:
         backup = folder.newest_valid_backup()
@@ -130,7 +130,7 @@ def restore(folder: BookFolder, now: datetime) -> tuple[Path, BookState, Path]:
             "no_backup",
             no_way_back(),
             file=str(folder.state_file),
-            hint=_("or count the chapters that are there: segue resume --rebuild"),
+            hint=_("or rebuild the state from the existing chapters: segue resume --rebuild"),
         )
     return found[0], found[1], folder.put_damaged_aside(now)
 

@@ -63,16 +63,16 @@ def load(folder: Path) -> Book:
     except FileNotFoundError:
         raise UserError(
             "no_book",
-            _("there is no book here"),
+            _("no book in this folder"),
             file=str(path),
             hint=_('write one: title = "…", chapters = 12 (docs/book.md)'),
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             "book_unreadable",
-            _("it cannot be read: {why}").format(why=error),
+            _("cannot read it: {why}").format(why=error),
             file=str(path),
-            hint=_("give yourself the right to read it; it must be UTF-8"),
+            hint=_("make it readable; it must be UTF-8"),
         ) from error
     return parse(text, path)
 
@@ -177,7 +177,7 @@ def _chapters(reader: Reader, values: dict[str, Any]) -> tuple[Chapter, ...]:
     tables = values.get("chapter", [])
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         hint = '[[chapter]]\ntitle = "…"\noutline = "…"'
-        reader.problem("bad_value", _("chapters are tables: [[chapter]]"), hint, "", "chapter")
+        reader.problem("bad_value", _("chapters must be tables: [[chapter]]"), hint, "", "chapter")
         tables = []
     chapters = []
     for number, table in enumerate(tables):
@@ -190,7 +190,7 @@ def _chapters(reader: Reader, values: dict[str, Any]) -> tuple[Chapter, ...]:
     wanted = f"1-{CHAPTERS_MAX}"
     total = reader.take(values, "", "chapters", read.whole(1, CHAPTERS_MAX), wanted)
     if total is not None and len(chapters) > total:
-        message = _("`chapters` is {total}, and there are {n} [[chapter]] tables").format(
+        message = _("`chapters` is {total}, but there are {n} [[chapter]] tables").format(
             total=total, n=len(chapters)
         )
         reader.problem("bad_value", message, _("make them agree"), "", "chapters")

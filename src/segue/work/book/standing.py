@@ -101,7 +101,7 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
     state = seen.state
     if seen.damage is not None:
         next_ = (
-            _("go on from the newest backup, {name}").format(name=seen.backup.name)
+            _("continue from the newest backup, {name}").format(name=seen.backup.name)
             if seen.backup
             else resuming.no_way_back()
         )
@@ -109,7 +109,7 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
             "resumable": seen.backup is not None and standing.holder is None,
             "why": _("the state of the book is damaged: {why}").format(why=seen.damage),
             "next": next_,
-            "redone": _("what came after that backup and is not in .segue/"),
+            "redone": _("changes after that backup that are not in .segue/"),
             "lost": _("nothing; the damaged file is kept") if seen.backup else _("the scores"),
         }
     if state is None:
@@ -131,7 +131,7 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
 
 def _why(seen: Look, state: BookState, standing: Standing) -> str:
     if standing.holder is not None:
-        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
+        return _("process {pid} is running it").format(pid=standing.holder.pid)
     if state.completed_at:
         return resuming.lost_chapters(seen.lost) if seen.lost else _("everything is done")
     if not (state.ralph_active or state.can_resume):
@@ -140,7 +140,7 @@ def _why(seen: Look, state: BookState, standing: Standing) -> str:
         text = standing.gates[0]["text"].splitlines()[0]
         return _("it waits for an answer: {text}").format(text=text)
     if standing.parks:
-        return _("a limit stopped it: {tasks}").format(tasks=f"chapter {state.current_chapter}")
+        return _("stopped by a limit: {tasks}").format(tasks=f"chapter {state.current_chapter}")
     if state.pause_reason:
         return _("it was paused: {why}").format(why=state.pause_reason)
     if seen.lost or seen.changed:
@@ -158,7 +158,7 @@ def _next(state: BookState, standing: Standing) -> str:
         chapters = ", ".join(map(str, state.failed_chapters))
         return _("try the failed chapters again: {chapters}").format(chapters=chapters)
     if standing.parks:
-        return _("wait for the limit's end, then continue with chapter {n}").format(
+        return _("wait for the limit to end, then continue with chapter {n}").format(
             n=state.current_chapter
         )
     left = len(state.open_chapters)
@@ -170,17 +170,17 @@ def _next(state: BookState, standing: Standing) -> str:
 def _redone(seen: Look, state: BookState) -> str:
     half = seen.folder.half_chapters(state)
     if state.by_hand:
-        text = _("the judgement of chapter {chapters}, whose text changed")
+        text = _("the score of chapter {chapters}, whose text changed")
         return text.format(chapters=", ".join(map(str, state.by_hand)))
     if not half:
         return _("nothing")
-    text = _("chapter {n}, if nobody is writing it any more; its text is kept beside it")
+    text = _("chapter {n}, if no agent is writing it any more; its text is kept beside it")
     return text.format(n=", ".join(map(str, half)))
 
 
 def _lost(seen: Look, state: BookState, standing: Standing) -> str:
     if seen.lost:
-        text = _("the files of chapters {chapters}: they are written again")
+        text = _("the files of chapters {chapters}: the agent writes them again")
         return text.format(chapters=", ".join(map(str, seen.lost)))
     if not standing.is_known and state.iteration:
         return _("Segue's records (.segue/): whether the draft was already judged")

@@ -99,7 +99,7 @@ class BookSteps(Steps):
         """What the tables remember of this step is not there any more."""
         text = _("chapter {n} changed after the judge scored it; the judge scores it again")
         if not is_there:
-            text = _("chapter {n} has lost its text; the agent writes it again")
+            text = _("the text of chapter {n} is missing; the agent writes it again")
         self.run.publish("notice", text=text.format(n=self.state.current_chapter))
         self.state = rules.without_evidence(self.state, is_there=is_there)
         self._save()
@@ -143,7 +143,7 @@ class BookSteps(Steps):
         if self._is_judging():
             return replace(
                 common,
-                title=_("{chapter}, judged").format(chapter=name),
+                title=_("{chapter}, scoring").format(chapter=name),
                 agent=self._judge,
                 body=prompts.judgement(self.book, self.folder, state),
                 retries=JUDGE_RETRIES,
@@ -194,7 +194,7 @@ class BookSteps(Steps):
             return
         kept = self.folder.keep_beside(number, self.run.clock.now())
         if kept is not None:
-            text = _("chapter {n} was there already; its text is kept: {path}")
+            text = _("chapter {n} already existed; its text is kept in {path}")
             self.run.publish("notice", text=text.format(n=number, path=kept))
 
     def object_to(self, attempt: Attempt) -> str | None:
@@ -204,7 +204,7 @@ class BookSteps(Steps):
         try:
             if path is None or not path.read_bytes().strip():
                 path = self.folder.chapter(self.state.current_chapter)
-                return _("it ended well and has not written {path}").format(
+                return _("the agent ended without an error but did not write {path}").format(
                     path=path.relative_to(self.folder.root)
                 )
             with path.open("rb") as file:  # completed chapters must outlive a power cut
@@ -368,7 +368,7 @@ class BookSteps(Steps):
         """Only what the breaker has stopped can be retried (written afresh) or skipped."""
         is_stopped = rules.pause_of(self.state) is Pause.BREAKER
         if not is_stopped or not task.startswith(f"ch{self.state.current_chapter}."):
-            text = _("{task} does not wait for a decision").format(task=task)
+            text = _("{task} is not waiting for a decision").format(task=task)
             raise CannotError(text)
         take()
         choice = SKIP if verb == SKIP else REPLAN
@@ -459,7 +459,7 @@ class BookSteps(Steps):
         if ".judge." in attempt.task.id:
             following = _("judge the chapter")
         elif self.state.retry_count:
-            following = _("revise the chapter: what the judge had against it is in your task")
+            following = _("revise the chapter: the judge's objections are in your task")
         else:
             following = _("write the chapter to its end")
         return context_note.described(attempt, self.book.title, reread=reread, following=following)

@@ -80,7 +80,9 @@ def judge_profile(book: Book, folder: BookFolder, environ: Mapping[str, str]) ->
     if found is None:
         raise UserError(
             "agent_missing",
-            _("the judge needs the program `{program}`, which is not here").format(program=program),
+            _("the judge needs the program `{program}`, which is not installed").format(
+                program=program
+            ),
             file=str(folder.root / settings.FILE),
             line=line_of(book.text, "", "judge_command"),
             hint=_("install it, or fix `judge_command`"),
@@ -122,7 +124,7 @@ def chapters_that_differ(options: CommandOptions) -> tuple[int, int] | None:
 
 
 def they_differ(here: int, there: int) -> str:
-    text = _("book.toml has {n} chapters, and meta/ralph-state.json {more}: which is right?")
+    text = _("book.toml has {n} chapters, but meta/ralph-state.json has {more}: which is right?")
     return text.format(n=here, more=there)
 
 
@@ -168,7 +170,7 @@ def check_place(folder: BookFolder, project: Project) -> None:
         if place.exists() and not place.is_dir():
             raise UserError(
                 "not_a_folder",
-                _("a book needs a folder here, and there is a file"),
+                _("a book needs a folder at this path, but there is a file"),
                 file=str(place),
                 hint=_("move the file away"),
             )
@@ -184,14 +186,14 @@ def known_state(folder: BookFolder) -> BookState | None:
             "newer_state",
             _("it was written by a newer Segue (schema_version {version})").format(version=error),
             file=str(folder.state_file),
-            hint=_("update Segue; nothing was touched"),
+            hint=_("update Segue; it changed nothing"),
         ) from error
     except DamagedError as error:
         raise UserError(
             "damaged_state",
             _("the state of the book is damaged: {why}").format(why=error),
             file=str(folder.state_file),
-            hint=_("segue resume shows what can be done; nothing was touched"),
+            hint=_("segue resume shows your options; Segue changed nothing"),
         ) from error
 
 
@@ -236,7 +238,7 @@ def _check_state(options: CommandOptions, folder: BookFolder) -> None:
             raise
 
     if differ := chapters_that_differ(options):
-        hint = _("pass the right number: --chapters N")
+        hint = _("pass the correct number: --chapters N")
         raise UserError("chapters_differ", they_differ(*differ), hint=hint)
 
 

@@ -94,9 +94,9 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
     except OSError as error:
         raise UserError(
             "broken_state",
-            _("the state of the feature cannot be read: {why}").format(why=error.strerror),
+            _("cannot read the state of the feature: {why}").format(why=error.strerror),
             file=str(folder.state_file),
-            hint=_("give yourself the right to read it: chmod u+r"),
+            hint=_("make it readable: chmod u+r"),
         ) from error
 
 

@@ -22,7 +22,7 @@ def checkpoints_in(design: Path) -> list[Checkpoint]:
     except (OSError, CheckpointsError) as error:
         raise UserError(
             "bad_checkpoints",
-            _("the checkpoints cannot be read: {why}").format(why=error),
+            _("cannot read the checkpoints: {why}").format(why=error),
             file=str(design),
             line=error.line if isinstance(error, CheckpointsError) else None,
             hint=_("fix the block `yaml checkpoints`, or start over: --fresh"),
@@ -41,13 +41,13 @@ def check(
     }
     if not strays:
         return
-    text = _("not finished, and the design has no such checkpoint: {ids}")
+    text = _("not finished, but no longer in the design: {ids}")
     raise UserError(
         "unknown_checkpoint",
         text.format(ids=report(replace(feature, checkpoints=strays))),
         file=str(folder.state_file),
         line=develop_state.where(next(iter(strays)), data)[0],
-        hint=_("put it back into {design}, or take its line out of the state").format(
+        hint=_("put it back into {design}, or remove its line from the state").format(
             design=folder.design(feature.feature)
         ),
     )
@@ -65,11 +65,11 @@ def differences(feature: Feature, checkpoints: Sequence[Checkpoint]) -> list[str
     told = []
     strays = without(feature, checkpoints)
     if strays.checkpoints:
-        text = _("the design does not have these checkpoints of the state: {ids}")
+        text = _("the state has checkpoints that are not in the design: {ids}")
         told.append(text.format(ids=report(strays)))
     new = [one.id for one in checkpoints if one.id not in feature.checkpoints]
     if new and feature.checkpoints:
-        text = _("the state does not have these checkpoints of the design: {ids}")
+        text = _("the design has checkpoints that are not in the state: {ids}")
         told.append(text.format(ids=", ".join(new)))
     return told
 

@@ -85,7 +85,7 @@ def facts(standing: Standing) -> dict[str, Any]:
         return {
             "resumable": False,
             "why": standing.problem,
-            "next": _("write it again from the journal: segue develop --repair"),
+            "next": _("rebuild it from the journal: segue develop --repair"),
             "redone": nothing,
             "lost": nothing,
         }
@@ -106,7 +106,7 @@ def facts(standing: Standing) -> dict[str, Any]:
 
 def _why(feature: Feature, standing: Standing) -> str:
     if standing.holder is not None:
-        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
+        return _("process {pid} is running it").format(pid=standing.holder.pid)
     if feature.resumes_in is Phase.DONE:
         return _("everything is done")
     if standing.gates:
@@ -115,16 +115,16 @@ def _why(feature: Feature, standing: Standing) -> str:
         )
     if standing.parks:
         tasks = ", ".join(park["task"] for park in standing.parks)
-        return _("a limit stopped it: {tasks}").format(tasks=tasks)
+        return _("stopped by a limit: {tasks}").format(tasks=tasks)
     return _("it was stopped in phase {phase}").format(phase=feature.phase)
 
 
 def _next(feature: Feature, standing: Standing) -> str:
-    parts = [_("ask again what was asked")] if standing.gates else []
+    parts = [_("repeat the open question")] if standing.gates else []
     if feature.resumes_in is Phase.IMPLEMENT:
         parts.append(_("continue with the checkpoints: {report}").format(report=report(feature)))
     elif not standing.gates:
-        parts.append(_("phase {phase} from its beginning").format(phase=feature.phase))
+        parts.append(_("phase {phase} from the beginning").format(phase=feature.phase))
     return "; ".join(parts)
 
 
@@ -138,7 +138,7 @@ def _redone(feature: Feature, standing: Standing) -> str:
             if one.status is Status.IN_PROGRESS and id not in waiting
         ]
         if busy:
-            return _("the iteration of {ids} that was cut off").format(ids=", ".join(busy))
+            return _("the interrupted iteration of {ids}").format(ids=", ".join(busy))
     elif feature.phase is not Phase.DONE and not (standing.parks or standing.gates):
         return _("phase {phase}").format(phase=feature.phase)
     return _("nothing")

@@ -194,7 +194,7 @@ class FeatureSteps(Steps):
         except OSError:
             text = ""
         if not text.strip():
-            return _("it ended well and has not written {path}").format(path=shown)
+            return _("the agent ended without an error but did not write {path}").format(path=shown)
         if task == REVIEW:
             try:
                 document.read(text)
@@ -207,9 +207,9 @@ class FeatureSteps(Steps):
         """Feature, phase, checkpoint and iteration, and what to read again."""
         one = next((one for one in self.checkpoints if one.id == attempt.task.id), None)
         reread = [str(self.design), *(one.files if one else ())]
-        following = _("end the phase {phase} as your task says").format(phase=self.state.phase)
+        following = _("finish the phase {phase} as your task says").format(phase=self.state.phase)
         if one is not None:
-            text = _("make this pass: {validate}; Segue runs it when you have ended")
+            text = _("make this pass: {validate}; Segue runs it when you finish")
             following = text.format(validate=one.validate)
         plan = _("the feature '{feature}', phase {phase}").format(
             feature=self.state.feature, phase=self.state.phase
@@ -287,7 +287,10 @@ class FeatureSteps(Steps):
         self._tell_differences(before)
         strategy = self.options.strategy or strategy_for(self.checkpoints)
         if strategy is Strategy.AGENT_TEAMS and self.options.agent_kind != "claude":
-            text = _("{agent} has no agent teams; its checkpoints are done side by side (subagent)")
+            text = _(
+                "{agent} has no agent teams; Segue runs the checkpoints in "
+                "parallel instead (subagent)"
+            )
             self.run.publish("notice", text=text.format(agent=self.options.agent))
             strategy = Strategy.SUBAGENT
         self._save(replace(self.state, phase=Phase.IMPLEMENT, strategy=strategy))
@@ -303,8 +306,8 @@ class FeatureSteps(Steps):
         dirty = git.changed(self.folder.root, besides=self.design)
         if dirty:
             text = _(
-                "{file} is not committed: the checkpoints share the project's folder,"
-                " each with its own files"
+                "{file} is not committed: the checkpoints share the project folder, "
+                "each with its own files"
             )
             self.run.publish("notice", text=text.format(file=dirty[0]))
             return False
@@ -378,14 +381,17 @@ class FeatureSteps(Steps):
             backups = self.run.job_factory.project.memory / "backups"
             kept = self.folder.keep_copy(backups, self.run.clock.now())
             where = f"{self.shown}:{error.line}:{error.column}" if error.line else self.shown
-            text = _("{where} was broken meanwhile ({why}); what you wrote is kept: {kept}")
+            text = _("{where} was damaged during the run ({why}); your version is kept in {kept}")
             self.run.publish("notice", text=text.format(where=where, why=error, kept=kept))
             return
         if found is None:
             return
         self._data = found[0]
         if changed := reconciling.changed_meanwhile(self.state, found[1]):
-            text = _("{file} was changed meanwhile ({what}): that counts only while nothing runs")
+            text = _(
+                "{file} changed during the run ({what}); Segue reads such changes "
+                "only while nothing runs"
+            )
             self.run.publish("notice", text=text.format(file=self.shown, what=changed))
 
     # People

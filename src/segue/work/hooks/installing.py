@@ -200,7 +200,7 @@ def _told(text: str, path: Path) -> Iterator[None]:
         yield
     except claude_hooks.BadSettings as error:
         if str(error):
-            why = _("`{name}` is not what Claude Code reads").format(name=error)
+            why = _("`{name}` is not in the format that Claude Code reads").format(name=error)
         else:
             why = _("the settings must be an object, {example}").format(example="{ … }")
         raise bad_settings(why, path, text.count("\n", 0, error.at) + 1) from error

@@ -103,9 +103,9 @@ def _gate(row: sqlite3.Row) -> dict[str, Any]:
 
 def pane_facts(standing: Standing) -> dict[str, Any]:
     names = ", ".join(park["task"] for park in standing.parks)
-    why = _("panes wait for a limit's end: {panes}").format(panes=names)
+    why = _("panes that wait for a limit to end: {panes}").format(panes=names)
     if standing.holder is not None:
-        why = _("it is being run by process {pid}").format(pid=standing.holder.pid)
+        why = _("process {pid} is running it").format(pid=standing.holder.pid)
     return {
         "resumable": standing.holder is None and bool(standing.parks),
         "why": why,

@@ -46,7 +46,7 @@ class Missing:
     @property
     def text(self) -> str:
         if self.task is None:
-            text = _("it waits for {id}, which is gone: start without it, or fail this one")
+            text = _("it waits for {id}, which was deleted: start without it, or fail this one")
             return text.format(id=self.id)
         if self.task.state is TaskState.DRAFT:
             text = _("it waits for {id}, which retries {old} and is a draft: submit it")

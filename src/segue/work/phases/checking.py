@@ -201,7 +201,7 @@ def _rework(
     if task.reworks >= REWORKS_MAX:
         from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
-        text = _("phase {n} is not complete after {times} reworks: {why}")
+        text = _("phase {n} is still not complete after {times} reworks: {why}")
         why_not = "; ".join(reasons)
         outcomes.fail(
             supervisor, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also

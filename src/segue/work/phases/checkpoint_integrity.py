@@ -86,13 +86,14 @@ def restored(supervisor: Supervisor, task: str) -> tuple[dict[str, object], list
         return {"checkpoint": found.row["id"], **told}, []
     if found.broken:
         lost = _(
-            "no checkpoint of it is whole: it goes on from the files that are there. Lost: what"
-            " its agent had not written into them, and every earlier state to go back to"
+            "none of its checkpoints is intact: it continues from the existing files. "
+            "Lost: what its agent had not written to them, and all earlier states to "
+            "rewind to"
         )
     else:
         lost = _(
-            "it has no checkpoint yet: it goes on from the files that are there. Lost: what its"
-            " agent had not written into them"
+            "it has no checkpoint yet and continues from the existing files. Lost: "
+            "what its agent had not written to them"
         )
     logger.warning("task %s: cold start: %s", task, lost, extra={"task": task})
     notice = moves.notice(task, "trouble", lost, supervisor.clock.now())

@@ -71,7 +71,7 @@ class CreateActs(ActBase):
         facts = {"title": title, "type": type, "description": description}
         missing = [name for name, value in facts.items() if not value.strip()]
         if missing:
-            text = _("this is missing: {names}").format(names=", ".join(missing))
+            text = _("missing: {names}").format(names=", ".join(missing))
             raise Refused(422, "incomplete", text, {"missing": missing})
 
     def _new(self, given: NewTask, **more: Value) -> tuple[str, Add]:
@@ -92,7 +92,7 @@ class CreateActs(ActBase):
             raise Refused(422, "unknown_agent", str(error), facts) from error
         for id in given.depends_on:
             if self.supervisor.records.task(id) is None:
-                text = _("there is no task {id} to depend on").format(id=id)
+                text = _("the task cannot depend on {id}, which does not exist").format(id=id)
                 raise Refused(422, "unknown_task", text, {"field": "dependsOn"})
         assert type_ is not None
         return {
@@ -107,7 +107,7 @@ class CreateActs(ActBase):
 
     def _unknown(self, field: str, value: str, known: Sequence[str]) -> None:
         close = get_close_matches(value, known, 1)
-        text = _("there is no {field} `{value}`").format(field=field, value=value)
+        text = _("unknown {field} `{value}`").format(field=field, value=value)
         raise Refused(
             422,
             f"unknown_{field}",

@@ -79,7 +79,7 @@ def check(phase: Phase, found: Sequence[Deliverable], workspace: Path) -> list[s
 def too_much(found: Sequence[Deliverable]) -> list[str]:
     """What cannot be kept of it, in words."""
     if len(found) > FILES_MAX:
-        return [_("more than {n} files are delivered").format(n=FILES_MAX)]
+        return [_("the deliverables match more than {n} files").format(n=FILES_MAX)]
     text = _("{path} is too large: all files together may have {n} MB")
     return [text.format(path=item.path, n=BYTES_MAX // 2**20) for item in found if not item.sha256]
 
@@ -118,14 +118,16 @@ def diff(old: bytes, new: bytes, name: str = "") -> str:
         return ""
     sides = [_text_lines(side) for side in (old, new)]
     if sides[0] is None or sides[1] is None:
-        return _("{path} changed; it is too large, or not text, to show how").format(path=name)
+        return _(
+            "{path} changed; it is too large or not text, so the changes are not shown"
+        ).format(path=name)
     lines = difflib.unified_diff(
         sides[0], sides[1], fromfile=f"a/{name}", tofile=f"b/{name}", lineterm=""
     )
     text = "\n".join(lines)
     if len(text) > DIFF_CHARS_MAX:
         cut = text[:DIFF_CHARS_MAX].rpartition("\n")[0]
-        return cut + "\n" + _("… the rest of the changes is not shown")
+        return cut + "\n" + _("… more changes not shown")
     return text
 
 
@@ -193,5 +195,5 @@ def _read(workspace: Path, item: Deliverable) -> Iterator[bytes]:
 
 
 def _changed(item: Deliverable) -> AgentError:
-    text = _("{path} is not what it was when the phase was complete")
+    text = _("{path} has changed since the phase was completed")
     return AgentError(text.format(path=item.path))

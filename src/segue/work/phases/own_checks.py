@@ -64,7 +64,7 @@ def shortcomings(
     for pattern in phase.deliverables:
         paths = [path for path in sizes if fits(pattern, path)]
         if not paths:
-            reasons.append(_("{path} is not there").format(path=pattern))
+            reasons.append(_("{path} does not exist").format(path=pattern))
         elif not any(sizes[path] for path in paths):
             reasons.append(_("{path} is empty").format(path=pattern))
         else:
@@ -74,7 +74,7 @@ def shortcomings(
             return [*reasons[: REASONS_MAX - 1], _took_too_long()]
         if text is not None and PurePosixPath(path).suffix.lower() in DOCUMENTS:
             reasons += [
-                _("{path}, line {line}: a placeholder is left: {text}").format(
+                _("{path}, line {line}: contains a placeholder: {text}").format(
                     path=path, line=line, text=shown
                 )
                 for line, shown in placeholders(text)
@@ -98,7 +98,7 @@ def _too_short(pattern: str, texts: list[str | None], chars_min: int) -> list[st
         return []
     if not length:
         return [_("{path} is empty").format(path=pattern)]
-    text = _("{path} is too short: {n} characters, at least {least} are wanted")
+    text = _("{path} is too short: {n} characters, at least {least} are required")
     return [text.format(path=pattern, n=length, least=chars_min)]
 
 

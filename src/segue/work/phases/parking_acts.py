@@ -44,7 +44,9 @@ class ParkingActs(ActBase):
     def _parked(self, task: PhaseTaskRow, agent: AgentRow, until: datetime) -> list[Change]:
         runs = self.supervisor.records.open_runs(task.id)
         if any(run.role != "work" or run.state is not RunState.RUNNING for run in runs):
-            why = _("its agent does not work now: it is checked, or waits for its turn")
+            why = _(
+                "its agent is not working now: Segue is checking its work, or it waits for a slot"
+            )
             self._not_allowed(task, "park", why)
         sets: dict[str, Value] = {"kind": MANUAL, "resets_at": stamp(until), "is_by_person": 0}
         data = {"kind": MANUAL, "wakes_at": stamp(until)}

@@ -35,7 +35,7 @@ def asked(supervisor: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> 
     if verdict is Verdict.ALLOW:
         answer = brand.allow(wanted)
     else:
-        answer = brand.deny(wanted, _("the rules of this project do not allow it"))
+        answer = brand.deny(wanted, _("the permission rules of this project deny it"))
     try:
         supervisor.engine.send(attempt.run.id, answer)
     except AgentError:  # it has ended meanwhile: its end tells more

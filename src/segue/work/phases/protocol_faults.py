@@ -62,8 +62,8 @@ def passed_over(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
         case ErrorReported(message=message):
             what = message
         case _:
-            what = _("that it is complete")
-    text = _("beside what counts more it also said, and that does not count: {what}")
+            what = _("a completion report")
+    text = _("also reported, but ignored because another report takes precedence: {what}")
     _tell(supervisor, attempt, text.format(what=what))
 
 
@@ -88,19 +88,19 @@ def _in_words(event: Event) -> str | None:
     match event:
         case Unsigned(marker, expected):
             text = _(
-                "it printed `{marker}` without the nonce of this run, so that does not count; the"
-                " line that counts is `{expected}`"
+                "it printed `{marker}` without this run's nonce, so Segue ignored it; "
+                "expected `{expected}`"
             )
             return text.format(marker=marker, expected=expected)
         case BlockUnclosed(name):
-            return _("what it wrote as {name} was not closed, and does not count").format(name=name)
+            return _("its {name} was never closed, so Segue ignored it").format(name=name)
         case Garbled(why=why) if why:
-            return _("what it wrote does not count ({why})").format(why=why)
+            return _("Segue ignored its report ({why})").format(why=why)
         case PhaseDone(phase) if phase is not None:
-            text = _("it reported phase {n} complete, which is not the current one: not counted")
+            text = _("it reported phase {n} complete, which is not the current phase: ignored")
             return text.format(n=phase)
         case PhaseDone():
-            return _("it reported a phase complete, and the task has none: not counted")
+            return _("it reported a phase complete, but the task has no phases: ignored")
         case TaskDone():
-            return _("it reported the task complete, which goes by phases: not counted")
+            return _("it reported the task complete, but the task has phases: ignored")
     return None  # bytes that are no message: they are in the log of the run

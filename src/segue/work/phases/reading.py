@@ -117,7 +117,7 @@ class Reading:
     def review(self, id: str) -> Json:
         gate = self._again(id)
         if gate.kind != "review":
-            raise Refused(404, "unknown_review", _("there is no review {id}").format(id=id))
+            raise Refused(404, "unknown_review", _("no such review: {id}").format(id=id))
         shown = shapes.review(gate, self.supervisor.records.task(gate.task_id))
         shown["deliverables"] = self.supervisor.saving.shown(gate, self.supervisor.records)
         return self._veiled(shown)
@@ -322,13 +322,13 @@ class Reading:
     def _both(self, id: str) -> tuple[PhaseTaskRow, AgentRow]:
         task, agent = self.supervisor.records.task(id), self.supervisor.records.agent(id)
         if task is None or agent is None:
-            raise Refused(404, "unknown_task", _("there is no task {id}").format(id=id))
+            raise Refused(404, "unknown_task", _("no such task: {id}").format(id=id))
         return task, agent
 
     def _again(self, id: str) -> GateRow:
         gate = self.supervisor.records.gate(id)
         if gate is None:
-            raise Refused(404, "unknown_gate", _("there is no {id}").format(id=id))
+            raise Refused(404, "unknown_gate", _("no such id: {id}").format(id=id))
         return gate
 
     def _shown(self, task: PhaseTaskRow, agent: AgentRow, usage: Json | None = None) -> Json:

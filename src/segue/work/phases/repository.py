@@ -131,6 +131,6 @@ def _failed(why: str) -> UserError:
     told = why.strip().splitlines()[-1:] or ["?"]
     return UserError(
         "repository_not_copied",
-        _("the repository of the workspace could not be copied: {why}").format(why=told[0]),
-        hint=_("the files are all there; make a repository of them, or fork again"),
+        _("could not copy the repository of the workspace: {why}").format(why=told[0]),
+        hint=_("the files still exist; run `git init` in the folder, or fork again"),
     )

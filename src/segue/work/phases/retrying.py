@@ -50,7 +50,7 @@ class RetryActs(CreateActs):
         task, _agent = self._both(id)
         found = self._in_vain(task, Trigger.FAIL)
         names = ", ".join(one.task.id if one.task else one.id for one in found)
-        why = _("a person let it fail because it was stuck waiting for {ids}").format(ids=names)
+        why = _("a person marked it as failed because it was blocked by {ids}").format(ids=names)
         now = self.supervisor.clock.now()
         self._commit(
             self._move(

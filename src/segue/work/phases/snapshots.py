@@ -268,7 +268,7 @@ class _Git:
                 raise
             raise UserError(
                 "git_missing",
-                _("snapshots of workspaces need git, which is not here"),
+                _("snapshots of workspaces need git, which is not installed"),
                 hint=_("install it: {command}").format(command="apt install git"),
             ) from error
         except subprocess.TimeoutExpired as error:
@@ -308,7 +308,7 @@ class _Git:
         told = why.strip().splitlines()[-1:] or ["?"]
         return UserError(
             "snapshot_failed",
-            _("the workspace could not be kept or restored: git {command}: {why}").format(
+            _("could not save or restore the workspace: git {command}: {why}").format(
                 command=args[0], why=told[0]
             ),
             file=str(self.folder),

@@ -178,24 +178,24 @@ def facts(standing: Standing) -> dict[str, Any]:
     counts = Counter(standing.counts)
     left = counts["pending"] + counts["in_progress"]
     if standing.holder is not None:
-        why = _("it is being run by process {pid}").format(pid=standing.holder.pid)
+        why = _("process {pid} is running it").format(pid=standing.holder.pid)
     elif standing.gates:
         n = len(standing.gates)
         why = _waits(standing.gates).format(n=n)
     elif left:
-        why = _("the server does not run")
+        why = _("the server is not running")
     else:
         why = _("everything is done")
     text = ngettext(
-        "start the server: {n} task goes on by itself",
-        "start the server: {n} tasks go on by themselves",
+        "start the server: {n} task resumes automatically",
+        "start the server: {n} tasks resume automatically",
         left,
     )
     return {
         "resumable": standing.holder is None and bool(left),
         "why": why,
         "next": text.format(n=left) if left else _("nothing"),
-        "redone": _("what its agents did after their last checkpoint"),
+        "redone": _("the work of its agents since their last checkpoint"),
         "lost": _("nothing"),
     }
 

@@ -516,7 +516,7 @@ class Supervisor:
         if ended.job not in self.attempts:
             return
         if (ended.code != 0 or ended.lost_bytes) and not self.can_write():
-            text = _("an agent ended while nothing could be written")
+            text = _("an agent ended while Segue could not write")
             raise UserError("disk_full", text, file=str(self.records.store.path))
         attempt = self.attempts.pop(ended.job)
         self.jobs.leave_conversation(attempt)
@@ -530,7 +530,7 @@ class Supervisor:
             if ended.keeper_died:
                 self.keeper_deaths[run.task] += 1
             if ended.lost_bytes:
-                text = _("{n} bytes of the agent's output could not be kept")
+                text = _("could not store {n} bytes of the agent's output")
                 said = text.format(n=ended.lost_bytes)
                 logger.error("task %s: %s", run.task, said, extra={"task": run.task})
                 self.commit(moves.notice(run.task, "trouble", said, self.clock.now()))

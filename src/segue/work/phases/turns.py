@@ -80,12 +80,12 @@ def in_words(supervisor: Supervisor, task: str) -> str | None:
         case Reason.SLOTS:
             return _("waits for a free slot")
         case Reason.QUIET:
-            return _("waits for the end of the quiet hours")
+            return _("waits for the quiet hours to end")
         case Reason.UNTIL:
-            return _("waits: nothing starts after the time that the settings name")
+            return _("waits: no task starts after the time in the settings")
         case Reason.HELD:
             return _("waits for an answer about the budget")
-    return _("waits for the end of its account's limit")
+    return _("waits for its account's limit to end")
 
 
 @dataclass(slots=True)

@@ -87,7 +87,7 @@ BUILT_IN = {
                     N_("Test the change and the existing behaviour"),
                 ),
             ),
-            N_("a change of an application that is there"),
+            N_("a change to an existing application"),
         ),
         TaskType(
             "workflow",

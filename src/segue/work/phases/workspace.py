@@ -77,14 +77,14 @@ class Workspace:
         else:
             if is_folder:
                 return
-            text = _("the workspace is not a folder any more: {path}").format(path=self.path)
+            text = _("the workspace is no longer a folder: {path}").format(path=self.path)
         has_one = self.snapshots.latest() is not None
         raise UserError(
             "workspace_gone",
             text,
-            hint=_("it can be made anew from its last snapshot")
+            hint=_("Segue can restore it from its last snapshot")
             if has_one
-            else _("there is no snapshot of it: start the task again"),
+            else _("it has no snapshot: start the task again"),
         )
 
     def snapshot(self, label: str) -> str:
@@ -211,6 +211,6 @@ def _parts(relative: str) -> list[str]:
 def _outside(relative: str) -> UserError:
     return UserError(
         "outside_workspace",
-        _("this is not a file of the workspace: {path}").format(path=relative),
+        _("this is not a file in the workspace: {path}").format(path=relative),
         hint=_("name a plain file by its path from the workspace; links are not followed"),
     )

@@ -70,14 +70,14 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
         case ErrorReported():
             _error_reported(run, attempt, event)
         case BlockUnclosed(name):
-            text = _("{task}: what it wrote as {name} was not closed, and does not count")
+            text = _("{task}: its {name} was never closed, so Segue ignored it")
             run.publish("notice", text=text.format(task=attempt.task.id, name=name))
         case Unsigned(marker, expected) if marker.startswith("["):
-            text = _("{task}: {marker} does not count without the nonce; expected: {expected}")
+            text = _("{task}: Segue ignored {marker} without the nonce; expected: {expected}")
             facts = {"task": attempt.task.id, "marker": marker, "expected": expected}
             run.publish("notice", text=text.format(**facts))
         case Garbled(why=why) if why:
-            text = _("{task}: what it wrote does not count ({why})")
+            text = _("{task}: Segue ignored its report ({why})")
             run.publish("notice", text=text.format(task=attempt.task.id, why=why))
         case _:
             pass  # garbled text is in the log; a plan's task has no phases

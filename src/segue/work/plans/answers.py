@@ -46,7 +46,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
     if verdict is Verdict.ALLOW:
         answer = brand.allow(asked)
     else:
-        answer = brand.deny(asked, _("the rules of this project do not allow it"))
+        answer = brand.deny(asked, _("the permission rules of this project deny it"))
     try:
         run.engine.send(attempt.run.id, answer)
     except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more

@@ -57,7 +57,11 @@ def described(
     left = [n for n, _step in enumerate(steps, 1) if n not in done]
     if steps:
         lines += ["", *boxes(steps, done)]
-        following = _("step {n}").format(n=left[0]) if left else _("all steps are done; end well")
+        following = (
+            _("step {n}").format(n=left[0])
+            if left
+            else _("all steps are done: end with exit code 0")
+        )
     lines += ["", _("Next: {what}").format(what=following or _("continue this task"))]
     if named := list(dict.fromkeys([*reread, *task.files]))[:FILES_MAX]:
         lines.append(_("Read these files again first: {files}").format(files=", ".join(named)))

@@ -210,7 +210,7 @@ class Ledger:
             then=lambda: chain.from_iterable(make() for make in made),
         ):
             if not self.store.is_whole():
-                raise damaged(str(self.store.path), ValueError(_("rows are missing in it")))
+                raise damaged(str(self.store.path), ValueError(_("some of its rows are missing")))
             raise Bug(f"the rows of a locked plan were changed by somebody else: {changes[:20]}")
 
     def unstage(self) -> list[Change]:

@@ -20,7 +20,7 @@ def move(
     """The parks of a task end then, or now."""
     parks = [park for park in ledger.parks.values() if park.task == task]
     if not parks:
-        text = _("{task} is not parked") if verb == Verb.WAKE else _("{task} does not run")
+        text = _("{task} is not parked") if verb == Verb.WAKE else _("{task} is not running")
         raise CannotError(text.format(task=task))
     if verb == Verb.WAKE:
         for account in {park.account for park in parks}:

@@ -32,9 +32,9 @@ def what_is_lost(run: PlanRun) -> str | None:
     begun = [task.id for task in tasks if task.state is TaskState.IN_PROGRESS]
     failed = [task.id for task in tasks if task.state is TaskState.FAILED]
     parts = [
-        (_("what was done for {tasks}, in the agents' words"), sorted(wanted)),
-        (_("where {tasks} stood: conversation, park or question"), begun),
-        (_("the full errors of {tasks}"), failed),
+        (_("the agents' summaries for {tasks}"), sorted(wanted)),
+        (_("the conversation, park or question of {tasks}"), begun),
+        (_("the full error messages of {tasks}"), failed),
     ]
     lost = [text.format(tasks=_names(ids)) for text, ids in parts if ids]
     if not lost:

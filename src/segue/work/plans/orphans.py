@@ -64,5 +64,5 @@ def _take_over(run: PlanRun, agent: LivingAgent) -> None:
         run.mark(task.id, TaskState.IN_PROGRESS)
     if not run.job_factory.log(row).exists():
         run.unheard.add(row.id)
-    text = _("{task}: its agent is still at work although Segue's memory of it was lost")
+    text = _("{task}: its agent is still running, but Segue's record of it was lost")
     run.publish("notice", text=text.format(task=task.id))

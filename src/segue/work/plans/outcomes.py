@@ -163,7 +163,10 @@ def has_changed_git(run: PlanRun, attempt: Attempt) -> bool:
     try:
         if not worktrees.is_changed(task):
             return False
-        text = _("the agent changed .git in its worktree; nothing was merged, its files: {folder}")
+        text = _(
+            "the agent changed .git in its worktree; Segue merged nothing, its "
+            "files are in {folder}"
+        )
         reason = text.format(folder=worktrees.keep_folder(task))
     except AgentError as error:
         reason = str(error)
@@ -186,7 +189,7 @@ def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
     task, has_worktree = attempt.task, worktrees.has(attempt.task.id)
     if attempt.run.state is not RunState.MERGING:
         if not has_worktree:
-            reason = _("its worktree was removed, with what was not committed in it")
+            reason = _("its worktree was removed, including uncommitted changes")
             attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
             return
         run.ledger.move_run(attempt.run, RunState.MERGING, Trigger.MERGE)
@@ -200,7 +203,7 @@ def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
         worktrees.close(task.id)
         text = _("merge conflict in {files}; the work is on branch {branch}")
         if not conflict.files:
-            text = _("it could not be merged: {why}; the work is on branch {branch}")
+            text = _("could not merge it: {why}; the work is on branch {branch}")
         reason = text.format(
             files=", ".join(conflict.files), why=conflict, branch=worktrees.branch(task.id)
         )

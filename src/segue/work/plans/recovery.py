@@ -222,7 +222,7 @@ def _past_limit(run: PlanRun) -> None:
                 "task_skipped",
                 task=task.id,
                 because=None,
-                why=_("tried {used} times, {limit} allowed: please handle it by hand").format(
+                why=_("failed {used} times, {limit} allowed: please handle it manually").format(
                     used=used, limit=limit
                 ),
             )

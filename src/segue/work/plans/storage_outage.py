@@ -47,7 +47,7 @@ async def outlast(begin: Callable[[bool], Awaitable[Result]], environment: Envir
         except (UserError, OSError) as error:
             if outage is None or not is_passing(error):
                 raise
-        text = _("{why}: Segue waits until it can write again; the agents work on")
+        text = _("{why}: Segue waits until it can write again; the agents keep working")
         environment.emit("notice", text=text.format(why=outage))
         if not await _until_writable(outage, environment):
             return await _stop(outage, environment)

@@ -119,7 +119,7 @@ def _resolved(setting: str, environ: Mapping[str, str]) -> str:
     if not (found := environ.get(wanted)):
         raise UserError(
             "bad_value",
-            _("`webhook_secret` is taken from ${wanted}, which is not set").format(wanted=wanted),
+            _("`webhook_secret` reads ${wanted}, which is not set").format(wanted=wanted),
             file="segue.toml",
             hint=_("export {wanted}=… before you start Segue").format(wanted=wanted),
         )
@@ -133,8 +133,8 @@ def _checked_url(url: str, text: str) -> str:
     except ValueError:
         is_good = False
     if not is_good or not url.isascii() or not url.isprintable() or " " in url:
-        hint = _("write the whole address: https://example.org/path")
-        raise _bad(text, _("this is not an address that can be posted to"), hint)
+        hint = _("write the full address: https://example.org/path")
+        raise _bad(text, _("this is not a valid URL for POST requests"), hint)
     return url
 
 
@@ -154,7 +154,7 @@ def _check_program(
     if shutil.which(program, path=environ.get("PATH")) is None:
         message = _("{program} is not installed").format(program=program)
         hint = _("install it: {command}").format(command=install) if install else ""
-        hint = hint or _("give a program that is there, or its whole path")
+        hint = hint or _("name an installed program, or give its full path")
         raise _bad(text, message, hint, MISSING)
 
 
@@ -168,7 +168,7 @@ def _unknown(kind: str, text: str) -> UserError:
             "ntfy": '"ntfy:https://ntfy.example.org/topic"',
             "command": '"command:mail -s Segue me@example.org"',
         }
-        return _bad(text, _("this cannot be used"), _("write {text}").format(text=examples[kind]))
+        return _bad(text, _("this is not usable"), _("write {text}").format(text=examples[kind]))
     if close:
         hint = _("did you mean `{name}`?").format(name=close[0])
     else:

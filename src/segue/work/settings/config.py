@@ -357,7 +357,7 @@ def _section(
     base: Any,
 ) -> Any:
     if not isinstance(found, dict):
-        message = _("`{key}` is a table").format(key=table)
+        message = _("`{key}` must be a table").format(key=table)
         reader.problem("bad_value", message, f"[{table}]", "", table)
         return base
     reader.known(found, tuple(keys), table)
@@ -398,7 +398,7 @@ def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
     """The user's own types of tasks: `[[types.NAME.phases]]`."""
     types: dict[str, TaskType] = {}
     if not isinstance(tables, dict):
-        message = _("`{key}` is a table").format(key="types")
+        message = _("`{key}` must be a table").format(key="types")
         reader.problem("bad_value", message, _("write [types.NAME]"), "", "types")
         return types
     for name, table in tables.items():
@@ -422,13 +422,13 @@ def _types(reader: Reader, tables: Any) -> dict[str, TaskType]:
 def _limit_patterns(reader: Reader, found: Any, base: tuple[Extra, ...]) -> tuple[Extra, ...]:
     """What else is a limit: `[[limits.patterns]]`, before those of the file below."""
     if not isinstance(found, dict):
-        message = _("`{key}` is a table").format(key="limits")
+        message = _("`{key}` must be a table").format(key="limits")
         reader.problem("bad_value", message, "[[limits.patterns]]", "", "limits")
         return base
     reader.known(found, ("patterns",), "limits")
     tables = found.get("patterns", [])
     if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        message = _("`{key}` is a list of tables").format(key="patterns")
+        message = _("`{key}` must be a list of tables").format(key="patterns")
         reader.problem("bad_value", message, "[[limits.patterns]]", "limits", "patterns")
         return base
     if not tables:
@@ -450,17 +450,17 @@ def _agents(
 ) -> dict[str, AgentSettings]:
     agents: dict[str, AgentSettings] = {}
     if not isinstance(tables, dict):
-        message = _("`{key}` is a table").format(key="agents")
+        message = _("`{key}` must be a table").format(key="agents")
         reader.problem("bad_value", message, _("write [agents.NAME]"), "", "agents")
         return agents
     for name, table in tables.items():
         if not isinstance(table, dict):
-            message = _("agent `{name}` is a table").format(name=name)
+            message = _("agent `{name}` must be a table").format(name=name)
             reader.problem("bad_value", message, f"[agents.{name}]", "agents", name)
             continue
         kind = table.get("kind")
         if name not in base and kind is None:
-            message = _("agent `{name}` does not say its kind").format(name=name)
+            message = _("agent `{name}` has no `kind`").format(name=name)
             hint = _('add kind = "command" (or {kinds})').format(kinds=", ".join(KINDS))
             reader.problem("bad_value", message, hint, f"agents.{name}", None)
             continue
@@ -493,10 +493,10 @@ def load(root: Path | None, user_file: Path | None) -> Config:
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(
                 "bad_toml",
-                _("the settings cannot be read: {why}").format(why=error),
+                _("cannot read the settings: {why}").format(why=error),
                 file=str(path),
                 line=_line_of(error) if isinstance(error, UnicodeDecodeError) else None,
-                hint=_("they must be a UTF-8 text file that you may read"),
+                hint=_("they must be a readable UTF-8 text file"),
             ) from error
         config = parse(text, path, config)
     return config

@@ -64,9 +64,9 @@ class PlanFile:
         except OSError as error:
             raise UserError(
                 "plan_unreadable",
-                _("the plan cannot be read: {why}").format(why=error.strerror),
+                _("cannot read the plan: {why}").format(why=error.strerror),
                 file=self.shown,
-                hint=_("give yourself the right to read it: chmod u+r"),
+                hint=_("make it readable: chmod u+r"),
             ) from error
 
     def read(self) -> bool:
@@ -89,7 +89,7 @@ class PlanFile:
             return False
         self._was_gone = True
         message = _("the plan is gone")
-        hint = _("put it back: the work continues by itself")
+        hint = _("put it back; the work continues automatically")
         self.problems = [Problem("plan_not_found", message, self.shown, None, hint)]
         return True
 

@@ -148,7 +148,7 @@ def test_a_server_that_dies(tmp_path: Path) -> None:
 def test_nobody_listens(tmp_path: Path) -> None:
     async def main() -> None:
         ours, theirs = socket.socketpair()
-        with ours, theirs, pytest.raises(PaneError, match=r"cannot be reached at .*/nothing"):
+        with ours, theirs, pytest.raises(PaneError, match=r"cannot connect to tmux at .*/nothing"):
             connection = connection_to(tmp_path / "nothing", "3.3a", "tmux", {})
             await connection.open(theirs, WORDS, lambda: None)
 

@@ -148,7 +148,7 @@ def test_a_writer_that_ends_well_without_a_file_has_failed(bench: BookBench) -> 
     bench.starts()
     bench.ends(0)
     assert bench.state.tries == {1: 1}
-    assert "has not written chapters/chapter_1.md" in (bench.state.last_error or "")
+    assert "did not write chapters/chapter_1.md" in (bench.state.last_error or "")
     bench.target.write_text(" \n")
     bench.starts()
     bench.ends(0)

@@ -31,7 +31,7 @@ def test_an_interrupted_design_is_made_again(bench: FeatureBench) -> None:
     bench.develop()
     one, told = stands(bench)
     assert (one.state, told["resumable"]) == ("interrupted", True)
-    assert told["next"] == "phase DESIGN from its beginning"
+    assert told["next"] == "phase DESIGN from the beginning"
     assert told["redone"] == "phase DESIGN"
 
 
@@ -42,9 +42,9 @@ def test_a_design_that_waits_for_a_person_is_not_made_again(bench: FeatureBench)
     one, told = stands(bench)
     assert one.state == "waiting"
     assert told["why"] == (
-        "it waits for an answer: the design is written: docs/design/real-time-chat.md"
+        "it waits for an answer: the design is ready: docs/design/real-time-chat.md"
     )
-    assert (told["next"], told["redone"]) == ("ask again what was asked", "nothing")
+    assert (told["next"], told["redone"]) == ("repeat the open question", "nothing")
 
 
 def test_checkpoints_are_counted_and_reported(bench: FeatureBench) -> None:
@@ -62,7 +62,7 @@ def test_checkpoints_are_counted_and_reported(bench: FeatureBench) -> None:
     }
     assert one.in_progress == ["cp-2"]
     assert "cp-1 passed, cp-2 in_progress (iter 2/3)" in told["next"]
-    assert told["redone"] == "the iteration of cp-2 that was cut off"
+    assert told["redone"] == "the interrupted iteration of cp-2"
 
 
 def test_a_parked_checkpoint_is_not_redone(bench: FeatureBench) -> None:
@@ -73,7 +73,7 @@ def test_a_parked_checkpoint_is_not_redone(bench: FeatureBench) -> None:
     bench.happens(Ended(run.id, 1))
     one, told = stands(bench)
     assert one.state == "parked"
-    assert told["why"] == "a limit stopped it: cp-1"
+    assert told["why"] == "stopped by a limit: cp-1"
     assert told["redone"] == "nothing"
 
 
@@ -83,7 +83,7 @@ def test_an_escalated_checkpoint_waits_for_a_person(bench: FeatureBench) -> None
     bench.fails("cp-1", 3)
     one, told = stands(bench)
     assert (one.state, [failed["task"] for failed in one.failed]) == ("waiting", ["cp-1"])
-    assert told["next"].startswith("ask again what was asked; continue with the checkpoints: ")
+    assert told["next"].startswith("repeat the open question; continue with the checkpoints: ")
 
 
 def test_a_finished_feature_has_nothing_left(bench: FeatureBench) -> None:

@@ -214,7 +214,7 @@ def test_the_third_failure_escalates_and_the_others_go_on(bench: FeatureBench) -
     assert bench.told("gate_opened") == []
     bench.passes("cp-3")
     (gate,) = bench.told("gate_opened")
-    assert "cp-1 could not be done" in gate["text"]
+    assert "cp-1 failed after" in gate["text"]
     assert gate["options"] == ["retry", "edit", "skip", "stop"]
     assert bench.marks["cp-2"] == ("pending", 0)
     assert bench.is_over
@@ -227,11 +227,11 @@ def test_a_question_is_shown_in_the_language_of_whoever_looks(bench: FeatureBenc
     try:
         bench.to_implement(APART.splitlines(keepends=True)[0])
         bench.fails("cp-1", 3)
-        assert "could not be done" not in bench.told("gate_opened")[-1]["text"]
+        assert "failed after" not in bench.told("gate_opened")[-1]["text"]
     finally:
         i18n.use("en")
     (gate,) = look(bench.root)[0].gates
-    assert "cp-1 could not be done; it was tried 3 times.\n" in gate["text"]
+    assert "cp-1 failed after 3 attempts.\n" in gate["text"]
     assert "it is not there" in gate["text"]
     bench.develop(None)
     assert [one.text for one in bench.run.ledger.gates.values()] == [gate["text"]]
@@ -272,7 +272,7 @@ def test_what_a_person_mends_is_no_iteration(bench: FeatureBench) -> None:
     assert bench.marks["cp-1"] == ("in_progress", 3)
     bench.fails("cp-1")
     assert bench.marks["cp-1"] == ("escalated", 3)
-    assert "tried 3 times" in bench.told("gate_opened")[-1]["text"]
+    assert "failed after 3 attempts" in bench.told("gate_opened")[-1]["text"]
     bench.answers("retry")
     assert bench.marks["cp-1"] == ("in_progress", 1)
 
@@ -288,7 +288,7 @@ def test_what_was_mended_between_two_runs_is_validated(bench: FeatureBench) -> N
     bench.passes("cp-1")
     assert bench.marks == {"cp-1": ("passed", 3), "cp-2": ("escalated", 3)}
     assert bench.is_over
-    assert "cp-2 could not be done" in bench.told("gate_opened")[-1]["text"]
+    assert "cp-2 failed after" in bench.told("gate_opened")[-1]["text"]
     assert bench.finish() == 3
 
 
@@ -518,7 +518,7 @@ def test_a_mark_that_is_changed_while_it_runs_is_not_lost_without_a_word(
     bench.passes("cp-2")
     assert bench.marks["cp-1"] == ("passed", 1)
     (told,) = [one["text"] for one in bench.told("notice")]
-    assert ".develop-workflow/state.yaml was changed meanwhile (cp-1 pending)" in told
+    assert ".develop-workflow/state.yaml changed during the run (cp-1 pending)" in told
 
 
 def test_a_document_that_is_gone_is_told(bench: FeatureBench) -> None:

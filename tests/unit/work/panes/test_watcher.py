@@ -471,7 +471,7 @@ def test_a_zone_that_is_not_known_is_told(play: Callable[[Scene], Bench]) -> Non
         assert bench.last(pane)["notes"] == ["unknown_zone"]
 
     lines = play(scene).lines
-    assert "[WARN] the time zone “Mars/Base” is not known: that of this machine is used" in lines[0]
+    assert "[WARN] unknown time zone “Mars/Base”: Segue uses this machine's" in lines[0]
 
 
 def test_the_first_word_about_a_stopped_pane_is_that_it_is_stopped(
@@ -730,7 +730,7 @@ def test_a_pane_that_is_not_there_is_told(play: Callable[[Scene], Bench]) -> Non
 
     async def scene(bench: Bench) -> None:
         bench.host.add("%1")
-        with pytest.raises(UserError, match="no pane %7"):
+        with pytest.raises(UserError, match="no such pane: %7"):
             async with bench.watching(panes=frozenset({"%7"})):
                 await asyncio.sleep(1)
 

@@ -113,7 +113,7 @@ def test_a_name_may_be_composed_in_two_ways(tmp_path: Path) -> None:
 def test_a_workspace_that_is_gone_has_none(tmp_path: Path) -> None:
     """Nothing is raised: the check says what is not there."""
     assert collect(tmp_path / "gone", ["a", "*"]) == []
-    assert wanting(tmp_path / "gone", "a") == ["a is not there"]
+    assert wanting(tmp_path / "gone", "a") == ["a does not exist"]
 
 
 def test_too_many_and_too_large_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_too_many_and_too_large_are_told(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(deliverables, "FILES_MAX", 3)
     put(tmp_path, **{f"f{n}": "x" for n in range(9)})
     assert len(collect(tmp_path, ["*"])) == 4
-    assert wanting(tmp_path, "*") == ["more than 3 files are delivered"]
+    assert wanting(tmp_path, "*") == ["the deliverables match more than 3 files"]
     acts: list[Callable[[], object]] = [
         lambda: keep_round(tmp_path, tmp_path / "round", collect(tmp_path, ["*"])),
         lambda: write_zip(tmp_path / "x.zip", tmp_path, collect(tmp_path, ["*"])),
@@ -158,10 +158,10 @@ def test_what_is_wanting_is_named(tmp_path: Path) -> None:
     """Missing, empty, blank, too short: each in words, with the numbers."""
     put(tmp_path, empty="", blank=" \n\t\n", short="  short\n")
     assert wanting(tmp_path, "none.md", "empty", "blank", "short", min_chars=200) == [
-        "none.md is not there",
+        "none.md does not exist",
         "empty is empty",
         "blank is empty",
-        "short is too short: 5 characters, at least 200 are wanted",
+        "short is too short: 5 characters, at least 200 are required",
     ]
     assert wanting(tmp_path, "short", min_chars=5) == []
     assert wanting(tmp_path, "short", min_chars=6) != []
@@ -234,7 +234,7 @@ NOT_LEFT = [
 def test_a_placeholder_is_found(tmp_path: Path, line: str) -> None:
     """With its line, so that the agent knows what to write."""
     put(tmp_path, **{"a.md": f"{GOOD}\n{line}\n{GOOD}"})
-    assert wanting(tmp_path, "a.md") == [f"a.md, line 3: a placeholder is left: {line}"]
+    assert wanting(tmp_path, "a.md") == [f"a.md, line 3: contains a placeholder: {line}"]
 
 
 @pytest.mark.parametrize("line", NOT_LEFT)
@@ -304,7 +304,7 @@ def test_what_changed_since_is_not_kept(tmp_path: Path, change: str) -> None:
         lambda: write_zip(tmp_path / "zips" / "x.zip", space, found),
     ]
     for act in acts:
-        with pytest.raises(AgentError, match="a is not what it was"):
+        with pytest.raises(AgentError, match="a has changed since"):
             act()
     assert not (tmp_path / "rounds" / "1").exists()
     assert list((tmp_path / "zips").iterdir()) == []
@@ -314,14 +314,15 @@ def test_a_diff_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large or binary files are said to have changed; a long diff is cut, and says so."""
     assert diff(b"same", b"same", "a") == ""
     assert (
-        diff(b"\0", b"\1\0", "a.bin") == "a.bin changed; it is too large, or not text, to show how"
+        diff(b"\0", b"\1\0", "a.bin")
+        == "a.bin changed; it is too large or not text, so the changes are not shown"
     )
     assert "too large" in diff(b"x" * 600_000, b"", "a")
     assert "too large" in diff(b"\n" * 5000, b"", "a")
     monkeypatch.setattr(deliverables, "DIFF_CHARS_MAX", 100)
     cut = diff(b"a\n" * 100, b"b\n" * 100, "a")
     assert len(cut) < 160
-    assert cut.endswith("\n… the rest of the changes is not shown")
+    assert cut.endswith("\n… more changes not shown")
     assert diff(b"\xff\n", b"\xfe ok\n", "a")
 
 

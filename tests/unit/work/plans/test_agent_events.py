@@ -186,7 +186,7 @@ def test_the_first_question_counts(begun: Bench) -> None:
 @pytest.mark.parametrize(
     ("event", "says"),
     [
-        (BlockUnclosed("USER_QUESTION", 9), "USER_QUESTION was not closed"),
+        (BlockUnclosed("USER_QUESTION", 9), "USER_QUESTION was never closed"),
         (Garbled(9, "ERROR: it has no message"), "(ERROR: it has no message)"),
     ],
 )

@@ -246,7 +246,7 @@ def test_an_answer_to_what_was_settled_meanwhile_is_refused(bench: Bench) -> Non
     answer(bench, "PostgreSQL")
     bench.happens(ActsAdded())
     found = bench.outcome(act)
-    assert (found.state, "does not wait" in (found.reason or "")) == (ActState.REFUSED, True)
+    assert (found.state, "is no longer waiting" in (found.reason or "")) == (ActState.REFUSED, True)
 
 
 # --- in time ----------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_an_agent_that_said_it_failed_failed(bench: Bench, end: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("end", "why"),
     [
-        ({"code": 0}, "it ended without a last word"),
+        ({"code": 0}, "it ended without a final message"),
         ({"code": 3}, "exit code 3"),
         ({"code": None, "signal": 9}, "killed by signal 9"),
         ({"code": None, "error": "no such program"}, "no such program"),

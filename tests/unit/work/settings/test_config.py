@@ -392,7 +392,7 @@ def test_patterns_of_limits_are_compiled() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "line", "told", "cure"), [
-    ("'drip, drip'", "'('", 11, "`(` is not a regular expression", "put \\"),
+    ("'drip, drip'", "'('", 11, "`(` is not a regular expression", "escape special characters"),
     ("'drip, drip'", "''", 11, "`pattern` is missing", "1000 characters"),
     ("'drip, drip'", "7", 11, "`pattern` is missing", "1000 characters"),
     ("'drip, drip'", f"'{'x' * 1001}'", 11, "too long", "1000 characters"),
@@ -414,9 +414,9 @@ def test_a_pattern_that_cannot_be_is_told_with_its_line(
 
 
 @pytest.mark.parametrize(("text", "told"), [
-    ("limits = 3", "`limits` is a table"),
-    ("[limits]\npatterns = 3", "`patterns` is a list of tables"),
-    ("[limits]\npatterns = [3]", "`patterns` is a list of tables"),
+    ("limits = 3", "`limits` must be a table"),
+    ("[limits]\npatterns = 3", "`patterns` must be a list of tables"),
+    ("[limits]\npatterns = [3]", "`patterns` must be a list of tables"),
     ("[limits]\npaterns = []", "paterns"),
 ])  # fmt: skip
 def test_limits_are_a_list_of_tables(text: str, told: str) -> None:
