@@ -300,7 +300,7 @@ def test_an_agent_gets_the_tools_to_tell(agent: At) -> None:
             "report_error",
             {"message": "no disk"},
             [ErrorReported("recoverable", "no disk", "notify_user")],
-            "Go on",
+            "Continue",
         ),
         (
             "report_error",
@@ -354,10 +354,10 @@ def test_all_that_was_given_is_in_the_line(agent: At) -> None:
         (
             "ask_question",
             {"question": "?", "options": ["a"], "default": "b"},
-            "none of the options",
+            "not one of the options",
         ),
         ("ask_question", {"question": "?", "required": False}, "needs a default"),
-        ("ask_question", {"question": "?", "deadline": "soon"}, "no duration"),
+        ("ask_question", {"question": "?", "deadline": "soon"}, "not a duration"),
         ("ask_question", {"question": "?", "category": "budget"}, "category: "),
         ("request_dependency", {"name": "KEY", "description": "x"}, "type: Field required"),
         ("request_dependency", {"type": "gold", "name": "K", "description": "x"}, "type: "),
@@ -406,7 +406,7 @@ def test_what_is_too_long_is_refused(agent: At) -> None:
 def test_a_tool_that_is_not_there_is_told(agent: At) -> None:
     """A person's tools do not exist for an agent at work."""
     for name in [*PERSON_TOOLS, "rm"]:
-        assert agent.client.refused(name, path="PLAN.md") == f"There is no tool {name}."
+        assert agent.client.refused(name, path="PLAN.md") == f"No such tool: {name}."
 
 
 def test_calls_at_the_same_time_do_not_mix(agent: At, servers: Servers) -> None:
@@ -593,7 +593,7 @@ def test_a_person_gets_the_levers(commands: Commands) -> None:
         assert tool.annotations.read_only_hint is is_looking
         assert tool.annotations.destructive_hint is not is_looking
     for name in AGENT_TOOLS:
-        assert commands.client.refused(name) == f"There is no tool {name}."
+        assert commands.client.refused(name) == f"No such tool: {name}."
 
 
 def test_status_is_that_of_the_command(commands: Commands) -> None:
@@ -631,9 +631,9 @@ def test_the_project_can_be_named(servers: Servers, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("../elsewhere.md", "outside of the project"),
-        ("/etc/hostname", "outside of the project"),
-        ("link.md", "outside of the project"),
+        ("../elsewhere.md", "outside the project"),
+        ("/etc/hostname", "outside the project"),
+        ("link.md", "outside the project"),
         ("none.md", "no"),
         ("a\0b", "no path"),
     ],
@@ -702,7 +702,7 @@ def test_a_run_outlives_the_server(servers: Servers, tmp_path: Path) -> None:
 def test_a_plan_is_stopped_and_goes_on(commands: Commands) -> None:
     """Stopped, its place is kept; run again, it ends; what does not run cannot be stopped."""
     commands.plan("long.md", WAITING.format(name="long"))
-    assert "Nothing runs long.md" in commands.client.refused("stop_plan", path="long.md")
+    assert "long.md is not running" in commands.client.refused("stop_plan", path="long.md")
     commands.client.call("run_plan", path="long.md")
     until(lambda: commands.standing("long.md")["running"], "the task's start")
     assert "Stopped long.md" in commands.client.call("stop_plan", path="long.md")
@@ -756,7 +756,7 @@ def test_an_answer_to_a_plan_at_work_says_so(commands: Commands) -> None:
     commands.plan("busy.md", ASKING + WAITING.format(name="busy"))
     commands.client.call("run_plan", path="busy.md", jobs=2)
     gate = until(lambda: commands.standing("busy.md")["gates"], "the question")[0]["id"]
-    assert "The owner of busy.md has taken it in" in commands.client.call("approve", gate=gate)
+    assert "The owner of busy.md has processed it" in commands.client.call("approve", gate=gate)
     (commands.root / "busy").touch()
     until(lambda: commands.holder("busy.md") is None, "the end of the run")
 
@@ -765,9 +765,9 @@ def test_a_gate_that_is_not_there_is_told(commands: Commands) -> None:
     """An id that nobody knows comes back with those that are open."""
     gate = commands.asking("open.md")
     why = commands.client.refused("answer", gate="0123456789ab", text="yes")
-    assert "There is no gate 0123456789ab" in why
+    assert "No such gate: 0123456789ab" in why
     assert gate in why
-    assert "There is no gate" in commands.client.refused("approve", gate="../../x")
+    assert "No such gate" in commands.client.refused("approve", gate="../../x")
     assert "gate: " in commands.client.refused("answer", gate="", text="yes")
     assert "text: " in commands.client.refused("answer", gate=gate, text=" ")
 

@@ -40,11 +40,11 @@ class Reminder:
     def in_words(self, text: str) -> str:
         """`text`: what waits."""
         if self.is_late:
-            return _("the deadline of a question is over: {text}").format(text=text)
+            return _("a question has passed its deadline: {text}").format(text=text)
         texts = {
-            "remind": _("still waits for you: {text}"),
-            "urgent": _("urgent, waits for you: {text}"),
-            "escalate": _("has waited for too long: {text}"),
+            "remind": _("is still waiting for you: {text}"),
+            "urgent": _("urgent, waiting for you: {text}"),
+            "escalate": _("has been waiting too long: {text}"),
         }
         return texts[self.kind].format(text=text)
 

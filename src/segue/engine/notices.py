@@ -101,7 +101,7 @@ class PendingNotices(ABC):
         if row["tries"] and gate is not None and gate.state is not GateState.PENDING:
             if row["kind"] in BESIDE:  # nobody needs it any more
                 return None
-            shown, text = _("Settled: {title}").format(title=about.title), _came_to(gate, text)
+            shown, text = _("Resolved: {title}").format(title=about.title), _came_to(gate, text)
             outcome = str(gate.state)
         return Notice(
             id=about.id,
@@ -164,12 +164,12 @@ def headline(kind: str, about: Subject) -> str:
         "completed": _("Completed: {title}"),
         "failed": _("Failed: {title}"),
         "error": _("Cannot continue: {title}"),
-        "trouble": _("Trouble: {title}"),
+        "trouble": _("Problem: {title}"),
         "limit": _("Parked at a limit: {title}"),
         "refused": _("An agent tried to act as a person: {title}"),
         "remind": _("Reminder: {needed}"),
         "urgent": _("Urgent: {needed}"),
-        "escalate": _("Waits for too long: {needed}"),
+        "escalate": _("Waiting too long: {needed}"),
     }
     own = needed.get(about.needed or kind, "{title}").format(title=about.title, name=about.name)
     return told.get(kind, "{needed}").format(title=about.title, needed=own)

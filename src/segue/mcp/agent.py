@@ -18,9 +18,9 @@ from segue.mcp.tools import Arguments, Refused, Tool
 from segue.store.changes import stamp
 
 INSTRUCTIONS = (
-    "You work on a task that Segue gave you, and nobody watches. Tell through these tools"
-    " what a person must decide or provide, and how far you are. When a tool tells you to"
-    " stop, end your turn at once: you are started again in this conversation."
+    "You work unattended on a task from Segue. Use these tools to report progress and to ask"
+    " for anything that a person must decide or provide. When a tool tells you to stop, end your"
+    " turn at once: Segue starts you again in this conversation."
 )
 STOP = "Stop working now and end your turn: you will be started again with"
 
@@ -36,7 +36,7 @@ def _check(reader: Callable[[blocks.Given], Event | str], given: Arguments) -> N
 
 
 class Question(Arguments):
-    question: Text = Field(description="What you need to know, complete in itself.")
+    question: Text = Field(description="What you need to know, as a complete question.")
     options: list[Text] = Field(
         default=[], max_length=OPTIONS_MAX, description="The answers to choose from, if any."
     )
@@ -46,22 +46,22 @@ class Question(Arguments):
         description="The answer you suggest; one of the options if there are any.",
     )
     category: Literal["", "business", "clarification", "choice", "confirmation"] = ""
-    required: bool = Field(default=True, description="false: the default would do as well.")
+    required: bool = Field(default=True, description="false: the default is acceptable, too.")
     deadline: str = Field(
         default="",
         max_length=64,
-        description='After this time the default is taken, as "30m" or "2h".',
+        description='After this time Segue takes the default, for example "30m" or "2h".',
     )
     priority: Literal["", "low", "normal", "high", "urgent"] = ""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.default and self.options and self.default not in self.options:
-            raise ValueError("default is none of the options")
+            raise ValueError("default is not one of the options")
         if not self.required and not self.default:
             raise ValueError("a question that is not required needs a default")
         if self.deadline and not parse_duration(self.deadline):
-            raise ValueError('deadline is no duration like "30m" or "2h"')
+            raise ValueError('deadline is not a duration like "30m" or "2h"')
         _check(blocks.question, self)
         return self
 
@@ -69,10 +69,10 @@ class Question(Arguments):
 class Dependency(Arguments):
     type: Literal["api_key", "env_variable", "service", "file", "permission", "package"]
     name: Name = Field(
-        description="Of an api_key or env_variable: the environment variable, as STRIPE_KEY."
+        description="For an api_key or env_variable: the environment variable, e.g. STRIPE_KEY."
     )
-    description: Text = Field(description="What it is needed for, and how to get it.")
-    required: bool = Field(default=True, description="false: you can go on without it.")
+    description: Text = Field(description="Why you need it, and how to get it.")
+    required: bool = Field(default=True, description="false: you can continue without it.")
     default: str = Field(default="", max_length=FIELD_CHARS_MAX)
 
     @model_validator(mode="after")
@@ -86,9 +86,9 @@ class Step(Arguments):
 
 
 class Completed(Arguments):
-    summary: Text = Field(description="What was done, for those who go on from here.")
+    summary: Text = Field(description="What you did, for those who continue from here.")
     deliverables: list[Text] = Field(
-        default=[], max_length=OPTIONS_MAX, description="Files that were made, by path."
+        default=[], max_length=OPTIONS_MAX, description="Paths of the files that you created."
     )
 
 
@@ -117,11 +117,11 @@ class Reports:
         self._is_torn = False  # the last line was cut off: the next begins a new one
 
     def write(self, tool: str, arguments: Arguments) -> None:
-        """On the disk when this returns; `Refused` where it could not be told."""
+        """Write one call to disk before returning; raise `Refused` where that fails."""
         if not self._path:
             raise Refused(
-                "Segue does not listen to tool calls in this run (SEGUE_TOLD is not set);"
-                " use the text markers that your task shows."
+                "Segue does not read tool calls in this run (SEGUE_TOLD is not set);"
+                " use the text markers from your task."
             )
         given = {
             name: value
@@ -132,14 +132,14 @@ class Reports:
             line = tool_channel.line(tool, given, nonce=self._nonce, at=stamp(self._now()))
         except tool_channel.TooLong as error:
             raise Refused(
-                f"Too long: {error}. Nothing was told. Put the details into a file, and name it."
+                f"Too long: {error}. Segue received nothing. Put the details into a file and name"
+                " it."
             ) from error
         try:
             self._append(line)
         except OSError as error:
             raise Refused(
-                f"This could not be told to Segue ({error.strerror}); use the text markers"
-                " that your task shows."
+                f"Could not reach Segue ({error.strerror}); use the text markers from your task."
             ) from error
 
     def _append(self, line: bytes) -> None:
@@ -167,15 +167,15 @@ class Reports:
 
     def request(self, given: Dependency) -> str:
         self.write(tool_channel.DEPENDENCY, given)
-        return f"Asked for. {STOP} what came of it."
+        return f"Requested. {STOP} the result."
 
     def step(self, given: Step) -> str:
         self.write(tool_channel.STEP, given)
-        return f"Noted: step {given.n} is done. Go on."
+        return f"Noted: step {given.n} is done. Continue."
 
     def phase(self, given: Phase) -> str:
         self.write(tool_channel.PHASE, given)
-        return "Noted. End your turn now: what you have done is checked next."
+        return "Noted. End your turn now: Segue checks your work next."
 
     def task(self, given: Completed) -> str:
         self.write(tool_channel.TASK, given)
@@ -187,19 +187,19 @@ class Reports:
             return "Noted. Stop working now and end your turn."
         if given.recovery == "pause_and_retry":
             return "Noted. Stop working now and end your turn: you will be started again later."
-        return "Noted. Go on with what you can do without it, or end your turn."
+        return "Noted. Continue with what you can do without it, or end your turn."
 
 
 def tools(
     environ: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> list[Tool]:
-    """What an agent that works under Segue can tell it."""
+    """The tools of an agent that works for Segue."""
     reports = Reports(environ, now)
     return [
         Tool(
             tool_channel.ASK,
             "Ask a person something you cannot decide or find out yourself. Then end your"
-            " turn: you are started again with the answer.",
+            " turn: Segue starts you again with the answer.",
             Question,
             reports.ask,
             is_always_loaded=True,
@@ -214,30 +214,30 @@ def tools(
         ),
         Tool(
             tool_channel.STEP,
-            "Tell that a numbered step of your task is done, as soon as it is. Go on afterwards.",
+            "Report a numbered step of your task as done, as soon as it is. Then continue.",
             Step,
             reports.step,
             is_always_loaded=True,
         ),
         Tool(
             tool_channel.PHASE,
-            "Tell that the phase you were given is complete and checked by you. Call it once, as"
-            " the last thing.",
+            "Report that your phase is complete and that you have checked it. Call this once, at"
+            " the end.",
             Phase,
             reports.phase,
             is_always_loaded=True,
         ),
         Tool(
             tool_channel.TASK,
-            "Tell that your task, if it has no phases, is complete and checked by you. Call it"
-            " once, as the last thing.",
+            "Report that your task, if it has no phases, is complete and that you have checked"
+            " it. Call this once, at the end.",
             Completed,
             reports.task,
             is_always_loaded=True,
         ),
         Tool(
             tool_channel.ERROR,
-            "Tell of an error that you cannot mend: recoverable (pause_and_retry, notify_user)"
+            "Report an error that you cannot fix: recoverable (pause_and_retry, notify_user)"
             " or fatal (checkpoint_and_fail).",
             Error,
             reports.error,

@@ -55,7 +55,7 @@ def start(plan: Path, project: Project, options: Sequence[str], environ: Mapping
         check=False,
     )
     if detached.returncode != 0:
-        raise Refused(f"The run could not be started; is {project.logs} writable?")
+        raise Refused(f"Could not start the run; is {project.logs} writable?")
     pid = int(detached.stdout)
     _check_started(_first_line(out, pid))
     return f"Started {project.relative(plan)}, process {pid}. Its events: {project.relative(out)}"
@@ -66,26 +66,26 @@ def check_free(plan: Path, project: Project) -> None:
     holder = lock.holder(lock_path(project, plan))
     if holder is not None:
         raise Refused(
-            f"Already running: process {holder.pid} is at work on {project.relative(plan)}"
-            f" since {holder.since}. Nothing was started."
+            f"Already running: process {holder.pid} has been running {project.relative(plan)}"
+            f" since {holder.since}. Started nothing."
         )
 
 
 def stop(plan: Path, project: Project) -> str:
-    """Ask the process that runs a plan to stop: agents end, the place is kept."""
+    """Ask the process that runs a plan to stop: it ends its agents and saves its progress."""
     shown = project.relative(plan)
     path = lock_path(project, plan)
     holder = lock.holder(path)
     if holder is None:
-        raise Refused(f"Nothing runs {shown} now.")
+        raise Refused(f"{shown} is not running.")
     try:
         fd = os.pidfd_open(holder.pid)
     except OSError as error:
-        raise Refused(f"Process {holder.pid} cannot be reached: {error.strerror}.") from error
+        raise Refused(f"Cannot reach process {holder.pid}: {error.strerror}.") from error
     try:
         now = lock.holder(path)
         if now is None or now.pid != holder.pid:  # it ended, and its number may be another's
-            raise Refused(f"The run of {shown} ended this moment.")
+            raise Refused(f"The run of {shown} has just ended.")
         signal.pidfd_send_signal(fd, signal.SIGINT)
         ended, _write, _error = select.select([fd], [], [], STOPPED_WITHIN_S)
     except PermissionError as error:
@@ -93,8 +93,8 @@ def stop(plan: Path, project: Project) -> str:
     finally:
         os.close(fd)
     if ended:
-        return f"Stopped {shown}. Its place is kept: run_plan goes on with it."
-    return f"{shown} is stopping: its agents are being ended. status shows when it is done."
+        return f"Stopped {shown}. Its progress is saved; run_plan resumes it."
+    return f"{shown} is stopping and ends its agents. status shows when it is done."
 
 
 def _first_line(out: Path, pid: int) -> str:
@@ -122,4 +122,4 @@ def _check_started(line: str) -> None:
             hint = f" ({more['hint']})" if more.get("hint") else ""
             raise Refused(f"Not started: {message}{hint}")
         case _:
-            raise Refused(f"Not started: {line[:500] or 'it said nothing'}")
+            raise Refused(f"Not started: {line[:500] or 'no output'}")

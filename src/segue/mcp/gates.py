@@ -36,7 +36,7 @@ def _settled(
     except UserError as error:
         problem = error.problem
         if problem.code == "unknown_gate":
-            raise Refused(f"There is no gate {gate}. {_others(person)}") from error
+            raise Refused(f"No such gate: {gate}. {_others(person)}") from error
         hint = f" ({problem.hint})" if problem.hint else ""
         raise Refused(f"{problem.message}{hint}") from error
     return _told(person, done)
@@ -45,12 +45,12 @@ def _settled(
 def _others(person: Person) -> str:
     store = Store.open_readonly(person.project.database)
     if store is None:
-        return "None is open. status shows the gates."
+        return "No gate is open. status shows the gates."
     try:
         known = [row["id"] for row in store.all(OPEN, GateState.PENDING, OPEN_SHOWN_MAX)]
     finally:
         store.close()
-    told = f"Open are: {', '.join(known)}." if known else "None is open."
+    told = f"Open: {', '.join(known)}." if known else "No gate is open."
     return f"{told} status shows the gates."
 
 
@@ -58,10 +58,10 @@ def _told(person: Person, done: Done) -> str:
     path = person.project.relative(done.path)
     said = f"Answered: {done.answer!r}." if done.answer is not None else "Approved."
     if not done.is_waiting:
-        return f"{said} The owner of {path} has taken it in."
+        return f"{said} The owner of {path} has processed it."
     if done.by_run:
-        return f"{said} The owner of {path} takes it in as soon as it can."
+        return f"{said} The owner of {path} processes it as soon as it can."
     return (
-        f"{said} Nothing runs {path} now: the answer is used when it is run again"
+        f"{said} {path} is not running: the answer takes effect when it runs again"
         " (run_plan, segue run or segue resume)."
     )

@@ -60,7 +60,7 @@ def make(
         tool = by_name.get(params.name)
         if tool is None:
             await to_thread.run_sync(on_unknown, params.name, limiter=one_at_a_time)
-            return _result(f"There is no tool {params.name}.", is_error=True)
+            return _result(f"No such tool: {params.name}.", is_error=True)
         try:
             call = partial(tool.answer, params.arguments or {})
             with acting(_client(context)):

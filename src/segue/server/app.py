@@ -30,7 +30,7 @@ from segue.server.middleware import AccessMiddleware
 from segue.server.rendering import PageCache
 
 ABOUT = (
-    "Tasks that pass through phases, with people in between. Errors are problem documents "
+    "Tasks with phases and reviews. Errors are problem documents "
     "(RFC 9457); lists are paged; POST takes an `Idempotency-Key`."
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -15,20 +15,19 @@ Responses = dict[int | str, dict[str, Any]]
 
 _REF = {"$ref": "#/components/schemas/Problem"}
 _WORDS = {
-    400: "The body cannot be read",
-    401: "No token, or a wrong one",
+    400: "The request body is not valid",
+    401: "Missing or wrong token",
     403: "The request comes from another site, or an agent sent it",
-    404: "There is no such thing",
-    408: "The body did not arrive in time",
-    409: "Not in this state; the problem names the state and what is allowed in it",
-    413: "The body is too large",
-    415: "The body is not JSON",
+    404: "Not found",
+    408: "The request body did not arrive in time",
+    409: "Not allowed in this state; the problem names the state and the allowed actions",
+    413: "The request body is too large",
+    415: "The request body is not JSON",
     416: "The range is beyond the end",
-    421: "This server does not answer for that host",
-    422: "The request does not fit; `errors` says where",
-    429: "Too many requests; `Retry-After` says when to come back",
-    503: "The database is busy or the disk full, nothing was done; `Retry-After` says when to come"
-    " back",
+    421: "This server does not serve that host",
+    422: "The request is not valid; see `errors`",
+    429: "Too many requests; retry after `Retry-After`",
+    503: "The database is busy or the disk is full; nothing was done; retry after `Retry-After`",
 }
 _ALWAYS = (401, 403, 421, 422, 429, 503)
 _CHANGING = (400, 408, 413, 415)

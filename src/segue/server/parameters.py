@@ -16,11 +16,12 @@ Key = Annotated[
         min_length=1,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="The same key with the same request gets the same answer, for 24 hours.",
+        description="The same key with the same request returns the same response for 24 hours.",
     ),
 ]
 SeenId = Annotated[
-    int | None, Header(alias="Last-Event-ID", ge=0, le=2**53, description="Go on after this one.")
+    int | None,
+    Header(alias="Last-Event-ID", ge=0, le=2**53, description="Continue after this event."),
 ]
 SeenQuery = Annotated[
     int | None, Query(alias="lastEventId", ge=0, le=2**53, description="The same, in the address.")

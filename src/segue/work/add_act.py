@@ -107,7 +107,7 @@ def _said(
     if work.id == PANES:
         raise UserError(
             "not_allowed",
-            _("this is to be settled in its pane"),
+            _("answer this in its pane"),
             hint=_("go to the pane, or wake it: segue wake PANE"),
         )
     if work.id == SERVER:
@@ -151,7 +151,7 @@ def consent(gate: GateRow) -> str:
         case _, "confirmation" | "budget":
             return "yes"
     names = ", ".join(gate.options)
-    text = _("nothing here says yes") + (f": {names}" if names else "")
+    text = _("none of the options means yes") + (f": {names}" if names else "")
     hint = _("answer it: {command}").format(command=f"segue answer {gate.id} TEXT")
     raise UserError("no_consent", text, hint=hint)
 
@@ -165,7 +165,7 @@ def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) 
     try:
         target = act_targets.find_task(store, person.project, name, plan) if store else None
         if store is None or target is None:
-            text = _("there is no task `{name}` here").format(name=name)
+            text = _("no task `{name}` here").format(name=name)
             raise UserError("unknown_name", text, hint=_("segue status shows what is here"))
         _check_open(target, verb)
         return _add(person, store, target, verb, {})
@@ -179,7 +179,7 @@ def _check_open(target: Target, verb: Verb) -> None:
     own files say how it stands."""
     has_own_states = KINDS[target.work.kind].has_own_states
     if not has_own_states and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
-        text = _("{task} has not failed") if verb is Verb.RETRY else _("{task} is over already")
+        text = _("{task} has not failed") if verb is Verb.RETRY else _("{task} has already ended")
         hint = _("segue status shows what is here")
         raise UserError("not_allowed", text.format(task=target.name), hint=hint)
 
@@ -225,7 +225,7 @@ def _open(project: Project) -> Store | None:
 def _unknown(name: str) -> UserError:
     return UserError(
         "unknown_name",
-        _("there is no task and no account `{name}` here").format(name=name),
+        _("no task or account `{name}` here").format(name=name),
         hint=_("segue status shows what is here"),
     )
 

@@ -117,7 +117,7 @@ def found(kind: Kind, standing: Standing) -> Found:
 def _cost(standing: Standing) -> str:
     used = standing.usage
     if not used.get("input_tokens"):
-        return _("unknown; nothing was reported so far")
+        return _("unknown; nothing reported so far")
     tokens = used["input_tokens"] + used["output_tokens"]
     price = "" if used["cost_usd"] is None else f" (${used['cost_usd']:.2f})"
     return _("so far {n} tokens{price}").format(n=tokens, price=price)

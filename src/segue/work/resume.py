@@ -20,4 +20,4 @@ def find(path: Path) -> list[Found]:
 def nothing_here() -> str:
     """The sentence of the original, and below it what a task list takes."""
     begin = _("Found no interrupted work here. Start with: segue write-all")
-    return f"{begin}\n" + _("A task list begins with: segue run PLAN.md")
+    return f"{begin}\n" + _("Start a task list with: segue run PLAN.md")

@@ -59,11 +59,16 @@ def run(tmp_path: Path) -> Run:
     ("tool", "given", "event", "said"),
     [
         ("ask_question", QUESTION, Asked, "Asked. Stop working now and end your turn"),
-        ("request_dependency", KEY, DependencyAsked, "Asked for. Stop working now"),
-        ("report_step", {"n": 3}, StepDone, "Noted: step 3 is done. Go on."),
-        ("complete_phase", {"summary": "done", "phase": 2}, PhaseDone, "End your turn now: what"),
+        ("request_dependency", KEY, DependencyAsked, "Requested. Stop working now"),
+        ("report_step", {"n": 3}, StepDone, "Noted: step 3 is done. Continue."),
+        (
+            "complete_phase",
+            {"summary": "done", "phase": 2},
+            PhaseDone,
+            "End your turn now: Segue checks",
+        ),
         ("complete_task", {"summary": "done"}, TaskDone, "Noted. End your turn now."),
-        ("report_error", {"message": "no disk"}, ErrorReported, "Go on with what you can do"),
+        ("report_error", {"message": "no disk"}, ErrorReported, "Continue with what you can do"),
     ],
 )
 def test_each_call_is_heard_and_tells_the_agent_what_to_do_next(
@@ -83,7 +88,7 @@ def test_each_call_is_heard_and_tells_the_agent_what_to_do_next(
             "Stop working now and end your turn.",
         ),
         ({"recovery": "pause_and_retry"}, "you will be started again later."),
-        ({"recovery": "notify_user"}, "Go on with what you can do without it"),
+        ({"recovery": "notify_user"}, "Continue with what you can do without it"),
     ],
 )
 def test_an_error_says_whether_the_agent_goes_on(
@@ -107,9 +112,9 @@ def test_a_question_keeps_all_that_was_said(run: Run) -> None:
     ("tool", "given", "why"),
     [
         ("ask_question", {"question": " "}, "question"),
-        ("ask_question", {**QUESTION, "default": "C"}, "default is none of the options"),
+        ("ask_question", {**QUESTION, "default": "C"}, "default is not one of the options"),
         ("ask_question", {**QUESTION, "required": False}, "needs a default"),
-        ("ask_question", {**QUESTION, "deadline": "soon"}, "deadline is no duration"),
+        ("ask_question", {**QUESTION, "deadline": "soon"}, "deadline is not a duration"),
         ("ask_question", {**QUESTION, "category": "gossip"}, "category"),
         ("request_dependency", {**KEY, "name": "not a variable"}, "name"),
         ("report_step", {"n": 0}, "n"),
@@ -155,9 +160,7 @@ def test_a_disk_that_is_full_is_told_and_the_next_line_is_whole(
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     run = Run(tmp_path / "gone" / "T-1.told")
-    assert "could not be told to Segue (No such file or directory)" in run.refused(
-        "report_step", n=1
-    )
+    assert "Could not reach Segue (No such file or directory)" in run.refused("report_step", n=1)
 
 
 def test_a_model_finds_all_tools_without_looking_for_them(run: Run) -> None:

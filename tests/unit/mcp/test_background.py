@@ -96,10 +96,10 @@ def test_a_run_that_dies_without_a_word_is_not_waited_for(
     monkeypatch.setattr("segue.mcp.background.time.sleep", no_wait)
     gone = subprocess.Popen(["true"])
     os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
-    with pytest.raises(Refused, match="it said nothing"):
+    with pytest.raises(Refused, match="no output"):
         starts("", pid=gone.pid)
     gone.wait()
-    with pytest.raises(Refused, match="it said nothing"):
+    with pytest.raises(Refused, match="no output"):
         starts("", pid=gone.pid)
 
 
@@ -107,7 +107,7 @@ def test_a_run_that_says_nothing_in_time_is_told(
     starts: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "STARTED_WITHIN_S", 0.0)
-    with pytest.raises(Refused, match="it said nothing"):
+    with pytest.raises(Refused, match="no output"):
         starts("half a li")
 
 
@@ -124,7 +124,7 @@ def test_one_plan_is_run_by_one_process(plan: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(Refused) as caught:
         background.check_free(plan, project)
     assert str(caught.value) == (
-        "Already running: process 4711 is at work on PLAN.md since 2026-03-01. Nothing was started."
+        "Already running: process 4711 has been running PLAN.md since 2026-03-01. Started nothing."
     )
 
 
@@ -134,7 +134,7 @@ def test_a_run_is_asked_to_stop_and_waited_for(plan: Path, monkeypatch: pytest.M
         holder = Holder(process.pid, "", "")
         held(monkeypatch, holder, holder)
         told = background.stop(plan, Project(plan.parent))
-        assert told == "Stopped PLAN.md. Its place is kept: run_plan goes on with it."
+        assert told == "Stopped PLAN.md. Its progress is saved; run_plan resumes it."
         assert process.wait() == -2
     finally:
         process.kill()
@@ -161,10 +161,10 @@ def test_a_run_that_takes_its_time_is_said_to_be_stopping(
 @pytest.mark.parametrize(
     ("pids", "why"),
     [
-        ((None,), "Nothing runs PLAN.md now."),
-        ((0,), "cannot be reached"),
-        ((os.getpid(), None), "The run of PLAN.md ended this moment."),
-        ((os.getpid(), 1), "The run of PLAN.md ended this moment."),
+        ((None,), "PLAN.md is not running."),
+        ((0,), "Cannot reach process"),
+        ((os.getpid(), None), "The run of PLAN.md has just ended."),
+        ((os.getpid(), 1), "The run of PLAN.md has just ended."),
     ],
 )
 def test_nothing_is_sent_to_a_process_that_is_not_the_runs(

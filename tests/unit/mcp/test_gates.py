@@ -22,7 +22,7 @@ def person(bench: Bench) -> Person:
 def test_an_answer_waits_for_the_next_run_where_nobody_runs_the_plan(bench: Bench) -> None:
     gate = asked(bench)
     assert gates.answer(person(bench), gate, "sqlite") == (
-        "Answered: 'SQLite'. Nothing runs PLAN.md now: the answer is used when it is run again"
+        "Answered: 'SQLite'. PLAN.md is not running: the answer takes effect when it runs again"
         " (run_plan, segue run or segue resume)."
     )
 
@@ -59,18 +59,18 @@ def test_an_unknown_gate_is_answered_with_those_that_are_open(bench: Bench) -> N
     """Also where nothing was ever run."""
     with pytest.raises(Refused) as nothing:
         gates.answer(person(bench), "q_9", "yes")
-    assert str(nothing.value) == "There is no gate q_9. None is open. status shows the gates."
+    assert str(nothing.value) == "No such gate: q_9. No gate is open. status shows the gates."
     gate = asked(bench)
     with pytest.raises(Refused) as some:
         gates.answer(person(bench), "q_9", "yes")
-    assert str(some.value) == f"There is no gate q_9. Open are: {gate}. status shows the gates."
+    assert str(some.value) == f"No such gate: q_9. Open: {gate}. status shows the gates."
 
 
 @pytest.mark.parametrize(
     ("is_waiting", "by_run", "told"),
     [
-        (False, True, "Approved. The owner of PLAN.md has taken it in."),
-        (True, True, "Approved. The owner of PLAN.md takes it in as soon as it can."),
+        (False, True, "Approved. The owner of PLAN.md has processed it."),
+        (True, True, "Approved. The owner of PLAN.md processes it as soon as it can."),
     ],
 )
 def test_a_running_plan_is_said_to_use_it(

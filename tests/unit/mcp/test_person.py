@@ -71,7 +71,7 @@ def test_status_is_that_of_the_command(bench: Bench, commands: PersonTools) -> N
     (plan,) = commands.json("status")["plans"]
     assert [one["id"] for one in plan["gates"]] == [gate]
     assert commands.json("status", path="PLAN.md")["plans"] == [plan]
-    assert commands.refused("status", path="nowhere.md") == "There is no nowhere.md."
+    assert commands.refused("status", path="nowhere.md") == "nowhere.md does not exist."
 
 
 def test_a_plan_is_started_with_its_options(
@@ -125,7 +125,7 @@ def test_nothing_outside_of_the_project_is_touched(
     (bench.folder / "PLAN.md").write_text("- [ ] T-1: a\n")
     (bench.root / "link").symlink_to(bench.folder)
     text = commands.refused(tool, path=path)
-    assert "outside of the project" in text or text == "That is no path."
+    assert "outside the project" in text or text == "This is not a valid path."
     assert started == []
 
 
@@ -138,7 +138,7 @@ def test_gates_are_answered_and_approved(bench: Bench, commands: PersonTools) ->
 
 def test_a_plan_that_nobody_runs_is_not_stopped(bench: Bench, commands: PersonTools) -> None:
     (bench.root / "PLAN.md").write_text("- [ ] T-1: a\n")
-    assert commands.refused("stop_plan", path="PLAN.md") == "Nothing runs PLAN.md now."
+    assert commands.refused("stop_plan", path="PLAN.md") == "PLAN.md is not running."
 
 
 def test_tools_that_change_something_are_marked_so(commands: PersonTools) -> None:

@@ -96,7 +96,7 @@ def test_a_tool_that_is_not_there_is_an_error_and_heard_of() -> None:
     heard: list[str] = []
 
     async def scene(client: Client) -> None:
-        assert await called(client, "approve") == ("There is no tool approve.", True)
+        assert await called(client, "approve") == ("No such tool: approve.", True)
 
     talk(scene, heard.append)
     assert heard == ["approve"]

@@ -74,7 +74,7 @@ def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     try:
         profile = supervisor.continuation.profile_or_fallback(task.agent)
         if profile.needs_command and fenced_command(task.description) is None:
-            text = _("{agent} runs the task's own command, and the description has none")
+            text = _("{agent} runs the task's own command, but the description has none")
             hint = _("write it into a fenced sh block, or choose another agent")
             raise UserError("no_command", f"{text.format(agent=task.agent)}; {hint}")
     except UserError as error:
@@ -225,7 +225,7 @@ class Rules:
 
     def _without_a_word(self, attempt: Attempt, ended: Ended, reason: str) -> None:
         """It says nothing about its work. `reason`: why, where that is known."""
-        reason = reason or protocol_faults.why_nothing(attempt) or _("it ended without reporting")
+        reason = reason or protocol_faults.why_nothing(attempt) or _("it ended without a report")
         self.supervisor.commit(
             moves.end_run(
                 attempt.run,

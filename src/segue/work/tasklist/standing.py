@@ -106,12 +106,12 @@ def _why(standing: Standing, cut_off: list[str]) -> str:
     if standing.problem:
         return _("the plan has an error: {problem}").format(problem=standing.problem)
     if standing.holder is not None:
-        return _("it is being run by process {pid}").format(pid=standing.holder.pid)
+        return _("process {pid} is running it").format(pid=standing.holder.pid)
     match standing.state:
         case PlanState.FINISHED:
             return _("everything is done")
         case PlanState.PARKED:
-            return _("a limit stopped it: {tasks}").format(
+            return _("stopped by a limit: {tasks}").format(
                 tasks=", ".join(park["task"] for park in standing.parks)
             )
         case PlanState.WAITING if standing.gates:
@@ -129,8 +129,9 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
     parts = []
     if again:
         text = _(
-            "start {tasks} again from the beginning, in the same conversation where there is one;"
-            " the agent is told that it was interrupted (one that still runs is followed)"
+            "start {tasks} again from the beginning, in the same conversation if there "
+            "is one; Segue tells the agent that it was interrupted (if it still runs, "
+            "Segue follows it)"
         )
         parts.append(text.format(tasks=", ".join(again)))
     parked = [park["task"] for park in standing.parks if park["task"] in standing.in_progress]
@@ -138,12 +139,12 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
         tasks = ", ".join(going_on)
         parts.append(_("continue {tasks} in the same conversation").format(tasks=tasks))
     if standing.gates:
-        parts.append(_("ask again what was asked"))
+        parts.append(_("repeat the open question"))
     if standing.failed:
         tasks = ", ".join(failed["task"] for failed in standing.failed)
-        parts.append(_("ask about the failed {tasks}").format(tasks=tasks))
+        parts.append(_("ask what to do about the failed {tasks}").format(tasks=tasks))
     if left:
-        text = ngettext("run the {n} task that is left", "run the {n} tasks that are left", left)
+        text = ngettext("run the {n} remaining task", "run the {n} remaining tasks", left)
         parts.append(text.format(n=left))
     return "; ".join(parts) or _("nothing is left to do")
 
@@ -151,4 +152,4 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
 def _lost(standing: Standing) -> str:
     if standing.is_known or standing.state is PlanState.PENDING:
         return _("nothing")
-    return _("Segue's memory of it (.segue/): what the marks do not say, such as summaries")
+    return _("Segue's records (.segue/): what the marks do not show, such as summaries")
