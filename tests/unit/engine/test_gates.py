@@ -133,10 +133,10 @@ def test_very_many_gates_are_looked_through_only_when_one_can_be_due() -> None:
 @pytest.mark.parametrize(
     ("reminder", "words"),
     [
-        (Reminder(GATE, "remind"), "still waits for you: x"),
-        (Reminder(GATE, "urgent"), "urgent, waits for you: x"),
-        (Reminder(GATE, "escalate"), "has waited for too long: x"),
-        (Reminder(GATE, "urgent", is_late=True), "the deadline of a question is over: x"),
+        (Reminder(GATE, "remind"), "is still waiting for you: x"),
+        (Reminder(GATE, "urgent"), "urgent, waiting for you: x"),
+        (Reminder(GATE, "escalate"), "has been waiting too long: x"),
+        (Reminder(GATE, "urgent", is_late=True), "a question has passed its deadline: x"),
     ],
 )
 def test_reminders_in_words(reminder: Reminder, words: str) -> None:

@@ -66,7 +66,7 @@ def test_a_notice_is_written_once(store: Store) -> None:
         ("escalated", None, "Decision needed: T-1: Build"),
         ("failed", None, "Failed: T-1: Build"),
         ("remind", "review", "Reminder: Review needed: T-1: Build"),
-        ("escalate", "question", "Waits for too long: Answer needed: T-1: Build"),
+        ("escalate", "question", "Waiting too long: Answer needed: T-1: Build"),
     ],
 )
 def test_headlines(kind: str, needed: str | None, shown: str) -> None:
@@ -90,7 +90,7 @@ def test_what_was_settled_before_it_could_be_sent_goes_out_as_that(store: Store)
     settle(store)
     found = WorkNotices(store).notice(row(store, tries=1))
     assert found is not None
-    assert (found.headline, found.outcome) == ("Settled: T-1: Build", "answered")
+    assert (found.headline, found.outcome) == ("Resolved: T-1: Build", "answered")
     assert found.text == "Which? – answered: a"
 
 

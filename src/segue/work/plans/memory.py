@@ -21,7 +21,7 @@ def what_is_lost(run: PlanRun) -> str | None:
     made some of them, so those that nothing hangs on are not worth a word."""
     if run.ledger.is_damaged:
         return _(
-            "Segue's memory was damaged (.segue/segue.db-wal): its newest records "
+            "Segue's database was damaged (.segue/segue.db-wal). The newest records "
             "are lost; Segue continues from the plan's files"
         )
     if run.ledger.tasks or run.file.kind != "tasklist":
@@ -57,7 +57,7 @@ def in_words(error: OSError, project: Project) -> UserError | None:
         return None
     return UserError(
         "memory_gone",
-        _("Segue's memory was removed while the plan ran: {why}").format(why=error.strerror),
+        _("Segue's records were removed while the plan ran: {why}").format(why=error.strerror),
         file=name,
         hint=_("start again: the marks in the plan say what is done"),
     )

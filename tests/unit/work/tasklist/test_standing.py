@@ -39,7 +39,7 @@ def test_what_resuming_would_do(tmp_path: Path) -> None:
     assert told["resumable"]
     assert told["why"] == "it was cut off during T-1"
     assert told["redone"] == "T-1"
-    assert "run the 1 task that is left" in told["next"]
+    assert "run the 1 remaining task" in told["next"]
 
 
 def test_a_plan_with_an_error_cannot_be_resumed(tmp_path: Path) -> None:
