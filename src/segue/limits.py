@@ -178,7 +178,7 @@ async def handle_paused_worker(
         return await recovery.run()
     except PaneGoneError:
         worker.state = "dead"
-        recovery.log(_("[ERROR] pane {id} cannot be reached").format(id=worker.id))
+        recovery.log(_("[ERROR] cannot reach pane {id}").format(id=worker.id))
         return False
 
 
@@ -255,7 +255,7 @@ class _Recovery:
             self.log(line.format(id=self._worker.id, text=text))
 
     def not_typed(self, error: PaneError) -> None:
-        self.log(_("[ERROR] the text could not be sent: {error}").format(error=error))
+        self.log(_("[ERROR] could not send the text: {error}").format(error=error))
 
     # What follows
 

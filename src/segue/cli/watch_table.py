@@ -128,7 +128,7 @@ class TableScreen:
 
     def _picture(self) -> RenderableType:
         panes = self._panes()
-        keys = _("↑↓ choose · p leave alone · r take back · w wake now · q quit")
+        keys = _("↑↓ select · p leave alone · r undo · w wake now · q quit")
         below = display.text(keys, "dim")
         if not panes:
             none = _("No pane holds an agent yet. Start one in tmux or WezTerm.")
@@ -159,11 +159,11 @@ def table_of(panes: list[WatchedPane], chosen: int, width: int) -> Table:
 
 def _next(pane: WatchedPane) -> str:
     if pane.holder is not None:
-        return _("another watcher has it (process {pid})").format(pid=pane.holder)
+        return _("another segue watch watches it (process {pid})").format(pid=pane.holder)
     if pane.is_held:
-        return _("left alone, as you wish (r takes it back)")
+        return _("left alone at your request (press r to undo)")
     if pane.is_attended:
-        return _("someone is typing; left alone")
+        return _("someone is typing there; Segue leaves it alone")
     if pane.state is PaneState.PAUSED and pane.wakes_at is None:
         return _("{kind}, resumes by itself").format(kind=limit_name(pane.kind))
     if pane.state is PaneState.PAUSED and pane.wakes_at is not None:

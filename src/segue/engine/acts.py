@@ -169,7 +169,7 @@ def _check_first(store: Store, wanted: Wanted) -> None:
     sql = "SELECT * FROM acts WHERE task = ? AND verb = ? AND state = 'waiting' LIMIT 1"
     before = store.one(sql, wanted.task, wanted.verb) if wanted.task else None
     if before is not None:
-        text = _("{who} asked for this already ({time}): {verb}")
+        text = _("{who} already requested this ({time}): {verb}")
         raise UserError(
             "already_wanted",
             text.format(who=before["actor"], time=_clock(before["created_at"]), verb=wanted.verb),
@@ -180,7 +180,7 @@ def _check_first(store: Store, wanted: Wanted) -> None:
 def unknown_gate(gate: str) -> UserError:
     return UserError(
         "unknown_gate",
-        _("nothing with the id `{id}` waits here").format(id=gate[:64]),
+        _("nothing with the id `{id}` is waiting here").format(id=gate[:64]),
         hint=_("see what waits: segue inbox"),
     )
 
@@ -209,12 +209,12 @@ def chosen(text: str, options: Sequence[str], *, own_words: bool | None = False)
     close to no option."""
     text = text.strip()
     if not text:
-        raise UserError("bad_answer", _("an answer is needed"))
+        raise UserError("bad_answer", _("enter an answer"))
     if len(text.encode("utf-8", "replace")) > TEXT_BYTES_MAX:
         raise UserError(
             "answer_too_long",
             _("the answer is too long: at most {n} bytes").format(n=TEXT_BYTES_MAX),
-            hint=_("put it into a file of the project and name the file"),
+            hint=_("put it into a file in the project and name the file"),
         )
     if not options or text in options:
         return text
@@ -233,7 +233,7 @@ class NotAnOptionError(UserError):
     """A text that means none of the options; `suggestion`: the one that is close to it."""
 
     def __init__(self, text: str, options: Sequence[str], suggestion: str | None) -> None:
-        message = _("`{answer}` is none of the options").format(answer=text)
+        message = _("`{answer}` is not one of the options").format(answer=text)
         if suggestion:
             message += "; " + _("did you mean `{name}`?").format(name=suggestion)
         hint = _("the options: {names}").format(names=", ".join(options))
@@ -333,7 +333,7 @@ def refused(act: ActRow, reason: str) -> Move:
 def outcome(store: Store, id: str) -> ActRow:
     row = store.one("SELECT * FROM acts WHERE id = ?", id)
     if row is None:  # its work or task was deleted meanwhile
-        raise UserError("act_gone", _("what this was about was deleted meanwhile"))
+        raise UserError("act_gone", _("this was deleted in the meantime"))
     return act_row(row)
 
 

@@ -71,7 +71,11 @@ class PaneMessages:
 
     def host(self, name: str, state: str, reason: str = "") -> None:
         """A terminal program came or went, and all its panes with it."""
-        text = _("{host}: gone ({reason})") if state == "gone" else _("{host}: back")
+        text = (
+            _("{host}: connection lost ({reason})")
+            if state == "gone"
+            else _("{host}: connected again")
+        )
         self.line(text.format(host=name, reason=reason))
         at = _text(self._clock.now())
         empty = dict.fromkeys(("pane", "kind", "resets_at", "action"))
@@ -115,7 +119,7 @@ class PaneMessages:
         self.line(text.format(id=pane.number, kind=name, time=time, seconds=seconds))
 
     def unknown_zone(self, zone: str) -> None:
-        text = _("the time zone “{zone}” is not known: that of this machine is used")
+        text = _("unknown time zone “{zone}”: Segue uses this machine's")
         self.line("[WARN] " + text.format(zone=zone))
 
     def _paused(self, pane: WatchedPane) -> None:
@@ -160,14 +164,14 @@ class PaneMessages:
         self.line(text.format(id=pane.number))
 
     def unreadable(self, pane: WatchedPane, error: str) -> None:
-        text = _("[WARN] pane {id} cannot be read: {error}")
+        text = _("[WARN] cannot read pane {id}: {error}")
         self.line(text.format(id=pane.place, error=error))
 
     def could_not_send(self, error: str) -> None:
-        self.line(_("[ERROR] the text could not be sent: {error}").format(error=error))
+        self.line(_("[ERROR] could not send the text: {error}").format(error=error))
 
     def lost(self, pane: WatchedPane) -> None:
-        self.line(_("[ERROR] pane {id} cannot be reached").format(id=pane.place))
+        self.line(_("[ERROR] cannot reach pane {id}").format(id=pane.place))
 
     def came_first(self, pane: WatchedPane) -> None:
         self.line(_("👤 Worker {id}: already works again; nothing sent").format(id=pane.number))

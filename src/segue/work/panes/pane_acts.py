@@ -39,7 +39,7 @@ class PaneActs:
     def _park(self, act: ActRow) -> bool:
         pane, until = self._pane(act), acts.until(act)
         if pane is None or pane.state is not PaneState.PAUSED:
-            text = _("{task} is not parked, and Segue ends no program in a pane")
+            text = _("{task} is not parked, and Segue does not stop programs in panes")
             raise CannotError(text.format(task=_name(act)))
         self._watcher.park(pane, until, lambda: [acts.taken(act)])
         return True

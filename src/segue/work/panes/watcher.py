@@ -88,11 +88,11 @@ class Watcher:
         try:
             known = await self._executor.places()
         except PaneError as error:
-            hint = _("start it first; another server of tmux: --tmux-socket PATH")
+            hint = _("start it first; for another tmux server: --tmux-socket PATH")
             raise UserError("no_terminal", str(error), hint=hint) from error
         if missing := named - set(known):
-            message = _("there is no pane {panes}").format(panes=", ".join(sorted(missing)))
-            hint = _("there are: {panes}").format(panes=", ".join(known[:PANES_SHOWN_MAX]) or "–")
+            message = _("no such pane: {panes}").format(panes=", ".join(sorted(missing)))
+            hint = _("available: {panes}").format(panes=", ".join(known[:PANES_SHOWN_MAX]) or "–")
             raise UserError("unknown_pane", message, hint=hint)
 
     # A turn of the loop

@@ -85,7 +85,7 @@ class GateActs(ActBase):
     ) -> Json:
         gate, task, agent = self._gate(review, "review")
         if not feedback.strip():
-            text = _("say what is to be changed")
+            text = _("describe what to change")
             raise Refused(422, "no_feedback", text, {"field": "feedback"})
         kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
         about = moves.as_json({**gate.about, "comments": kept})
@@ -147,9 +147,11 @@ class GateActs(ActBase):
         """Kept encrypted, given to the agent in its environment, never shown again."""
         gate, task, agent = self._gate(dependency, "dependency")
         if not value:
-            raise Refused(422, "bad_value", _("a value is needed"), {"field": "value"})
+            raise Refused(422, "bad_value", _("enter a value"), {"field": "value"})
         if "\0" in value or len(value.encode("utf-8", "replace")) > VALUE_BYTES_MAX:
-            text = _("a value is text of at most {n} bytes, without NUL").format(n=VALUE_BYTES_MAX)
+            text = _("the value must be text of at most {n} bytes, without NUL").format(
+                n=VALUE_BYTES_MAX
+            )
             raise Refused(422, "bad_value", text, {"field": "value"})
         if gate.category == "file":
             value = self._path(task, value)
@@ -228,7 +230,7 @@ class GateActs(ActBase):
     def _pending(self, id: str, kind: str) -> GateRow:
         gate = self.supervisor.records.gate(id)
         if gate is None or gate.kind != kind:
-            text = _("there is no {kind} {id}").format(kind=kind, id=id)
+            text = _("no such {kind}: {id}").format(kind=kind, id=id)
             raise Refused(404, f"unknown_{kind}", text)
         if gate.state is not GateState.PENDING:
             self._settled(gate)
@@ -236,7 +238,7 @@ class GateActs(ActBase):
 
     def _settled(self, gate: GateRow) -> None:
         gate = self._again(gate.id)
-        text = _("this was settled before: {state}").format(state=gate.state)
+        text = _("this is already decided: {state}").format(state=gate.state)
         raise Refused(409, "already_settled", text, {"status": gate.state})
 
 

@@ -50,7 +50,7 @@ def _refuse(run: PlanRun, act: ActRow, why: str) -> None:
 def _settle(run: PlanRun, act: ActRow) -> bool:
     gate = run.ledger.gates.get(act.gate or "")
     if gate is None:
-        raise CannotError(_("{id} does not wait any more").format(id=act.gate))
+        raise CannotError(_("{id} is no longer waiting").format(id=act.gate))
     answer = acts.said(act, "answer")
     run.ledger.take_act(act)
     run.questions.withdraw(gate.id)
@@ -66,7 +66,7 @@ def _state(run: PlanRun, act: ActRow) -> tuple[str, TaskState]:
     task = act.task or ""
     row = run.ledger.tasks.get(task)
     if row is None:
-        raise CannotError(_("there is no task `{name}` here").format(name=task))
+        raise CannotError(_("no task `{name}` here").format(name=task))
     return task, row.state
 
 
@@ -86,7 +86,7 @@ def _skip(run: PlanRun, act: ActRow) -> bool:
     if not run.file.decide(run, task, act.verb, lambda: run.ledger.take_act(act)):
         is_over = state in (TaskState.COMPLETED, TaskState.SKIPPED)
         if is_over or task not in run.graph:
-            raise CannotError(_("{task} is over already").format(task=task))
+            raise CannotError(_("{task} has already ended").format(task=task))
         run.ledger.take_act(act)
         _forget_question(run, task)
         skip_failed(run, task)
