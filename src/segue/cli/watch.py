@@ -30,6 +30,7 @@ from segue.drivers.wezterm.host import WeztermPanes
 from segue.engine import gates, signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
+from segue.engine.executors import Due
 from segue.engine.executors.pane import PaneExecutor, ScreenRules
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox, SaidFaults
@@ -50,6 +51,7 @@ from segue.work.panes.pane_reminders import pane_reminders
 from segue.work.panes.watcher import Watcher
 from segue.work.plans import runner
 from segue.work.project import Project
+from segue.work.project_memory import memory_of
 from segue.work.settings import channels, config
 
 LOG_BYTES_MAX = 4 * 1024 * 1024
@@ -158,7 +160,8 @@ def command(
                     messages,
                     screen,
                     outbox if is_telling else None,
-                    project.bell,
+                    project,
+                    lock,
                 )
             )
         finally:
@@ -166,7 +169,7 @@ def command(
             lock.release()
 
 
-async def _watch(
+async def _watch(  # these are the parts that one watcher is made of
     hosts: Mapping[str, Panes],
     store: Store,
     settings: config.Config,
@@ -174,7 +177,8 @@ async def _watch(
     messages: PaneMessages,
     screen: Screen,
     outbox: Outbox | None,
-    bell_folder: Path,
+    project: Project,
+    lock: Lock,
 ) -> int:
     clock = SystemClock()
     sender = NoticeSender(outbox) if outbox else None
@@ -187,8 +191,9 @@ async def _watch(
         return claude_files.stop_of(pid, now=now, tz=options.tz)
 
     rules = ScreenRules(options.tz, options.extra, record_of)
+    executor = PaneExecutor(hosts, clock, rules, named=options.panes, agent=options.agent)
     watcher = Watcher(
-        PaneExecutor(hosts, clock, rules, named=options.panes, agent=options.agent),
+        executor,
         PaneRecords(store, clock, People(sender.wake) if sender else None),
         Accounts(store, clock),
         messages,
@@ -224,7 +229,10 @@ async def _watch(
                 watcher.remind = lambda: reminders.look(clock.now())
             pane_acts = PaneActs(store, watcher, clock)
             watcher.take_acts = pane_acts.take_in
-            bells.watch(bell_folder, lambda name: pane_acts.take_in())
+            bells.watch(project.bell, lambda name: pane_acts.take_in())
+            again = partial(executor.notify, Due())
+            shown = str(project.memory)
+            watcher.keep_memory = memory_of(project, store, lock, shown, look_again=again).keep
         try:
             await watcher.run()
         finally:

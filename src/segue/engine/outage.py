@@ -17,9 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
-from segue.engine.executors import Due, Happening
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Drop, Put
@@ -91,31 +89,23 @@ TRIES, ROUND_S = 20, 0.05  # whoever removes it may still be at it
 AGAIN_S = 1.0  # and may have come past what was put back already
 
 
-class Claiming(Protocol):
-    """What follows the runs of a work."""
-
-    def claim_again(self) -> None:
-        """Claims were removed under their runs: a next owner must find those that live."""
-        ...
-
-    def notify(self, happening: Happening) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What the owner of a work has of the project's memory: an agent's `git clean -fdx` may remove
     it under the run. What is open is still whole: the database is written anew from it, the lock is
     taken again, folders are made. Only what was in files that nobody has open is lost.
 
-    `take_lock`: again; it raises if another owner has it now. `lost`: of folders that were removed,
-    in words what was in them and is lost."""
+    `take_lock`: again; it raises if another owner has it now. `claim_again`: a next owner must find
+    the runs that live. `look_again`: let the owner keep it once more, soon. `lost`: of folders that
+    were removed, in words what was in them and is lost."""
 
     store: Store
     lock: Lock
-    executor: Claiming
     folders: tuple[Path, ...]
     make_folders: Callable[[], None]
     take_lock: Callable[[], None]
+    claim_again: Callable[[], None]
+    look_again: Callable[[], None]
     lost: Callable[[list[Path]], str]
 
     def keep(self) -> str | None:
@@ -131,7 +121,7 @@ class Memory:
                 if not left:
                     raise
                 time.sleep(ROUND_S)
-        asyncio.get_running_loop().call_later(AGAIN_S, self.executor.notify, Due())
+        asyncio.get_running_loop().call_later(AGAIN_S, self.look_again)
         if lost := self.lost(gone):
             text = _(
                 "Segue's records were removed while it runs; Segue restored them. Lost: {what}"
@@ -145,4 +135,4 @@ class Memory:
             self.take_lock()
         if not self.store.is_in_place:
             self.store.put_back()
-        self.executor.claim_again()
+        self.claim_again()

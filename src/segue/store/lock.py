@@ -43,6 +43,7 @@ class Lock:
         self._path = path
         self._fd: int | None = None
         self._told = ("", "")
+        self._is_shared = False
 
     def take(self, *, since: str, command: str, is_shared: bool = False) -> Holder | None:
         """None: it is ours now. A holder: it is theirs. `is_shared`: several may hold it so."""
@@ -64,7 +65,7 @@ class Lock:
         os.ftruncate(fd, 0)
         os.pwrite(fd, told, 0)
         self._fd = fd
-        self._told = (since, command)
+        self._told, self._is_shared = (since, command), is_shared
         _mine[self._path] = Holder(os.getpid(), since, command)
         return None
 
@@ -82,7 +83,7 @@ class Lock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-        return self.take(since=since, command=command)
+        return self.take(since=since, command=command, is_shared=self._is_shared)
 
     def release(self) -> None:
         if self._fd is not None:

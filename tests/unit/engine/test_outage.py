@@ -6,7 +6,7 @@ import asyncio
 import errno
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +15,6 @@ import pytest
 from kit.plain_agent import NOON
 from segue.core.machines import PlanState
 from segue.engine import outage
-from segue.engine.executors import Happening
 from segue.engine.outage import Memory
 from segue.errors import UserError
 from segue.store.changes import Add
@@ -74,13 +73,9 @@ class Runs:
     """What follows the runs of a work."""
 
     claims: int = 0
-    happened: list[Happening] = field(default_factory=list)
 
     def claim_again(self) -> None:
         self.claims += 1
-
-    def notify(self, happening: Happening) -> None:
-        self.happened.append(happening)
 
 
 def memory(store: Store, runs: Runs, lost: str = "") -> Memory:
@@ -90,10 +85,11 @@ def memory(store: Store, runs: Runs, lost: str = "") -> Memory:
     return Memory(
         store,
         lock,
-        runs,
         (folder,),
         lambda: folder.mkdir(exist_ok=True),
         take_lock=lambda: pytest.fail("taken") if lock.take_again() else None,
+        claim_again=runs.claim_again,
+        look_again=lambda: None,
         lost=lambda gone: lost if gone else "",
     )
 

@@ -183,3 +183,19 @@ def test_where_no_folder_can_be_nobody_holds_anything(tmp_path: Path) -> None:
     """A file stands where the folder of the locks should be."""
     (tmp_path / "file").touch()
     assert holder(tmp_path / "file" / "plan.lock") is None
+
+
+def test_a_shared_lock_is_taken_again_as_one(tmp_path: Path) -> None:
+    """Its file was removed: several may hold it afterwards as before."""
+    path = tmp_path / "panes.lock"
+    lock = Lock(path)
+    assert lock.take(since="now", command="segue watch", is_shared=True) is None
+    path.unlink()
+    assert lock.take_again() is None
+    script = (
+        "import sys; from pathlib import Path; from segue.store.lock import Lock;"
+        "held = Lock(Path(sys.argv[1])).take(since='', command='', is_shared=True);"
+        "sys.exit(held is not None)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+    lock.release()

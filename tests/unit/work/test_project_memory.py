@@ -6,21 +6,10 @@ import asyncio
 import shutil
 from pathlib import Path
 
-from segue.engine.executors import Happening
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.project import Project
 from segue.work.project_memory import memory_of
-
-
-class Runs:
-    """Nothing runs."""
-
-    def claim_again(self) -> None:
-        return
-
-    def notify(self, happening: Happening) -> None:
-        return
 
 
 def test_folders_come_back_and_their_contents_are_named_as_lost(tmp_path: Path) -> None:
@@ -32,7 +21,8 @@ def test_folders_come_back_and_their_contents_are_named_as_lost(tmp_path: Path) 
     store = Store.open(project.database)
 
     async def keep() -> str | None:
-        return memory_of(project, store, lock, Runs(), ".segue", project.server).keep()
+        memory = memory_of(project, store, lock, ".segue", project.server, look_again=lambda: None)
+        return memory.keep()
 
     shutil.rmtree(project.memory)
     told = asyncio.run(keep())

@@ -38,7 +38,8 @@ PANES_SHOWN_MAX = 20
 
 class Watcher:
     """`account_of`: the account of an agent, by its name. `remind` reminds people of what waits for
-    them, and says when it is due again; `take_acts` takes in what people want."""
+    them, and says when it is due again; `take_acts` takes in what people want; `keep_memory` puts
+    back what was removed of Segue's records, and says so."""
 
     def __init__(
         self,
@@ -61,6 +62,7 @@ class Watcher:
         )
         self.remind: Callable[[], datetime | None] = lambda: None
         self.take_acts: Callable[[], None] = lambda: None
+        self.keep_memory: Callable[[], str | None] = lambda: None
 
     @property
     def panes(self) -> dict[str, WatchedPane]:
@@ -142,6 +144,8 @@ class Watcher:
     # What happens
 
     async def hear(self, happened: Sequence[Happening]) -> None:
+        if told := self.keep_memory():
+            self._messages.line(told)
         for happening in happened:
             self._hear(happening)
 

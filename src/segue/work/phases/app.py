@@ -40,7 +40,7 @@ from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.types import Types
 from segue.work.plans.runner import AgentRoster, leash
 from segue.work.project import Project
-from segue.work.project_memory import memory_of
+from segue.work.project_memory import memory_of_runs
 from segue.work.settings import config
 
 
@@ -80,7 +80,8 @@ async def open_app(
         engine = ProcessExecutor(project.runs, clock, launcher, tells_errors=True)
         app = _build_app(project, settings, environ, clock, tz, slots, store, engine)
         shown = str(project.memory)
-        app.supervisor.keep_memory = memory_of(project, store, lock, engine, shown, app.data).keep
+        memory = memory_of_runs(project, store, lock, shown, engine, app.data)
+        app.supervisor.keep_memory = memory.keep
         yield app
     finally:
         if engine is not None:

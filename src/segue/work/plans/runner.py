@@ -53,7 +53,7 @@ from segue.work.plans.questions import Asker, Questions
 from segue.work.plans.source import Source
 from segue.work.plans.storage_outage import Outage, outlast
 from segue.work.project import Project, check_writable, find_plan
-from segue.work.project_memory import memory_of
+from segue.work.project_memory import memory_of_runs
 from segue.work.settings import channels, config
 from segue.work.tasklist.planfile import PlanFile
 
@@ -296,7 +296,7 @@ async def run_work(
             ),
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=run_log.logged(project.logs, clock, environment.emit),
-            keep_memory=memory_of(project, store, lock, engine, source.shown).keep,
+            keep_memory=memory_of_runs(project, store, lock, source.shown, engine).keep,
             is_background=environment.background is not None,
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
