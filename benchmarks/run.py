@@ -26,6 +26,7 @@ import noise
 import panes
 import parks
 import parse
+import sandbox
 import serve
 import sizes
 import startup
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "audit": audit,
     "startup": startup,
     "hook": hook,
+    "sandbox": sandbox,
     "detect": detect,
     "parks": parks,
     "panes": panes,

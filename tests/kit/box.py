@@ -119,17 +119,15 @@ class Box:
         base["SEGUE_SANDBOX"] = self.sandbox
         return {**keep, **base, **self.extra_env, **(more or {})}
 
-    def confine(self, *agents: str, mode: str = "bwrap") -> None:
-        """Run agents in the sandbox; these (and the shell) still reach `out`."""
-        self.sandbox = mode
+    def confine(self) -> None:
+        """Run agents and checks in the sandbox where it works. The built-in ones still reach
+        `out`."""
+        self.sandbox = "auto"
         settings = self.home / ".config" / "segue" / "config.toml"
         settings.parent.mkdir(parents=True, exist_ok=True)
-        reach = f'sandbox_write = ["{self.out}"]\n'
-        tables = "".join(f"[agents.{name}]\n{reach}" for name in ("shell", "script"))
-        tables += "".join(
-            f'[agents.{name}]\nkind = "command"\ncommand = ["-"]\n{reach}' for name in agents
-        )
-        settings.write_text(f"{tables}[checks]\n{reach}", "utf-8")
+        tables = ("agents.shell", "agents.script", "checks")
+        reach = f'sandbox_write = ["{self.out}"]'
+        settings.write_text("".join(f"[{table}]\n{reach}\n" for table in tables), "utf-8")
 
     def segue(
         self, *args: str, env: dict[str, str] | None = None, cwd: Path | None = None,

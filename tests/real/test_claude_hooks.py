@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kit.agents_here import claude, clean_env
+from kit.attack import needs_sandbox
 from kit.stage import AGENT_S, FULL, Stage, at, until
 from segue.testing.models.anthropic import Anthropic
 from segue.testing.models.http import Request
@@ -105,6 +106,19 @@ def test_a_run_gets_its_place_back_after_a_compaction(stage: Stage, told: list[s
     }
     assert fired["PreCompact"] is not None
     assert list((stage.root / ".segue" / "runs").glob("*.place")) == [], "it goes with its run"
+
+
+@needs_sandbox
+def test_a_run_in_the_sandbox_gets_its_place_back(stage: Stage, told: list[str]) -> None:
+    """The hook finds the place of its run, which is all that it sees of Segue's memory."""
+    stage.agent("claude", "tool:echo stone", "long", "ok", more=FULL + '\nsandbox = "bwrap"')
+    stage.plan(STEPS)
+    assert stage.segue("hooks", "install").code == 0
+    done = stage.run()
+    assert done.code == 0, done.said
+    place = after_compaction(told)
+    assert "**T-7** of PLAN.md, try 1 of 3" in place
+    assert "- [ ] 2. light the lamp" in place
 
 
 def test_a_run_that_stops_early_is_told_what_is_left(stage: Stage, told: list[str]) -> None:

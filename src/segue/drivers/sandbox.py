@@ -186,8 +186,11 @@ def _all_mounts(rules: Rules, argv: tuple[str, ...], env: Mapping[str, str]) -> 
 
     def add_program(path: Path) -> None:
         # A folder that is wide enough to hold what must stay hidden is not a program's own.
-        if not any(one.is_relative_to(_real(path)) for one in guarded):
-            add(path, Mount.READ)
+        if not path.exists():
+            return
+        real = _real(path)
+        if not any(one.is_relative_to(real) for one in guarded):
+            add(real, Mount.READ)
 
     for name in TOOLCHAINS:
         add_program(home / name)
@@ -263,7 +266,12 @@ def _private_files(folder: Path) -> Iterator[Path]:
 
 
 def _is_system(path: Path) -> bool:
-    return any(path.is_relative_to(Path(name).resolve()) for name in SYSTEM)
+    return f"{path}/".startswith(_system_folders())
+
+
+@lru_cache(maxsize=1)
+def _system_folders() -> tuple[str, ...]:
+    return tuple({f"{os.path.realpath(name)}/": None for name in SYSTEM})
 
 
 def _real(path: Path) -> Path:
