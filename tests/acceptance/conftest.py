@@ -9,7 +9,6 @@ import pytest
 
 from kit.box import Box
 
-
 # Whole commands with the sandbox as users have it by default: these agents name no process of
 # their own by its id, which is another one outside.
 IN_SANDBOX = ("test_order", "test_failed", "test_signals", "test_tries", "test_marks", "test_bytes")
