@@ -86,7 +86,7 @@ class Order:
         }
         for name in ("cwd", "stdin", "first", "log", "err", "claim", "end", "spare"):
             path: Path | None = getattr(self, name)
-            order[name] = None if path is None else os.path.abspath(_text(path))  # noqa: PTH100
+            order[name] = None if path is None else _absolute(_text(path))
         return b"%d %s\n" % (keeper, json.dumps(order).encode())
 
 
@@ -322,6 +322,10 @@ def end_input(live: Live, stdin: Path) -> None:
     if stdin.is_fifo():
         stdin.with_name(stdin.name + OVER).touch()
         processes.send_signals((live.keeper, live.started), signal.SIGUSR1)
+
+
+def _absolute(path: str) -> str:
+    return path if path.startswith("/") else os.path.abspath(path)  # noqa: PTH100 - of a text
 
 
 IS_UTF8 = sys.getfilesystemencoding() == "utf-8"

@@ -13,10 +13,11 @@ import contextlib
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
+from typing import cast
 
-from segue.dialects.events import Event, Said, SupportsSkim, Unfinished
+from segue.dialects.events import Dialect, Event, Said, SupportsSkim, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
 from segue.drivers.follow import Follower, Turns
@@ -289,8 +290,9 @@ class ProcessExecutor:
             heard.append((job.err, job.dialect.feed_err))
         if job.told is not None:
             heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
-        dialect = job.dialect
-        skim = partial(self._hear, job, dialect.skim) if isinstance(dialect, SupportsSkim) else None
+        skim = None
+        if _skims(type(job.dialect)):
+            skim = partial(self._hear, job, cast("SupportsSkim", job.dialect).skim)
         return [
             Follower(
                 self._watch,
@@ -397,7 +399,7 @@ class ProcessExecutor:
                 drivers.claim_again(self._path(job, "claim"), self._path(job, "end"), live)
 
     def _path(self, job: str, what: str) -> Path:
-        return Path(f"{self._runs_text}/{job}.{what}")
+        return _run_path(f"{self._runs_text}/{job}.{what}")
 
     def _clean(self, job: str, *files: str) -> None:
         for what in files or ("end", "claim", *LEFT):
@@ -474,6 +476,18 @@ class ProcessExecutor:
         for spare in self._spares:
             spare.unlink(missing_ok=True)
         self._watch.close()
+
+
+@lru_cache(maxsize=256)
+def _run_path(name: str) -> Path:
+    """A path is slow to make, and each is needed several times while its run lives."""
+    return Path(name)
+
+
+@cache
+def _skims(dialect: type[Dialect]) -> bool:
+    """Asked once for each dialect: to compare with a protocol takes long."""
+    return issubclass(dialect, SupportsSkim)
 
 
 def _masked(

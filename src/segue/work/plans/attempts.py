@@ -62,6 +62,14 @@ class JobFactory:
     place: Path | None = None  # where the agents work, if that is not the project's folder
     isolates: Callable[[str], bool] = lambda task: True  # which tasks get a worktree
     plan: Path | None = None
+    files: RunFiles = field(init=False)
+    builder: JobBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Made once: every start and every end of a run needs them.
+        files = RunFiles(self.project.logs, self.project.evidence, self.project.runs)
+        object.__setattr__(self, "files", files)
+        object.__setattr__(self, "builder", JobBuilder(files, self.environ, self.base))
 
     def worktrees_of(self, task: str) -> Worktrees | None:
         return self.worktrees if self.isolates(task) else None
@@ -70,9 +78,6 @@ class JobFactory:
         worktrees = self.worktrees_of(task)
         return worktrees.workspace(task) if worktrees else self.place or self.project.root
 
-    @property
-    def files(self) -> RunFiles:
-        return RunFiles(self.project.logs, self.project.evidence, self.project.runs)
 
     def log(self, run: RunRow) -> Path:
         return self.files.log(run.id)
@@ -82,10 +87,6 @@ class JobFactory:
 
     def claim(self, run: RunRow) -> Path:
         return self.files.claim(run.id)
-
-    @property
-    def builder(self) -> JobBuilder:
-        return JobBuilder(self.files, self.environ, self.base)
 
     def agent_job(self, attempt: Attempt, prompt: str | None) -> Job:
         """The agent itself. Without a prompt: to take up again one that was started."""
