@@ -93,7 +93,7 @@ def _house(folder: Path) -> Path:
 async def _slowest_answer_ms(folder: Path) -> float:
     house, slowest_s = _house(folder), 0.0
     given = {"title": "N", "description": "d", "type": "custom", "submit": True}
-    with serving(house) as (url, _began_s):
+    with serving(house) as (url, _pid, _began_s):
         reader, writer = await connect(url)
         writer.write(request("POST", "/api/tasks", json.dumps(given).encode(), url))
         id = json.loads((await answer(reader))[1])["id"]

@@ -10,7 +10,6 @@ nothing to do, every task done, which also has to be read.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import threading
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from measure import SEGUE, Figure, Unmeasured, environment, listed, run, wall_s
+from processes import LOOK_S, STILL_S, computed_s, idle_share, resident_mb
 
 from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
@@ -33,10 +33,7 @@ from segue.work.project import Project
 PARKS = 10_000
 ROUNDS = 5
 IDLE_S = 10.0
-STILL_S = 0.3  # without computing for so long, it waits
-LOOK_S = 0.005
 STARTED_S_MAX = 60.0
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SETTINGS = 'agent = "mine"\n[agents.mine]\nkind = "command"\ncommand = ["true"]\n'
 
 
@@ -51,7 +48,7 @@ def measure(folder: Path) -> list[Figure]:
             restarts_s.append(took_s)
             sizes_mb.append(resident_mb(pid))
             if number == ROUNDS - 1:
-                idle = idle_share(pid)
+                idle = idle_share(pid, IDLE_S)
     nothing_s = [wall_s(lambda: run([SEGUE, "run", "PLAN.md"], done)) for _round in range(ROUNDS)]
     details = (
         f"until it waits, s: {listed(restarts_s, '{:.2f}')}",
@@ -151,30 +148,3 @@ def _still_after_s(process: subprocess.Popen[str], said: Said, began: float) -> 
             last_s, computed = now_s, found
         time.sleep(LOOK_S)
     return last_s - began
-
-
-def computed_s(pid: int) -> float:
-    """The processor time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * TICK_S
-
-
-def tree(pid: int) -> list[int]:
-    """A process and all below it."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(below for child in children for below in tree(int(child)))]
-
-
-def resident_mb(pid: int) -> float:
-    """What a process holds in memory."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise Unmeasured("its memory cannot be seen")
-
-
-def idle_share(pid: int) -> float:
-    """The share of one processor that it and all below it use while it waits."""
-    before = sum(map(computed_s, tree(pid)))
-    time.sleep(IDLE_S)
-    return (sum(map(computed_s, tree(pid))) - before) / IDLE_S

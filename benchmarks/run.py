@@ -26,6 +26,7 @@ import noise
 import panes
 import parks
 import parse
+import rest
 import sandbox
 import serve
 import sizes
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parks": parks,
     "panes": panes,
     "serve": serve,
+    "rest": rest,
     "noise": noise,
 }
 DOCUMENT = ROOT / "docs" / "benchmarks.md"

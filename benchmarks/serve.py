@@ -1,11 +1,12 @@
 """The server: how soon it is back, how fast it answers, tells, goes on, and reads a noisy agent.
 
-Ten thousand tasks in review, paused and in questions, their rows made directly:
-the time from the start of `segue serve` to its first answer. Then requests for a page of fifty of
-them, one after the other on a few connections, against an empty route of FastAPI on the same
-uvicorn, in turn. Five hundred clients of the event stream while a hundred events a second happen:
-how late each gets them. From the request that approves a phase to the moment at which the agent
-reads the next one. And an agent that prints as fast as it can.
+Ten thousand tasks in review, paused and in questions, their rows and checkpoints made directly: the
+time from the start of `segue serve` to its first answer, and until it computes no more, with all
+that it does beside its answers; then its processor time over five seconds. Then requests for a page
+of fifty of them, one after the other on a few connections, against an empty route of FastAPI on the
+same uvicorn, in turn. Five hundred clients of the event stream while a hundred events a second
+happen: how late each gets them. From the request that approves a phase to the moment at which the
+agent reads the next one. And an agent that prints as fast as it can.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from statistics import quantiles
 from tempfile import mkdtemp
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from measure import SEGUE, Figure, environment, in_turn, listed
+from processes import idle_share, still_at_s
 
 from segue.core.machines import GateState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.engine.clock import SystemClock
-from segue.store import works
-from segue.store.changes import Add, Put, stamp
+from segue.store import checkpoints, works
+from segue.store.changes import Add, Put, Value, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
 from segue.work.project import Project
@@ -40,6 +44,7 @@ ROUNDS = 3
 REQUESTS, CONNECTIONS = 1_500, 8
 CLIENTS, RATE_S, STREAM_S = 500, 0.02, 6.0  # a task is two events
 APPROVALS = 40
+IDLE_S, IDLE_WITHIN_S = 5.0, 60.0
 NOISE_BYTES = 200_000_000
 TOKEN = "a-token-for-figures"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
@@ -89,8 +94,8 @@ def measure(folder: Path) -> list[Figure]:
     (house / "noisy.sh").write_text(NOISY)
     (house / "noisy.sh").chmod(0o755)
     fill(house)
-    starts_s = [started_s(house) for _round in range(ROUNDS)]
-    with serving(house) as (url, _began_s):
+    starts_s, idle_s, share = restarts(house)
+    with serving(house) as (url, _pid, _began_s):
         rates, empty_rates = against_empty(url)
         late_s = asyncio.run(streams(url))
         approved_s = asyncio.run(approvals(url))
@@ -103,6 +108,11 @@ def measure(folder: Path) -> list[Figure]:
             f"restart with {TASKS:,} tasks", min(starts_s), 1.5, False, "s",
             (f"until the first answer, s: {listed(starts_s, '{:.2f}')}",),
         ),
+        Figure(
+            f"restart with {TASKS:,} tasks until idle", min(idle_s), 2.0, False, "s",
+            (f"until it computes no more, s: {listed(idle_s, '{:.2f}')}",),
+        ),
+        Figure("processor time of the idle server", share * 100, 1.0, False, "%"),
         Figure(
             "GET /api/tasks ÷ an empty route", ratio, 0.3, True, "×",
             (f"a page of 50 of {TASKS:,}, requests/s: {listed(rates)}",
@@ -139,7 +149,9 @@ def fill(house: Path) -> None:
                 "workspace": str(house),
             }  # fmt: skip
             changes.append(Add("task", id, stage, row, Trigger.OPEN))
-            changes.append(Add("agent", id, state, {"account": "living"}, Trigger.OPEN))
+            agent = {"account": "living", "saved_at": stamp(now)}
+            changes.append(Add("agent", id, state, agent, Trigger.OPEN))
+            changes.append(Put("checkpoints", checkpoint(project.server, id, now)))
             if gate is not None:
                 asked = {"work": SERVER, "task": id, "kind": gate, "text": "Which?", "phase": 1}
                 changes.append(Add("gate", f"g_{n:012x}", GateState.PENDING, asked, Trigger.OPEN))
@@ -151,23 +163,52 @@ def fill(house: Path) -> None:
     store.close()
 
 
+def checkpoint(data: Path, task: str, now: datetime) -> dict[str, Value]:
+    """The row of a checkpoint whose file is there, as it was written when the task came to wait."""
+    agent = {"state": "waiting", "conversation": "c", "resume_id": None, "phase": 1}
+    content = checkpoints.contents(
+        task=task, agent=agent, conversation=None, gates=[], environment={}, deliverables=[],
+        commit="0" * 40, seal=str.encode,
+    )  # fmt: skip
+    written = json.dumps(content).encode()
+    path = f"{checkpoints.FOLDER}/{task}/1.json"
+    (data / path).parent.mkdir(parents=True)
+    (data / path).write_bytes(written)
+    return {
+        "id": f"cp_{task}", "task": task, "kind": "wait", "phase": 1, "path": path,
+        "sha256": sha256(written).hexdigest(), "created_at": stamp(now),
+    }  # fmt: skip
+
+
+class Serving(NamedTuple):
+    url: str
+    pid: int
+    began_s: float
+
+
 @contextmanager
-def serving(house: Path) -> Iterator[tuple[str, float]]:
+def serving(house: Path) -> Iterator[Serving]:
     env = environment(house, {"SEGUE_TOKEN": TOKEN})
     began_s = time.monotonic()
     argv = [SEGUE, "serve", "--port", "0", "--json"]
     with subprocess.Popen(argv, cwd=house, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield json.loads(process.stdout.readline())["url"], began_s
+            yield Serving(json.loads(process.stdout.readline())["url"], process.pid, began_s)
         finally:
             process.terminate()
 
 
-def started_s(house: Path) -> float:
-    with serving(house) as (url, began_s):
-        asyncio.run(ask(url, "GET", "/api/tasks"))
-        return time.monotonic() - began_s
+def restarts(house: Path) -> tuple[list[float], list[float], float]:
+    """Seconds until the first answer, and until idle; then the share of one processor it uses."""
+    answered_s, idle_s, share = [], [], 0.0
+    for _round in range(ROUNDS):
+        with serving(house) as (url, pid, began_s):
+            asyncio.run(ask(url, "GET", "/api/tasks"))
+            answered_s.append(time.monotonic() - began_s)
+            idle_s.append(still_at_s(pid, IDLE_WITHIN_S) - began_s)
+            share = idle_share(pid, IDLE_S)
+    return answered_s, idle_s, share
 
 
 def against_empty(url: str) -> tuple[list[float], list[float]]:

@@ -17,6 +17,7 @@ from kit.clock import MovedClock
 from segue import i18n
 from segue.drivers.notify import Notice
 from segue.engine.outbox import NoticeSender, Outbox
+from segue.work.phases import recovery
 from segue.work.phases.app import open_app
 from segue.work.phases.notices import ServerNotices
 from segue.work.phases.refused import Refused
@@ -406,5 +407,32 @@ def test_a_wait_that_no_checkpoint_knows_of_gets_one_at_the_next_start(
             await settled(server)
             await server.app.supervisor.saving.settle()
             assert server.kinds(id) == ["recovered"]
+
+    play(scene)
+
+
+def test_very_many_missing_checkpoints_come_slowly_and_at_once_where_they_are_asked_for(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that has just started is soon at rest; whoever looks waits for no other task."""
+    monkeypatch.setattr(recovery, "SAVED_AT_ONCE_MAX", 0)
+    monkeypatch.setattr(recovery, "REST", 1e9)
+    ids: list[str] = []
+
+    async def scene() -> None:
+        async with app.life() as server:
+            with monkeypatch.context() as patch:
+                patch.setattr(Saving, "save", lambda _self, _id, _kind: None)
+                ids.extend(server.new() for _task in range(3))
+                for id in ids:
+                    await server.pending(id, "review")
+        async with app.life() as server:
+            await server.until(lambda: any(server.kinds(id) for id in ids))
+            await server.app.supervisor.saving.settle()
+            left = [id for id in ids if not server.kinds(id)]
+            assert len(left) == 2
+            await server.commands.saved(left[1])
+            assert server.kinds(left[1]) == ["recovered"]
+            assert server.kinds(left[0]) == []
 
     play(scene)

@@ -3,6 +3,8 @@ state, by what the tables say and the processes show."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from segue.work.phases.supervisor import Supervisor
 
 LATELY = timedelta(days=1)
-SAVED_AT_ONCE_MAX = 100
+KIND = "recovered"
+SAVED_AT_ONCE_MAX = 10
+REST = 200  # how much longer than one was saved nothing is
 # Those that stand still and whose last step is in no checkpoint; of what is over, lately.
 UNSAVED = (
     "SELECT a.id FROM agents a JOIN tasks t ON t.id = a.id JOIN phase_tasks p ON p.task = a.id"
@@ -60,16 +64,27 @@ def everything(supervisor: Supervisor) -> None:
     since = stamp(supervisor.clock.now() - LATELY)
     unsaved = [row["id"] for row in supervisor.records.store.all(UNSAVED, since)]
     for id in unsaved[:SAVED_AT_ONCE_MAX]:
-        supervisor.saving.save(id, "recovered")
-    supervisor.unsaved = unsaved[SAVED_AT_ONCE_MAX:]
+        supervisor.saving.save(id, KIND)
+    supervisor.unsaved = dict.fromkeys(unsaved[SAVED_AT_ONCE_MAX:])
 
 
 async def save_rest(supervisor: Supervisor) -> None:
-    """The others one after the other: meanwhile everybody is served."""
-    unsaved, supervisor.unsaved = supervisor.unsaved, []
-    for id in unsaved:
-        supervisor.saving.save(id, "recovered")
-        await supervisor.saving.saved(id)
+    """The others one after the other, slowly: a server at rest computes next to nothing, and
+    whoever needs one of them (`save_now`) gets it first."""
+    while supervisor.unsaved:
+        id = next(iter(supervisor.unsaved))
+        began_s = time.monotonic()
+        await save_now(supervisor, id)
+        await asyncio.sleep((time.monotonic() - began_s) * REST)
+
+
+async def save_now(supervisor: Supervisor, id: str) -> None:
+    """Whoever asks for the checkpoints of a task finds the one that a death had kept from it."""
+    if id in supervisor.unsaved:
+        del supervisor.unsaved[id]
+        if supervisor.records.store.one(f"{UNSAVED} AND a.id = ?", "", id) is not None:
+            supervisor.saving.save(id, KIND)
+    await supervisor.saving.saved(id)
 
 
 def _run(supervisor: Supervisor, run: RunRow) -> None:

@@ -13,7 +13,15 @@ from segue.core.serving import AGENT, AgentState
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Add, Move, Value, stamp
-from segue.work.phases import checkpoint_integrity, forks, moves, outcomes, progress, prompts
+from segue.work.phases import (
+    checkpoint_integrity,
+    forks,
+    moves,
+    outcomes,
+    progress,
+    prompts,
+    recovery,
+)
 from segue.work.phases.create import CreateActs, NewTask
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
@@ -23,7 +31,7 @@ from segue.work.phases.shapes import Json
 class RewindActs(CreateActs):
     async def saved(self, id: str) -> None:
         """Whoever has seen a wait finds its checkpoint."""
-        await self.supervisor.saving.saved(id)
+        await recovery.save_now(self.supervisor, id)
 
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
         """A new task that goes on from a checkpoint of this one, in a workspace of its own."""

@@ -124,7 +124,7 @@ class Supervisor:
     held: str | None = None  # why nothing new may start
     budget: Budget = field(init=False)
     quarantined: set[str] = field(default_factory=set)  # tasks that could not even be failed
-    unsaved: list[str] = field(default_factory=list)  # whose last step is in no checkpoint
+    unsaved: dict[str, None] = field(default_factory=dict)  # whose last step is in no checkpoint
     troubles: dict[str, int] = field(default_factory=dict)  # of files of one task
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     looked_through: dict[str, list[str]] = field(default_factory=dict)  # what is wanting, by task
@@ -202,8 +202,8 @@ class Supervisor:
             looking.cancel()
 
     async def _look_at_rest(self) -> None:
-        await recovery.save_rest(self)
         await checkpoint_integrity.look_at_rest(self)
+        await recovery.save_rest(self)
 
     def take_in(self) -> None:
         if self.trouble is not None:

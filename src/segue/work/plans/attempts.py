@@ -78,7 +78,6 @@ class JobFactory:
         worktrees = self.worktrees_of(task)
         return worktrees.workspace(task) if worktrees else self.place or self.project.root
 
-
     def log(self, run: RunRow) -> Path:
         return self.files.log(run.id)
 
