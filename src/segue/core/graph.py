@@ -15,6 +15,7 @@ from itertools import islice
 from segue.core.bulk import no_collection
 from segue.core.globs import globs_meet, literal_prefix, overlaps
 from segue.core.plan import Task
+from segue.core.schedule import Chart, improved
 from segue.errors import Bug
 
 __all__ = ["PAIRS_MAX", "Graph", "conflicts", "find_cycle", "overlaps"]
@@ -33,10 +34,17 @@ def one_each(_: Task) -> float:
 class Graph:
     """The dependencies of a plan that was found sound: no unknown blocker, no cycle,
     no blocker in a later wave. `lasted`: how long tasks took when they were last done, in
-    seconds, as far as it is known."""
+    seconds, as far as it is known; `slots`: how many run side by side, if that is known."""
 
-    def __init__(self, tasks: Sequence[Task], lasted: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        lasted: Mapping[str, float] | None = None,
+        *,
+        slots: int | None = None,
+    ) -> None:
         self._lasted = lasted or {}
+        self._slots = slots
         with no_collection():
             self._build(tasks)
 
@@ -124,7 +132,8 @@ class Graph:
 
     @cached_property
     def _heights(self) -> list[float]:
-        """How long the longest chain lasts that begins with each task."""
+        """How long the longest chain lasts that begins with each task; where it is known how long
+        all of them last, a little more or less, so that the order is a better one."""
         known = self._lasted.values()
         typical_s = sum(known) / len(known) if known else 1.0  # of those nothing is known of
         lasts = [self._lasted.get(task.id, typical_s) for task in self.tasks]
@@ -132,7 +141,15 @@ class Graph:
         for at in reversed(self._order):
             for blocker in self._blockers[at]:
                 heights[blocker] = max(heights[blocker], heights[at] + lasts[blocker])
-        return heights
+        if self._slots is None or self.has_waves or not self._is_known:
+            return heights
+        chart = Chart(self._dependants, [len(found) for found in self._blockers], self._slots)
+        return improved(chart, lasts, heights)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether it is known of each task how long it lasts."""
+        return all(task.id in self._lasted for task in self.tasks)
 
     def height(self, id: str) -> float:
         """How long the chain is that waits for this task, itself included: in seconds where it

@@ -428,7 +428,7 @@ class PlanRun:
 
     def rebuild(self) -> None:
         """The graph and the queue, from what the file says and the states that are known."""
-        self.graph = Graph(self.file.tasks(), self.ledger.lasted())
+        self.graph = Graph(self.file.tasks(), self.ledger.lasted(), slots=self.options.jobs)
         self._with_files = {task.id: task.files for task in self.graph.tasks if task.files}
         self.queue()
 
