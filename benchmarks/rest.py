@@ -24,7 +24,8 @@ from statistics import quantiles
 from tempfile import mkdtemp
 
 from measure import Figure, in_turn, listed
-from serve import SETTINGS, TASKS, answer, ask, connect, fill, request, serving
+from processes import still_at_s
+from serve import IDLE_WITHIN_S, SETTINGS, TASKS, answer, ask, connect, fill, request, serving
 
 ROUNDS = 3
 PAGE = 50
@@ -99,7 +100,8 @@ def measure(folder: Path) -> list[Figure]:
     house = Path(mkdtemp(dir=folder))
     (house / "segue.toml").write_text(SETTINGS)
     fill(house)
-    with serving(house) as (url, _pid, _began_s):
+    with serving(house) as (url, pid, _began_s):
+        still_at_s(pid, IDLE_WITHIN_S)
         _status, body = asyncio.run(ask(url, "GET", "/api/tasks?pageSize=1"))
         [sample] = json.loads(body)["items"]
         with plain(folder, sample) as bare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 
@@ -24,6 +25,7 @@ def to_text(phases: tuple[Phase, ...]) -> str:
     return json.dumps([asdict(phase) for phase in phases], ensure_ascii=False)
 
 
+@lru_cache(maxsize=256)  # tasks of one type have the same
 def from_text(text: str) -> tuple[Phase, ...]:
     return tuple(_read(found) for found in json.loads(text))
 

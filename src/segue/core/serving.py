@@ -7,6 +7,7 @@ command line use the same.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from typing import Literal, get_args
 
 from segue.core.guards import has_next_phase, is_ungated
@@ -96,6 +97,7 @@ STUCK = ("retry", "go_without", "fail")
 _BY_PERSON = (Trigger.SUBMIT, Trigger.APPROVE, Trigger.REQUEST_CHANGES, Trigger.CANCEL)
 
 
+@cache  # asked for every task of a list
 def allowed_actions(
     state: TaskState, agent: AgentState, stuck: tuple[str, ...] = ()
 ) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -50,9 +51,18 @@ class Harmless(logging.Formatter):
 shown.setFormatter(Harmless())
 
 
+class Rotating(RotatingFileHandler):
+    """One look at its size for each line: it may grow by one line beyond the bound."""
+
+    def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - its own name
+        if self.stream is None:
+            self.stream = self._open()
+        return int(os.fstat(self.stream.fileno()).st_size >= self.maxBytes)
+
+
 def to_file(path: Path) -> logging.Handler:
     """Write the lines to a file that does not grow for ever; close the handler at the end."""
-    handler = RotatingFileHandler(
+    handler = Rotating(
         path, maxBytes=LOG_BYTES_MAX, backupCount=LOGS_KEPT, encoding="utf-8", delay=True
     )
     handler.setFormatter(Lines())

@@ -4,6 +4,7 @@ client: where it listens and the token."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import secrets
@@ -42,6 +43,7 @@ from segue.work.project import Project
 from segue.work.settings import channels, config
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0  # for a disk that is full at the start
+GARBAGE = 10_000  # objects: a list of tasks is made of thousands, and none of them is garbage yet
 TOKEN_FILE, PLACE_FILE = "token", "server.json"
 
 logger = logging.getLogger("segue.server")
@@ -113,6 +115,8 @@ async def serve(
                     is_new,
                 )
             )
+            gc.freeze()  # the program and its routes stay: no need to look through them again
+            gc.set_threshold(GARBAGE)
             on_listening(opened[-1])
             sender = NoticeSender(_outbox(app, settings, clock, tz, notifiers, url))
             app.supervisor.on_commit(sender.wake)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from segue.core.machines import ActState, GateState, PaneState, RunState
@@ -316,6 +317,7 @@ def _at(text: str | None) -> datetime | None:
     return instant(text) if text else None
 
 
+@lru_cache(maxsize=256)  # most rows have the same few
 def _texts(text: str) -> tuple[str, ...]:
     found = json.loads(text)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):

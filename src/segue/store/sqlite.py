@@ -284,6 +284,13 @@ class Store:
         with _told(self.path), closing(_connect_readonly(self.path)) as db:
             yield from db.execute(sql, values)
 
+    @property
+    def generation(self) -> tuple[int, int]:
+        """Another one whenever anything was changed, by us or by another process."""
+        with _told(self.path):
+            others = self._db.execute("PRAGMA data_version").fetchone()[0]
+        return self._db.total_changes, others
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """While rows become values: one that says what no Segue has written is damage."""

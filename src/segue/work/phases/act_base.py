@@ -46,8 +46,9 @@ class ActBase(Reading):
             self._not_allowed(task, cause)
             raise
 
-    def _commit(self, *changes: Change) -> None:
-        if not self.supervisor.commit(*changes, then=self._kept_too(changes)):
+    def _commit(self, *changes: Change, may_start: bool = True) -> None:
+        then = self._kept_too(changes)
+        if not self.supervisor.commit(*changes, then=then, may_start=may_start):
             text = _("changed by someone else; reload and retry")
             raise Refused(409, "changed_meanwhile", text)
 

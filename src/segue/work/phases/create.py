@@ -45,8 +45,9 @@ class CreateActs(ActBase):
                      {"submitted_at": stamp(now)}, 1)
             )  # fmt: skip
             changes += blocked_tasks.submitted(self.supervisor.records, id, given.depends_on, now)
-        self._commit(*changes)
-        self.supervisor.kick()
+        self._commit(*changes, may_start=given.submit)  # nothing begins because of a draft
+        if given.submit:
+            self.supervisor.kick()
         return self.task(id)
 
     def submit(self, id: str) -> Json:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache, wraps
+from operator import attrgetter
 from types import UnionType
 from typing import TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -33,20 +34,40 @@ def checked(
     table: str, make: Callable[[sqlite3.Row], T], key: str = "id"
 ) -> Callable[[sqlite3.Row], T]:
     """`make`, but every value is of its field's type."""
+    # Lists are long: whose values are of types that were found right before is right.
+    right: set[tuple[type, ...]] = set()
+    values: Callable[[T], tuple[object, ...]] | None = None
 
     @wraps(make)
     def one(row: sqlite3.Row) -> T:
+        nonlocal values
         try:
             made = make(row)
-            for name, types in _types(cast("Hashable", type(made))):
-                value = getattr(made, name)
-                if not isinstance(value, types):
-                    raise TypeError(f"{name}: {value!r:.100}")
+            if values is None:
+                values = _values(cast("Hashable", type(made)))
+            found = tuple(map(type, values(made)))
+            if found not in right:
+                _check(made)
+                right.add(found)
         except UNREADABLE as error:
             raise damaged(table, row[key], error) from error
         return made
 
     return one
+
+
+def _check(made: object) -> None:
+    for name, types in _types(cast("Hashable", type(made))):
+        value = getattr(made, name)
+        if not isinstance(value, types):
+            raise TypeError(f"{name}: {value!r:.100}")
+
+
+def _values(made: Hashable) -> Callable[[object], tuple[object, ...]]:
+    names = [name for name, _types_of_it in _types(made)]
+    if len(names) < 2:  # else it would be the value itself
+        return lambda one: tuple(getattr(one, name) for name in names)
+    return attrgetter(*names)
 
 
 @cache
@@ -65,6 +86,13 @@ phase_task_row = checked("tasks", rows.phase_task_row)
 agent_row = checked("agents", rows.agent_row)
 gate_row = checked("gates", rows.gate_row)
 run_row = checked("runs", rows.run_row)
+
+
+def by_name(found: Sequence[sqlite3.Row]) -> list[sqlite3.Row]:
+    """The same rows, for long lists of wide ones whose values are read by name: a row compares all
+    its names each time, a dictionary does not."""
+    names = found[0].keys() if found else []
+    return [cast("sqlite3.Row", dict(zip(names, row, strict=True))) for row in found]
 
 
 class IntactRows:

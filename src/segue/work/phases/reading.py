@@ -21,7 +21,7 @@ from segue.store.rows import (
     PhaseTaskRow,
 )
 from segue.work.phases import blocked_tasks, shapes, turns
-from segue.work.phases.damaged_rows import gate_row, phase_task_row
+from segue.work.phases.damaged_rows import by_name, gate_row, phase_task_row
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 from segue.work.phases.supervisor import Supervisor
@@ -66,22 +66,34 @@ class Reading:
         store = self.supervisor.records.store
         found = " AND ".join(where)
         counted = PHASE_TASKS_SHORT if type is not None or outcome is not None else "tasks t"
-        count = store.one(f"SELECT count(*) FROM {counted} WHERE {found}", *values)  # noqa: S608
-        rows = store.all(
-            f"SELECT * FROM {PHASE_TASKS} WHERE {found}"  # noqa: S608
-            " ORDER BY t.created_at DESC, t.rowid DESC LIMIT ? OFFSET ?",
+        total = self.supervisor.records.count(
+            f"SELECT count(*) FROM {counted} WHERE {found}",  # noqa: S608
             *values,
-            page_size,
-            (page - 1) * page_size,
         )
-        ids = [row["id"] for row in rows]
-        usage, agents = self.supervisor.records.usages(ids), self.supervisor.records.agents(ids)
+        size = min(page_size, max(0, total - (page - 1) * page_size))
+        skipped, way = (page - 1) * page_size, "DESC"
+        if skipped > total // 2:  # the way from the other end is shorter
+            skipped, way = total - skipped - size, "ASC"
+        # Which ones, by an index alone; only those of the page are read.
+        ids = (
+            f"SELECT t.rowid FROM {counted} WHERE {found}"  # noqa: S608
+            f" ORDER BY t.created_at {way}, t.rowid {way} LIMIT ? OFFSET ?"
+        )
+        rows = store.all(
+            f"SELECT * FROM {PHASE_TASKS} WHERE t.rowid IN ({ids})"  # noqa: S608
+            " ORDER BY t.created_at DESC, t.rowid DESC",
+            *values,
+            size,
+            max(0, skipped),
+        )
+        shown = [row["id"] for row in rows]
+        usage, agents = self.supervisor.records.usages(shown), self.supervisor.records.agents(shown)
         items = [
             self._shown(task, agents[task.id], usage.get(task.id))
-            for task in self.supervisor.records.whole.of(phase_task_row, rows)
+            for task in self.supervisor.records.whole.of(phase_task_row, by_name(rows))
             if task.id in agents
         ]
-        return shapes.page(items, count[0] if count else 0, page, page_size)
+        return shapes.page(items, total, page, page_size)
 
     def task(self, id: str) -> Json:
         task, agent = self._both(id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ from segue.store.sqlite import Store
 from segue.work.phases.damaged_rows import (
     IntactRows,
     agent_row,
+    by_name,
     checked,
     gate_row,
     phase_task_row,
@@ -61,10 +62,24 @@ class Records:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.whole = IntactRows()
+        self._counted: dict[tuple[object, ...], int] = {}
+        self._counted_in: tuple[int, int] | None = None
 
     def task(self, id: str) -> PhaseTaskRow | None:
         row = self.store.one(TASK, id)
         return phase_task_row(row) if row else None
+
+    def count(self, sql: str, *values: object) -> int:
+        """What a query counts; asked once until something changes, for lists are read page after
+        page."""
+        if (now := self.store.generation) != self._counted_in:
+            self._counted.clear()
+            self._counted_in = now
+        key = (sql, *values)
+        if key not in self._counted:
+            row = self.store.one(sql, *values)
+            self._counted[key] = int(row[0]) if row else 0
+        return self._counted[key]
 
     def agent(self, id: str) -> AgentRow | None:
         row = self.store.one("SELECT * FROM agents WHERE id = ?", id)
@@ -74,7 +89,7 @@ class Records:
         """Several, in one go."""
         marks = ", ".join("?" * len(ids))
         rows = self.store.all(f"SELECT * FROM agents WHERE id IN ({marks})", *ids)  # noqa: S608
-        return {row.id: row for row in self.whole.of(agent_row, rows)}
+        return {row.id: row for row in self.whole.of(agent_row, by_name(rows))}
 
     def gate(self, id: str) -> GateRow | None:
         row = self.store.one("SELECT * FROM gates WHERE id = ?", id)
@@ -154,9 +169,11 @@ class Records:
         """A task and all that try it again, the newest last."""
         return self.whole.of(phase_task_row, self.store.all(TRIES, id))
 
-    def unfinished(self, ids: Iterable[str]) -> list[str]:
+    def unfinished(self, ids: Collection[str]) -> list[str]:
         """Which tasks are waited for by one that depends on these: whoever stands for each, until
         that is completed. One that is gone never will be."""
+        if not ids:
+            return []
         standing = {id: self.stands_for(id) for id in ids}
         waited_for = {
             id if task is None else task.id: None

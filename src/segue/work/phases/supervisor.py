@@ -164,9 +164,15 @@ class Supervisor:
 
     # Committing
 
-    def commit(self, *changes: Change, then: Callable[[], Iterable[Change]] = tuple) -> bool:
+    def commit(
+        self,
+        *changes: Change,
+        then: Callable[[], Iterable[Change]] = tuple,
+        may_start: bool = True,
+    ) -> bool:
         """All of it or nothing; whoever listens is told. Somebody who holds the database is
-        waited for once, and not by each of those who come meanwhile."""
+        waited for once, and not by each of those who come meanwhile. `may_start`: whether
+        something may begin or continue now because of it."""
         store = self.records.store
         try:
             if not store.move(*changes, at=self.clock.now(), then=then):
@@ -177,7 +183,7 @@ class Supervisor:
             raise
         if not self._is_patient:
             self.be_patient(True)
-        if not self._may_start:
+        if may_start and not self._may_start:
             self.kick()  # whoever committed this: a slot may be free now
         for listener in self._committed:
             listener()
