@@ -35,6 +35,7 @@ from segue.store.sqlite import Store
 from segue.work.agents import profiles as agents
 from segue.work.plans import recovery
 from segue.work.plans.attempts import Attempt, JobFactory
+from segue.work.plans.driver import PlanDriver
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Questions
@@ -95,7 +96,7 @@ class RunBench:
 
     def make_run(
         self,
-        source: Source,
+        source: Source[PlanRun],
         project: Project,
         roster: AgentRoster,
         settings: config.Config,
@@ -137,6 +138,7 @@ class RunBench:
             has_fallbacks=any(agent.fallback for agent in settings.agents.values()),
             emit=self._emit,
         )
+        self.driver = PlanDriver(self.run)
         return self.run
 
     def _emit(self, event: str, **facts: Any) -> None:
@@ -146,13 +148,13 @@ class RunBench:
 
     def turn(self) -> None:
         """One turn of the loop, without the wait at its end."""
-        loop.turn(self.run, self.engine)
+        loop.turn(self.driver, self.engine)
 
     def happens(self, *happenings: Happening) -> None:
         """These things happen, and what the engine told itself; then the loop turns once."""
         told, self.engine.inbox = self.engine.inbox, []
         for happening in (*told, *happenings):
-            self.run.handle(happening)
+            self.driver.handle(happening)
         self.turn()
 
     def stop(self) -> None:

@@ -21,6 +21,7 @@ from segue.work.feature.developing import CommandOptions, develop
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.steps import FeatureSteps
 from segue.work.plans.attempts import Attempt
+from segue.work.plans.beginning import go_on_with
 from segue.work.plans.plan_run import PlanRun
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
@@ -59,10 +60,10 @@ class FeatureBench(StepsBench[FeatureSteps]):
         self.is_over = False
         while True:
             super().turn()
-            if self.run._has_followed():
+            if self.driver._has_followed():
                 continue
-            self.is_over = self.run.is_over()
-            if self.is_over or not self.run._has_followed():
+            self.is_over = self.driver.is_over()
+            if self.is_over or not self.driver._has_followed():
                 break
         self.clock.pass_s(1)
 
@@ -160,7 +161,7 @@ class FeatureBench(StepsBench[FeatureSteps]):
     def answers(self, text: str) -> None:
         """A person answers the one question that is open."""
         (gate,) = self.run.ledger.gates.values()
-        self.run.go_on_with(gate, text)
+        go_on_with(self.run, gate, text)
         self.happens()
 
     # What is there

@@ -14,14 +14,15 @@ import pytest
 
 from kit.bench import RunBench
 from segue.work.plans import recovery
+from segue.work.plans.environment import Environment, RunPolicy
 from segue.work.plans.finish import Result
 from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.runner import AgentRoster, Environment, RunPolicy
+from segue.work.plans.runner import AgentRoster
 from segue.work.plans.source import Source
 from segue.work.project import Project
 from segue.work.settings.config import Config
 
-S = TypeVar("S", bound=Source)
+S = TypeVar("S", bound=Source[PlanRun])
 
 
 class StepsBench(RunBench, Generic[S]):

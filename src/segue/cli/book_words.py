@@ -13,6 +13,7 @@ from segue.core.book import BookState, Pause, pause_of
 from segue.core.durations import format_duration
 from segue.i18n import _
 from segue.work.book.steps import BookSteps
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.source import Source
 
 PLOT_ROWS_MAX = 40
@@ -145,7 +146,7 @@ def _list(chapters: tuple[int, ...] | list[int]) -> str:
 # The end of a run
 
 
-def summary_of(source: Source, facts: Mapping[str, Any], took_s: float) -> str:
+def summary_of(source: Source[PlanRun], facts: Mapping[str, Any], took_s: float) -> str:
     assert isinstance(source, BookSteps)
     ledger = source.run.ledger
     waits = [

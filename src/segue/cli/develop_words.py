@@ -23,7 +23,7 @@ SIGNS = {
 }
 
 
-def summary(source: Source, run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
+def summary(source: Source[PlanRun], run: PlanRun, facts: Mapping[str, Any], took_s: float) -> str:
     assert isinstance(source, FeatureSteps)
     state = source.state
     took = format_duration(took_s)

@@ -17,8 +17,9 @@ from segue.work.settings.config import JOBS_MAX
 
 if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does not wait for them
     from segue.cli.reporters import Reporter
+    from segue.work.plans.environment import Environment
     from segue.work.plans.finish import Result
-    from segue.work.plans.runner import CommandOptions, Environment
+    from segue.work.plans.runner import CommandOptions
     from segue.work.project import Project
 
 
@@ -171,7 +172,7 @@ async def _conduct(
 ) -> int:
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
     from segue.work import background  # noqa: PLC0415 - see above
-    from segue.work.plans.runner import Environment  # noqa: PLC0415 - see above
+    from segue.work.plans.environment import Environment  # noqa: PLC0415 - see above
 
     is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
     asker = reporter.asker() if is_there else None

@@ -28,12 +28,12 @@ from segue.work.book import evidence, judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
 from segue.work.plans import context_note
+from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow
-    from segue.work.plans.attempts import Attempt
-    from segue.work.plans.plan_run import PlanRun
 
 SETTLED = (TaskState.COMPLETED, TaskState.FAILED)
 JUDGE_COMMAND = "judge_command"  # the name of an agent that is only a command
@@ -44,7 +44,7 @@ EDIT, REPLAN, SKIP, STOP = "edit", "replan", "skip", "stop"
 CHOICES = (EDIT, REPLAN, SKIP, STOP)
 
 
-class BookSteps(Steps):
+class BookSteps(Steps[PlanRun]):
     kind = "book"
 
     def __init__(self, folder: BookFolder, book: Book, writer: str, judge: str) -> None:

@@ -26,9 +26,18 @@ from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import Book
 from segue.work.book.steps import JUDGE_COMMAND, REPLAN, SKIP, STOP, TRIGGERED, BookSteps
 from segue.work.plans import runner
-from segue.work.plans.finish import ALL_DONE, INTERRUPTED, PARKED, SOMETHING_FAILED, WAITS, Result
+from segue.work.plans.environment import Environment, RunPolicy
+from segue.work.plans.finish import (
+    ALL_DONE,
+    INTERRUPTED,
+    PARKED,
+    SOMETHING_FAILED,
+    WAITS,
+    Result,
+    end,
+)
 from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.runner import AgentRoster, Environment, RunPolicy
+from segue.work.plans.runner import AgentRoster
 from segue.work.plans.storage_outage import outlast
 from segue.work.project import Project, check_writable
 from segue.work.settings import config
@@ -432,7 +441,7 @@ def finish(run: PlanRun, steps: BookSteps, chapter: int | None) -> Result:
     parked = run.parked
     waiting = [gate.task or steps.shown for gate in run.ledger.gates.values()]
     failed_n = len(state.failed_chapters)
-    run.end(code, completed=len(state.completed_chapters), failed=failed_n, parked=len(parked))
+    end(run, code, completed=len(state.completed_chapters), failed=failed_n, parked=len(parked))
     if code in (ALL_DONE, SOMETHING_FAILED):
         run.engine.sweep()
     completed, failed = state.completed_chapters, state.failed_chapters

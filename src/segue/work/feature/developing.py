@@ -37,9 +37,18 @@ from segue.work.feature.gates import STOP
 from segue.work.feature.steps import FeatureOptions, FeatureSteps
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
 from segue.work.plans import runner
-from segue.work.plans.finish import ALL_DONE, INTERRUPTED, PARKED, SOMETHING_FAILED, WAITS, Result
+from segue.work.plans.environment import Environment, RunPolicy
+from segue.work.plans.finish import (
+    ALL_DONE,
+    INTERRUPTED,
+    PARKED,
+    SOMETHING_FAILED,
+    WAITS,
+    Result,
+    end,
+)
 from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.runner import AgentRoster, Environment, RunPolicy
+from segue.work.plans.runner import AgentRoster
 from segue.work.plans.storage_outage import outlast
 from segue.work.project import Project, check_writable
 from segue.work.settings import config
@@ -311,7 +320,8 @@ def finish(run: PlanRun, steps: FeatureSteps) -> Result:
     skipped = [id for id in failed if id in run.skipped_here]
     failed = [id for id in failed if id not in skipped]
     code = _exit_code(run, steps, failed)
-    run.end(
+    end(
+        run,
         code,
         completed=len(passed),
         failed=len(failed),

@@ -34,12 +34,12 @@ from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW, STATES
 from segue.work.feature.validations import CHECK
 from segue.work.plans import context_note
+from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
-    from segue.work.plans.attempts import Attempt
-    from segue.work.plans.plan_run import PlanRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class FeatureOptions:
     repeated: str = ""  # what of the command line the next one must repeat
 
 
-class FeatureSteps(Steps):
+class FeatureSteps(Steps[PlanRun]):
     kind = "develop"
     retries_conflicts = True
 

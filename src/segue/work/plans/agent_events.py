@@ -6,8 +6,6 @@ only noted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.machines import RunState
 from segue.dialects.events import (
     Asked,
@@ -28,9 +26,7 @@ from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
 from segue.work.plans import answers, conversations
 from segue.work.plans.attempts import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 
 def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from segue.dialects.events import Asked, PermissionAsked
 from segue.engine import gates
@@ -13,10 +12,9 @@ from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.actors import TIMER, acting
 from segue.work.agents.permissions import Grant, Verdict, judge
+from segue.work.plans import beginning
 from segue.work.plans.attempts import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
 
@@ -76,7 +74,7 @@ def take_defaults(run: PlanRun) -> None:
             run.publish(
                 "gate_answered", gate=gate.id, task=gate.task, by=DEADLINE, answer=gate.preset
             )
-            run.go_on_with(gate, gate.preset)
+            beginning.go_on_with(run, gate, gate.preset)
 
 
 def next_deadline(run: PlanRun) -> datetime | None:

@@ -23,7 +23,6 @@ from segue.engine.worktree import Worktrees
 from segue.store.changes import Record
 from segue.store.rows import RunRow
 from segue.work.agents.profiles import Profile
-from segue.work.plans import context_note
 from segue.work.project import Project
 
 ATTEMPT = "\ue000attempt\ue000"  # which try it is, in a task's prompt and environment
@@ -48,6 +47,11 @@ class Attempt(engine_attempt.Attempt):
     question: str = ""  # the gate whose answer it is told
     provided: Sequence[str] = ()  # variables that a person says to be there for it
     is_new: bool = False  # its task began with it, and nobody was told yet
+
+    @property
+    def has_place(self) -> bool:
+        """A task's own command has no context to lose."""
+        return not self.profile.needs_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class JobFactory:
         """The agent itself. Without a prompt: to take up again one that was started."""
         run, task = attempt.run, attempt.task
         env = self._own_env(attempt)
-        if context_note.has_place(attempt):
+        if attempt.has_place:
             env["SEGUE_PLACE"] = str(self.place_of(run))
         deadline = None
         if task.timeout_s is not None:

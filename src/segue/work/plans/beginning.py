@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine import prompts
 from segue.engine.executors import Job
+from segue.engine.gates import as_told
+from segue.engine.limits import COMPACT
+from segue.engine.question_texts import BUDGET
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.store.rows import RunRow
-from segue.work.plans import context_note, conversations, parking
+from segue.store.rows import GateRow, RunRow
+from segue.work.agents.profiles import Profile
+from segue.work.plans import context_files, conversations
 from segue.work.plans.attempts import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 
 def start(run: PlanRun, task_id: str) -> None:
@@ -32,8 +32,8 @@ def again(run: PlanRun, task: Task) -> None:
     """A task that was cut off: from its beginning, unless it asks to go on where it was."""
     before = _cut_off_run(run, task)
     if task.resume is Resume.CONVERSATION and before is not None and before.resume_id is not None:
-        attempt = run.new_attempt(
-            task, attempt=before.attempt, resumes=before, purpose=prompts.CONTINUE
+        attempt = new_attempt(
+            run, task, attempt=before.attempt, resumes=before, purpose=prompts.CONTINUE
         )
         run.publish("task_resumed", task=task.id, run=attempt.run.id, after="cut off")
         return
@@ -78,20 +78,20 @@ def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
         cut_off = run.cut_off.pop(task.id)
         purpose = prompts.RESTART
         if (conversation := _conversation(run, task, cut_off)) is not None:
-            return run.new_attempt(task, attempt=number, resumes=conversation, purpose=purpose)
+            return new_attempt(run, task, attempt=number, resumes=conversation, purpose=purpose)
     before = run.file.goes_on_from(run, task)
     if before is None:
-        return run.new_attempt(task, attempt=number, purpose=purpose)
+        return new_attempt(run, task, attempt=number, purpose=purpose)
     profile = run.profile_named(before.agent)
     if profile is None or profile.brand is None or before.resume_id is None:
-        return run.new_attempt(
-            task, attempt=number, conversation=before.conversation, purpose=purpose
+        return new_attempt(
+            run, task, attempt=number, conversation=before.conversation, purpose=purpose
         )
     error = run.ledger.tasks[task.id].error
     told = run.job_factory.prompt(task, before.nonce, _produced(run, task), error, number)
     if purpose:
         told = f"{prompts.interrupted(prompts.RESTART)}\n\n{told}"
-    return run.new_attempt(task, attempt=number, resumes=before, answer=told)
+    return new_attempt(run, task, attempt=number, resumes=before, answer=told)
 
 
 def first_job(run: PlanRun, attempt: Attempt) -> Job:
@@ -101,7 +101,7 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     attempt.provided = run.ledger.provided(attempt.task.id)
     is_restart = attempt.run.purpose == prompts.RESTART
     if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
-        if attempt.run.purpose == parking.COMPACT and attempt.profile.brand is not None:
+        if attempt.run.purpose == COMPACT and attempt.profile.brand is not None:
             return factory.agent_job(attempt, attempt.profile.brand.compact)
         return factory.agent_job(attempt, factory.resume_prompt(attempt))
     is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
@@ -111,7 +111,7 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     run.file.prepare(attempt)
     error = run.ledger.tasks[attempt.task.id].error
     prompt = factory.first_prompt(attempt, _produced(run, attempt.task), error)
-    return factory.agent_job(attempt, context_note.sentence(run, prompt))
+    return factory.agent_job(attempt, context_files.sentence(run, prompt))
 
 
 def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:
@@ -123,3 +123,58 @@ def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:
             title = run.graph.task(blocker).title if blocker in run.graph else ""
             found.append((f"{blocker}: {title}", row.summary))
     return found
+
+
+def new_attempt(
+    run: PlanRun,
+    task: Task,
+    *,
+    attempt: int,
+    resumes: RunRow | None = None,
+    answer: str | None = None,
+    before: str = "",
+    purpose: str = "",
+    profile: Profile | None = None,
+    conversation: str | None = None,
+) -> Attempt:
+    """A run of a task: a new one, or (`resumes`) one that goes on with the conversation of an
+    earlier one; with `before`, one that cannot and is told what was done in it.
+    `conversation`: as it is called, where the agent keeps none itself."""
+    if profile is None and resumes is not None:
+        profile = run.profile_named(resumes.agent)
+    profile = profile or run.agent_for(task)
+    row = run.ledger.add_run(
+        task.id,
+        attempt=attempt,
+        agent=profile.name,
+        account=profile.account,
+        resumes=resumes,
+        keeps_conversation=not before and resumes is not None and resumes.agent == profile.name,
+        purpose=purpose,
+        answer=answer,
+        conversation=conversation,
+    )
+    new = Attempt(run=row, task=task, profile=profile, answer=answer, before=before)
+    run.begin_after_commit(new, lambda: first_job(run, new))
+    return new
+
+
+def go_on_with(run: PlanRun, gate: GateRow, answer: str) -> None:
+    """A person answered: on, in the same conversation."""
+    if gate.category == BUDGET:
+        run.ledger.close_gate(gate, answer)
+        run.budget.answered(answer)
+        return
+    if run.file.answered(run, gate, answer):
+        return
+    said = as_told(gate, answer)
+    before = run.ledger.run_row(gate.run) if gate.run else None
+    run.ledger.close_gate(gate, answer)
+    if before is None or before.task not in run.graph:
+        return
+    run.move_task(before.task, TaskState.IN_PROGRESS, Trigger.ANSWER)
+    attempt = new_attempt(
+        run, run.graph.task(before.task), attempt=before.attempt, resumes=before, answer=said
+    )
+    attempt.question = gate.id
+    run.publish("task_resumed", task=before.task, run=attempt.run.id, after="answer")

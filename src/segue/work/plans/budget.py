@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
 from segue.engine.budget import NO, YES, About, Spending, is_at_work, live_cost_usd
 from segue.engine.question_texts import BUDGET
 from segue.store.rows import GateRow
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from segue.core.machines import RunState, Trigger
-from segue.core.plan import TaskState
-from segue.engine import prompts, said
-from segue.engine.limits import Park
+from segue.engine import said
 from segue.errors import AgentError
 from segue.i18n import _
 from segue.store.conversations import ConversationHolder
 from segue.store.rows import RunRow
 from segue.work.agents.brands import named_conversation
 from segue.work.plans.attempts import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
-
-BUSY = "conversation"  # the kind of a park that waits for another run's end
-BUSY_S = 5.0
+from segue.work.plans.plan_run import PlanRun
 
 
 def can_go_on(attempt: Attempt) -> bool:
@@ -72,44 +62,6 @@ def ended(run: PlanRun, attempt: Attempt) -> None:
     if attempt.run.resume_id is not None and attempt.busy is None:
         kind = attempt.profile.settings.kind
         run.held_conversations.release(kind, attempt.run.resume_id, attempt.run.id)
-
-
-def wait_until_free(run: PlanRun, attempt: Attempt, holder: ConversationHolder) -> None:
-    """Somebody else is in its conversation: it is tried again when they may have ended."""
-    at = run.clock.now() + timedelta(seconds=BUSY_S)
-    run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
-    run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
-    run.ledger.add_park(attempt.run, Park(BUSY, None, at))
-    run.publish(
-        "task_parked",
-        task=attempt.task.id,
-        kind=BUSY,
-        account=attempt.run.account,
-        resets_at=None,
-        wakes_at=at.isoformat().replace("+00:00", "Z"),
-        held_by={"plan": holder.plan, "task": holder.task},
-    )
-
-
-def lost(run: PlanRun, attempt: Attempt) -> None:
-    """The program does not know it any more: afresh, with what is known of it. No retry used."""
-    row = attempt.run
-    run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
-    again = run.new_attempt(
-        attempt.task,
-        attempt=row.attempt,
-        resumes=row,
-        answer=attempt.answer,
-        before=what_is_known(run, row),
-        purpose=prompts.RESTART if prompts.interrupted(row.purpose) else "",
-    )
-    run.publish(
-        "conversation_lost",
-        task=row.task,
-        conversation=row.resume_id,
-        run=again.run.id,
-        why=attempt.lost.text if attempt.lost else "",
-    )
 
 
 def what_is_known(run: PlanRun, row: RunRow) -> str:

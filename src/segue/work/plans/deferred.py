@@ -7,34 +7,18 @@ for each instant, remembered for whoever looks from outside, begun when the inst
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from segue.core.decide import Reason
 from segue.core.leash import quiet_ends
 from segue.store.changes import stamp
-
-if TYPE_CHECKING:
-    from segue.work.plans.ledger import Ledger
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.ledger import Ledger
+from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.waiting_parks import Deferred
 
 QUIET, UNTIL, DRAIN = "quiet_hours", "until", "drain"  # kinds, where it is no limit that was hit
 NAMED_MAX = 1_000  # of very many only the first are told by name
-
-
-@dataclass(frozen=True, slots=True)
-class Deferred:
-    """`wakes_at`: none where only a person can begin it again."""
-
-    task: str
-    account: str
-    kind: str
-    wakes_at: str | None
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "resets_at": None}
 
 
 def look(run: PlanRun) -> None:

@@ -8,17 +8,13 @@ it was: Segue's own write is missing, and is made, with the steps and comments t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.attempt import Dropped
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
 from segue.store.actors import FILE, acting
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 BEHIND = (TaskState.PENDING, TaskState.IN_PROGRESS)
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from segue.core.machines import PlanState, Trigger
 from segue.core.plan import MARKS, TaskState
 from segue.core.rules import dependency_report, is_stuck
 from segue.engine.question_texts import BUDGET
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 ALL_DONE, SOMETHING_FAILED, BAD_INPUT, WAITS, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -34,6 +31,14 @@ class Result:
     exit: int
 
 
+def end(run: PlanRun, code: int, **counts: int) -> None:
+    """The work is over, for now: written down, and told to people outside."""
+    run.ledger.move_plan(*OUTCOME[code])
+    if run.notices is not None:
+        run.notices.end(run, code, counts)
+    run.act()
+
+
 def finish(run: PlanRun) -> Result:
     """Judge the whole, write it down, tell it."""
     states = run.frontier.states
@@ -54,7 +59,8 @@ def finish(run: PlanRun) -> Result:
         exit=code,
     )
     counts = {state: len(ids) for state, ids in by_state.items()}
-    run.end(
+    end(
+        run,
         code,
         completed=counts[TaskState.COMPLETED],
         failed=counts[TaskState.FAILED],

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from segue.core.plan import TaskState
 from segue.errors import UserError
 from segue.i18n import _
+from segue.work.plans.plan_run import PlanRun
 from segue.work.project import Project
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
 
 NAMES_MAX = 5
 

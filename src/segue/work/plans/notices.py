@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.machines import PlanState
 from segue.engine.gates import Reminder, Reminders
@@ -18,9 +18,7 @@ from segue.i18n import _
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
 from segue.work.plans.finish import ALL_DONE, PARKED, SOMETHING_FAILED
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 KINDS = {**GATES, "dependency": "dependency"}  # of the notice of a gate, by its category
 ENDS = {ALL_DONE: "completed", SOMETHING_FAILED: "failed", PARKED: "limit"}

@@ -8,16 +8,12 @@ its result, and any other agent's task begins again when it has ended.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.drivers import processes
 from segue.drivers.living import RUN, LivingAgent, living_agents
 from segue.i18n import _
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 UNDER_WAY = (TaskState.PENDING, TaskState.IN_PROGRESS)
 

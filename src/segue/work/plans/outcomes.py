@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
@@ -30,9 +29,7 @@ from segue.store.usage import Usage
 from segue.work.plans import beginning, conversations, parking
 from segue.work.plans.attempts import Attempt, in_full, one_line
 from segue.work.plans.ledger import DEPENDENCY
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans.plan_run import PlanRun
 
 
 def ended(run: PlanRun, ended: Ended) -> None:
@@ -94,10 +91,10 @@ class Rules:
         parking.compacted(self.run, attempt, is_well=is_well)
 
     def conversation_busy(self, attempt: Attempt, ended: Ended, holder: ConversationHolder) -> None:
-        conversations.wait_until_free(self.run, attempt, holder)
+        parking.wait_until_free(self.run, attempt, holder)
 
     def conversation_lost(self, attempt: Attempt) -> None:
-        conversations.lost(self.run, attempt)
+        parking.conversation_lost(self.run, attempt)
 
     def failed(self, attempt: Attempt, ended: Ended, how: Failed) -> None:
         attempt_failed(self.run, attempt, how.reason, ended)
@@ -279,7 +276,9 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
     if _goes_on(attempt):
         was_ended = isinstance(attempt.ended_for, TooSilent)
         purpose = prompts.CONTINUE if was_ended else ""
-        again = run.new_attempt(task, attempt=used + 1, resumes=attempt.run, purpose=purpose)
+        again = beginning.new_attempt(
+            run, task, attempt=used + 1, resumes=attempt.run, purpose=purpose
+        )
     else:
         again = beginning.first_attempt(run, task, used + 1)
     run.publish(

@@ -5,23 +5,27 @@ What follows from a limit is decided in `engine/parking.py`; here it is committe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, LimitHit
+from segue.engine import prompts
 from segue.engine.fallback import agent_or_fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park, iso
 from segue.engine.parking import HandOver, remedy
 from segue.i18n import _
 from segue.store.actors import TIMER, acting
+from segue.store.conversations import ConversationHolder
 from segue.store.rows import ParkRow
 from segue.work.agents.profiles import Profile
 from segue.work.plans import conversations
 from segue.work.plans.attempts import Attempt
+from segue.work.plans.beginning import new_attempt
+from segue.work.plans.plan_run import PlanRun
 
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+BUSY = "conversation"  # the kind of a park that waits for another run's end
+BUSY_S = 5.0
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
@@ -86,7 +90,8 @@ def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> No
     """The other agent cannot know the conversation: it gets a summary of it."""
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
     before = conversations.what_is_known(run, attempt.run)
-    again = run.new_attempt(
+    again = new_attempt(
+        run,
         attempt.task,
         attempt=attempt.run.attempt,
         resumes=attempt.run,
@@ -105,6 +110,48 @@ def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> No
     run.queue()
 
 
+# A conversation that is in use, or lost
+
+
+def wait_until_free(run: PlanRun, attempt: Attempt, holder: ConversationHolder) -> None:
+    """Somebody else is in its conversation: it is tried again when they may have ended."""
+    at = run.clock.now() + timedelta(seconds=BUSY_S)
+    run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
+    run.move_task(attempt.task.id, TaskState.IN_PROGRESS, Trigger.PARK)
+    run.ledger.add_park(attempt.run, Park(BUSY, None, at))
+    run.publish(
+        "task_parked",
+        task=attempt.task.id,
+        kind=BUSY,
+        account=attempt.run.account,
+        resets_at=None,
+        wakes_at=at.isoformat().replace("+00:00", "Z"),
+        held_by={"plan": holder.plan, "task": holder.task},
+    )
+
+
+def conversation_lost(run: PlanRun, attempt: Attempt) -> None:
+    """The program does not know it any more: afresh, with what is known of it. No retry used."""
+    row = attempt.run
+    run.ledger.move_run(row, RunState.CUT_OFF, Trigger.CUT_OFF)
+    again = new_attempt(
+        run,
+        attempt.task,
+        attempt=row.attempt,
+        resumes=row,
+        answer=attempt.answer,
+        before=conversations.what_is_known(run, row),
+        purpose=prompts.RESTART if prompts.interrupted(row.purpose) else "",
+    )
+    run.publish(
+        "conversation_lost",
+        task=row.task,
+        conversation=row.resume_id,
+        run=again.run.id,
+        why=attempt.lost.text if attempt.lost else "",
+    )
+
+
 # Waking
 
 
@@ -116,7 +163,7 @@ def wake(run: PlanRun, park: ParkRow) -> None:
     run.ledger.end_park(park, Trigger.WAKE)
     run.move_task(park.task, TaskState.IN_PROGRESS, Trigger.WAKE)
     purpose, answer, summary = "", None, ""
-    if park.kind == conversations.BUSY and before is not None:  # it has not begun yet
+    if park.kind == BUSY and before is not None:  # it has not begun yet
         purpose, answer = before.purpose, before.answer
     if park.kind == CONTEXT and before is not None:
         continued = run.ledger.run_row(before.resumes) if before.resumes else None
@@ -124,7 +171,8 @@ def wake(run: PlanRun, park: ParkRow) -> None:
         purpose = remedy(agent, before, continued, before.resume_id)
         if purpose == AFRESH:
             summary = conversations.what_is_known(run, before)
-    attempt = run.new_attempt(
+    attempt = new_attempt(
+        run,
         task,
         attempt=before.attempt if before else 1,
         resumes=before,
@@ -141,7 +189,8 @@ def compacted(run: PlanRun, attempt: Attempt, *, is_well: bool) -> None:
     summary = ""
     if not is_well:
         summary = conversations.what_is_known(run, attempt.run)
-    run.new_attempt(
+    new_attempt(
+        run,
         attempt.task,
         attempt=attempt.run.attempt,
         resumes=attempt.run,

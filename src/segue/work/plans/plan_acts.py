@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from segue.core.limits import MANUAL
 from segue.core.plan import TaskState
@@ -21,13 +20,11 @@ from segue.engine.attempt import ParkedByHand
 from segue.engine.executors import StopWanted
 from segue.i18n import _
 from segue.store.rows import ActRow
-from segue.work.plans import edits, manual_parks
+from segue.work.plans import beginning, edits, manual_parks
+from segue.work.plans.attempts import Attempt
 from segue.work.plans.manual_parks import ACCOUNT
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.questions import retry_failed, skip_failed
-
-if TYPE_CHECKING:
-    from segue.work.plans.attempts import Attempt
-    from segue.work.plans.plan_run import PlanRun
 
 
 def take_in(run: PlanRun) -> bool:
@@ -55,7 +52,7 @@ def _settle(run: PlanRun, act: ActRow) -> bool:
     run.ledger.take_act(act)
     run.questions.withdraw(gate.id)
     run.publish("gate_answered", gate=gate.id, task=gate.task, by=act.actor)
-    run.go_on_with(gate, answer)
+    beginning.go_on_with(run, gate, answer)
     return True
 
 

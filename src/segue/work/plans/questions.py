@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
@@ -17,9 +17,8 @@ from segue.engine.executors import Answered
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
 from segue.store.rows import GateRow
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+from segue.work.plans import beginning
+from segue.work.plans.plan_run import PlanRun
 
 RETRY, SKIP, MEND = "1", "2", "3"
 EDIT = "edit"  # of the questions about a checkpoint and a chapter
@@ -135,7 +134,7 @@ class Questions:
         gate = self._gates.pop(answered.about, None)
         if gate is not None:
             if gate.id in run.ledger.gates and answered.answer is not None:
-                run.go_on_with(gate, answered.answer)
+                beginning.go_on_with(run, gate, answered.answer)
             return
         task = answered.about.removeprefix("failed:")
         if (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from segue.core.limits import needs_person
 from segue.core.machines import PlanState, RunState, Trigger
@@ -31,10 +30,8 @@ from segue.work.plans import (
     plan_acts,
 )
 from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.questions import retry_failed, skip_failed
-
-if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
 
 PARKS_TOLD_MAX = 100
 
@@ -66,7 +63,7 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
     answers.take_defaults(run)
     for gate in list(run.ledger.gates.values()):
         if needs_person(gate.category):  # being started again is the answer: it was seen to
-            run.go_on_with(gate, run.job_factory.resume_text)
+            beginning.go_on_with(run, gate, run.job_factory.resume_text)
         else:
             run.open_gate(gate)
     _keep_parks(run)
@@ -149,7 +146,8 @@ def _go_on_unstarted(run: PlanRun, row: RunRow) -> None:
     if before is not None:
         is_same = row.conversation == before.conversation
         has_conversation = is_same and (row.resume_id is not None or before.resume_id is None)
-        run.new_attempt(
+        beginning.new_attempt(
+            run,
             run.graph.task(row.task),
             attempt=row.attempt,
             resumes=before,
@@ -200,7 +198,7 @@ def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
         if before.task in pending:
             run.cut_off[before.task] = before
     held = {attempt.task.id for attempt in run.jobs.values()}
-    held |= {attempt.task.id for attempt, _make in run._begin}
+    held |= {attempt.task.id for attempt, _make in run.to_begin}
     held |= {park.task for park in run.ledger.parks.values()}
     held |= {gate.task for gate in run.ledger.gates.values() if gate.task}
     for task in run.graph.tasks:

@@ -44,12 +44,14 @@ from segue.work.agents.zone import zone_here
 from segue.work.locks import check_held, lock_path, notices_lock
 from segue.work.plans import recovery, run_log
 from segue.work.plans.attempts import JobFactory
-from segue.work.plans.finish import INTERRUPTED, Result, finish
+from segue.work.plans.driver import PlanDriver
+from segue.work.plans.environment import Environment, RunPolicy
+from segue.work.plans.finish import INTERRUPTED, Result
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.memory import in_words
 from segue.work.plans.notices import NoticeWriter
 from segue.work.plans.plan_run import Options, PlanRun
-from segue.work.plans.questions import Asker, Questions
+from segue.work.plans.questions import Questions
 from segue.work.plans.source import Source
 from segue.work.plans.storage_outage import Outage, outlast
 from segue.work.project import Project, check_writable, find_plan
@@ -162,34 +164,6 @@ def open_plan(
     return project, file, roster, settings
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """What a run of any plan gets from whoever starts it."""
-
-    environ: Mapping[str, str]
-    clock: Clock
-    tz: tzinfo
-    command: Sequence[str]
-    emit: Emit
-    asker: Asker | None
-    show: Callable[[PlanRun], None] = lambda run: None
-    pause: Callable[[], None] = lambda: None  # what is shown, when all stands still
-    go_on: Callable[[], None] = lambda: None
-    background: tuple[str, ...] | None = None  # the command, of an owner without a terminal
-
-
-@dataclass(frozen=True, slots=True)
-class RunPolicy:
-    """How one plan is run. `place`: where its agents work, if not in the project's folder."""
-
-    options: Options
-    restart: bool = False
-    worktrees: Worktrees | None = None
-    isolates: Callable[[str], bool] = lambda task: True
-    place: Path | None = None
-    finish: Callable[[PlanRun], Result] = finish
-
-
 def run_options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
     recovery = settings.recovery
     return Options(
@@ -244,7 +218,7 @@ async def _run_plan(options: CommandOptions, environment: Environment) -> Result
 
 
 async def run_work(
-    source: Source,
+    source: Source[PlanRun],
     project: Project,
     roster: AgentRoster,
     settings: config.Config,
@@ -321,6 +295,7 @@ async def _run(
     policy: RunPolicy,
     sender: NoticeSender | None,
 ) -> Result:
+    driver = PlanDriver(run)
     with signals.handled(_actions(run, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
@@ -329,7 +304,7 @@ async def _run(
             await recovery.recover(run, restart=policy.restart)
             environment.show(run)
             gc.freeze()  # the plan and the program stay: no need to look through them again
-            await drive(run, engine)
+            await drive(driver, engine)
             result = policy.finish(run)
             run.ledger.flush()
             if sender is not None:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
+from segue.store.rows import GateRow, RunRow
 from segue.work.plans import context_note
+from segue.work.plans.attempts import Attempt
 
-if TYPE_CHECKING:
-    from segue.store.rows import GateRow, RunRow
-    from segue.work.plans.attempts import Attempt
-    from segue.work.plans.plan_run import PlanRun
+Run = TypeVar("Run")  # of a plan, as the engine has it
+Run_contra = TypeVar("Run_contra", contravariant=True)
 
 
-class Source(Protocol):
+class Source(Protocol[Run_contra]):
     """What a run of a plan needs of it."""
 
     path: Path
@@ -69,7 +69,7 @@ class Source(Protocol):
         """Whether the last write brought other tasks."""
         ...
 
-    def followed(self, run: PlanRun) -> None:
+    def followed(self, run: Run_contra) -> None:
         """The other tasks are taken in."""
         ...
 
@@ -81,16 +81,16 @@ class Source(Protocol):
         """Why the work of an agent that ended well does not count; None: it does."""
         ...
 
-    def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
+    def answered(self, run: Run_contra, gate: GateRow, answer: str) -> bool:
         """A person has answered; True: the question was the plan's own, and is settled."""
         ...
 
-    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+    def decide(self, run: Run_contra, task: str, verb: str, take: Callable[[], None]) -> bool:
         """A person wants a task retried or skipped (`verb`). True: that is the plan's own to
         settle, and is settled; it called `take` first. CannotError: not now."""
         ...
 
-    def progress(self, run: PlanRun) -> tuple[int, int]:
+    def progress(self, run: Run_contra) -> tuple[int, int]:
         """How much is done, of how much, as people count it."""
         ...
 
@@ -100,17 +100,17 @@ class Source(Protocol):
         thing that it is told of if it stops without it."""
         ...
 
-    def at_rest(self, run: PlanRun) -> bool:
+    def at_rest(self, run: Run_contra) -> bool:
         """Nothing runs and nothing can start now, though something may be parked; True: something
         has changed by this."""
         ...
 
-    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: Run_contra, task: Task) -> RunRow | None:
         """The run in whose conversation a task begins; None: in one of its own."""
         ...
 
 
-class Steps:
+class Steps(Generic[Run]):
     """The part of a source that every plan of steps has: nobody edits its marks."""
 
     kind = ""
@@ -148,7 +148,7 @@ class Steps:
     def sync(self) -> None:
         """Every write was synced."""
 
-    def followed(self, run: PlanRun) -> None:
+    def followed(self, run: Run) -> None:
         """Nothing more is to be done about it."""
 
     def prepare(self, attempt: Attempt) -> None:
@@ -157,13 +157,13 @@ class Steps:
     def object_to(self, attempt: Attempt) -> str | None:
         return None
 
-    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
+    def decide(self, run: Run, task: str, verb: str, take: Callable[[], None]) -> bool:
         return False
 
-    def at_rest(self, run: PlanRun) -> bool:
+    def at_rest(self, run: Run) -> bool:
         return False
 
-    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
+    def goes_on_from(self, run: Run, task: Task) -> RunRow | None:
         return None
 
     def place(self, attempt: Attempt) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from segue.core.plan import MARKS, TaskState
 from segue.drivers.launcher import Launcher
@@ -21,11 +20,9 @@ from segue.i18n import _
 from segue.store import usage
 from segue.store.rows import IS_OPEN
 from segue.store.sqlite import Store
+from segue.work.plans.environment import Environment
 from segue.work.plans.finish import INTERRUPTED, Result
 from segue.work.project import Project
-
-if TYPE_CHECKING:
-    from segue.work.plans.runner import Environment
 
 
 class Outage(Exception):  # noqa: N818 - the word says it

@@ -8,8 +8,10 @@ was put there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from heapq import heappop, heappush
+from typing import Any
 
 from segue.store.rows import ParkRow
 
@@ -54,3 +56,16 @@ class WaitingParks(dict[str, ParkRow]):
                 heappop(heap)
             else:
                 del self._later[account]
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """`wakes_at`: none where only a person can begin it again."""
+
+    task: str
+    account: str
+    kind: str
+    wakes_at: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "resets_at": None}

@@ -19,11 +19,11 @@ from segue.plans.task_edit import TaskEdit
 from segue.plans.tasklist import Document
 from segue.store import files
 from segue.work.plans import context_note
+from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
-    from segue.work.plans.attempts import Attempt
-    from segue.work.plans.plan_run import PlanRun
 
 TRIES_MAX = 50
 

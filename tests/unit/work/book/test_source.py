@@ -11,10 +11,11 @@ from segue.core.plan import Task, TaskState
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
 from segue.work.plans.attempts import Attempt
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.source import Steps
 
 
-class TwoSteps(Steps):
+class TwoSteps(Steps[PlanRun]):
     def tasks(self) -> tuple[Task, ...]:
         return tuple(Task(id=name, title=name, state=TaskState.PENDING) for name in ("a", "b"))
 

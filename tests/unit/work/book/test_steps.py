@@ -16,6 +16,7 @@ from segue.plans.task_edit import TaskEdit
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How
+from segue.work.plans.beginning import go_on_with
 
 # One after the other
 
@@ -335,7 +336,7 @@ def test_a_tripped_breaker_is_asked_about_again(bench: BookBench, is_known: bool
         assert bench.state.circuit_breaker == before.circuit_breaker
         assert bench.state.pause_reason == before.pause_reason
     [gate] = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "skip")
+    go_on_with(bench.run, gate, "skip")
     bench.turn()
     assert bench.state.failed_chapters == (1,)
     assert bench.begun[-1].startswith("ch2.write.")
@@ -383,11 +384,11 @@ def test_an_answer_that_was_not_offered_skips_nothing(bench: BookBench) -> None:
     bench.write()
     bench.trips()
     gate = next(iter(bench.run.ledger.gates.values()))
-    bench.run.go_on_with(gate, "whatever you like")
+    go_on_with(bench.run, gate, "whatever you like")
     bench.turn()
     assert gate.id in bench.run.ledger.gates
     assert bench.state.failed_chapters == ()
-    bench.run.go_on_with(gate, "skip")
+    go_on_with(bench.run, gate, "skip")
     bench.turn()
     assert bench.state.failed_chapters == (1,)
 
@@ -588,7 +589,7 @@ def test_a_question_of_the_writer_and_its_answer_become_wisdom(bench: BookBench)
     bench.ends(0)
     assert pause_of(bench.state) is Pause.QUESTION
     gate = next(iter(bench.run.ledger.gates.values()))
-    bench.run.go_on_with(gate, "no")
+    go_on_with(bench.run, gate, "no")
     bench.turn()
     assert "Does the dog die? → no" in bench.wisdom
     assert bench.state.pause_reason is None

@@ -12,6 +12,7 @@ from segue.core.develop import Phase
 from segue.engine.executors import Alive, Ended
 from segue.errors import UserError
 from segue.work.feature.developing import repair
+from segue.work.plans.beginning import go_on_with
 
 CHECKPOINTS = APART + "- {id: cp-3, validate: check guide, files: [guide.md], depends: [cp-1]}\n"
 IDS = ("cp-1", "cp-2", "cp-3")
@@ -45,7 +46,7 @@ class Hostile:
             self._end(bench.run.jobs[self.random.choice(going)].task.id)
         elif bench.run.ledger.gates:
             gate = next(iter(bench.run.ledger.gates.values()))
-            bench.run.go_on_with(gate, self.random.choice(["retry", "retry", "edit", "skip"]))
+            go_on_with(bench.run, gate, self.random.choice(["retry", "retry", "edit", "skip"]))
             bench.happens()
         else:
             self.start()

@@ -24,6 +24,7 @@ from segue.dialects.events import (
     ToolUsed,
 )
 from segue.store.rows import GateRow
+from segue.work.plans.beginning import go_on_with
 
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
 WELL = Finished(False, "all done")
@@ -151,7 +152,7 @@ def test_a_dependency_is_a_gate(begun: Bench, required: bool, preset: str | None
     assert gate.text.startswith("STRIPE_KEY (api_key): for payments\n")
     assert gate.options == ("it is there now", "go on without it")
     assert gate.preset == preset
-    begun.run.go_on_with(gate, "it is there now")
+    go_on_with(begun.run, gate, "it is there now")
     begun.turn()
     assert "it is there now" in begun.prompt()
 
@@ -166,7 +167,7 @@ def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> N
     begun.ends(0)
     gate = gate_of(begun)
     assert gate.kind == "dependency"
-    begun.run.go_on_with(gate, answer)
+    go_on_with(begun.run, gate, answer)
     begun.turn()
     job = begun.engine.jobs[begun.job]
     given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is there now" else (None, ())

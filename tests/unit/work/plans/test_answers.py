@@ -16,6 +16,7 @@ from segue.engine.acts import Verb
 from segue.engine.executors import ActsAdded, NeverStarted
 from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.store.changes import Add
+from segue.work.plans.beginning import go_on_with
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 
@@ -34,7 +35,7 @@ def begun(bench: Bench, settings: str = "") -> Bench:
 
 def answer(bench: Bench, text: str) -> None:
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, text)
+    go_on_with(bench.run, gate, text)
     bench.turn()
     bench.starts()
 
@@ -191,7 +192,7 @@ def test_leave_is_told_in_the_same_words_after_a_death(bench: Bench) -> None:
     begun(bench).says(bash("make deploy"))
     bench.ends(143, is_ours=True)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, ALLOW)
+    go_on_with(bench.run, gate, ALLOW)
     bench.turn()
     meant, job = bench.prompt(), bench.job
     bench.start()

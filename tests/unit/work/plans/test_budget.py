@@ -10,6 +10,7 @@ from segue.dialects.events import Finished, Opened, Used
 from segue.engine.executors import Alive
 from segue.store.rows import GateRow
 from segue.work.agents import profiles as agents
+from segue.work.plans.beginning import go_on_with
 from segue.work.plans.finish import WAITS, finish
 
 ONE = "- [ ] T-1: a\n"
@@ -46,7 +47,7 @@ def test_nothing_new_starts_once_it_is_used_up(bench: Bench) -> None:
     ends_well(bench)
     assert len(bench.engine.begun) == 1
     [gate] = asked(bench)
-    bench.run.go_on_with(gate, "yes")
+    go_on_with(bench.run, gate, "yes")
     bench.turn()
     assert len(bench.engine.begun) == 2
 
@@ -70,7 +71,7 @@ def test_a_failed_try_is_not_repeated_past_the_budget(bench: Bench) -> None:
     bench.ends(1)
     assert (len(bench.engine.begun), bench.state()) == (1, TaskState.PENDING)
     [gate] = asked(bench)
-    bench.run.go_on_with(gate, "yes")
+    go_on_with(bench.run, gate, "yes")
     bench.turn()
     assert bench.attempt.run.attempt == 2
 
@@ -81,7 +82,7 @@ def test_the_question_goes_when_nothing_is_left_to_pay_for(bench: Bench) -> None
     bench.says(Used(1, 1, 30.0))
     assert asked(bench)
     ends_well(bench)
-    assert bench.run.is_over()
+    assert bench.driver.is_over()
     assert not asked(bench)
 
 
@@ -91,7 +92,7 @@ def test_nobody_is_asked_when_the_last_run_reports_its_cost_with_its_end(bench: 
     bench.says(Used(1, 1, 30.0), Finished(is_error=False))
     assert not asked(bench)
     bench.ends()
-    assert bench.run.is_over()
+    assert bench.driver.is_over()
     assert not asked(bench)
 
 
@@ -147,8 +148,8 @@ def test_no_answers_the_question_and_the_plan_waits(bench: Bench) -> None:
     bench.says(Used(1, 1, 30.0))
     ends_well(bench)
     [gate] = asked(bench)
-    bench.run.go_on_with(gate, "no")
+    go_on_with(bench.run, gate, "no")
     bench.turn()
-    assert (asked(bench), len(bench.engine.begun), bench.run.is_over()) == ([], 1, True)
+    assert (asked(bench), len(bench.engine.begun), bench.driver.is_over()) == ([], 1, True)
     result = finish(bench.run)
     assert (result.exit, result.waiting) == (WAITS, ["T-2"])

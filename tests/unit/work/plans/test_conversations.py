@@ -8,6 +8,7 @@ from segue.core.plan import TaskState
 from segue.dialects.events import Asked, Finished, LimitHit, Opened, Said
 from segue.engine.executors import Alive, NeverStarted, Started
 from segue.store.conversations import ConversationHolder
+from segue.work.plans.beginning import go_on_with
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 STRANGER = ConversationHolder("run-x", "/elsewhere/run-x.claim", "/elsewhere/NIGHT.md", "T-9")
@@ -151,7 +152,7 @@ def test_a_program_that_keeps_no_conversations_has_none_to_hold(bench: Bench) ->
     bench.says(Asked("Which?"))
     bench.ends(0)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "this one")
+    go_on_with(bench.run, gate, "this one")
     bench.turn()
     assert bench.prompt() == "this one\n"
     assert bench.engine.jobs[bench.job].env["SEGUE_RESUME"] == "1"
@@ -168,7 +169,7 @@ def test_an_answer_goes_to_the_agent_that_asked(bench: Bench) -> None:
     bench.start("- [~] T-1: Build\n  - retries: 0\n  - agent: other\n")
     bench.recover()
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "this one")
+    go_on_with(bench.run, gate, "this one")
     bench.turn()
     assert bench.attempt.run.agent == "claude"
     assert "--resume" in bench.engine.jobs[bench.job].argv
@@ -185,7 +186,7 @@ def test_an_answer_for_an_agent_that_is_no_more_is_not_lost(bench: Bench) -> Non
     bench.start("- [~] T-1: Build\n")
     bench.recover()
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "the blue one")
+    go_on_with(bench.run, gate, "the blue one")
     bench.turn()
     assert bench.attempt.run.agent == "claude"
     assert "--resume" not in bench.engine.jobs[bench.job].argv

@@ -7,6 +7,7 @@ import pytest
 from kit.bench import Bench
 from segue.dialects.events import Asked, Finished, LimitHit, Opened
 from segue.store.sqlite import Store
+from segue.work.plans.beginning import go_on_with
 from segue.work.plans.ledger import Ledger
 
 CHAIN = "- [ ] T-1: a\n- [ ] T-2: b\n- [ ] T-3: c (deps: T-2)\n"
@@ -138,7 +139,7 @@ def test_what_a_person_said_is_kept_with_the_run_that_is_told_it(bench: Bench, a
     asking = bench.job
     bench.ends(143, is_ours=True)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, answer)
+    go_on_with(bench.run, gate, answer)
     bench.turn()
     assert bench.row(asking).answer is None
     assert bench.row(bench.job).answer == answer

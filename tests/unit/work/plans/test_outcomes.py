@@ -21,6 +21,7 @@ from segue.dialects.events import (
     Used,
 )
 from segue.engine import executors
+from segue.work.plans.beginning import go_on_with
 
 ONE = "- [ ] T-1: Build\n"
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -300,7 +301,7 @@ def test_a_stop_keeps_the_place(bench: Bench) -> None:
     bench.ends(143, is_ours=True)
     assert bench.row(first).state is RunState.CUT_OFF
     assert bench.mark() == "~"
-    assert bench.run.is_over()
+    assert bench.driver.is_over()
 
 
 def test_what_finished_while_it_was_stopped_is_kept(bench: Bench) -> None:
@@ -347,7 +348,7 @@ def test_an_agent_that_asks_is_ended_and_goes_on_with_the_answer(bench: Bench) -
     (gate,) = bench.run.ledger.gates.values()
     assert (gate.text, gate.options) == ("Which database?", ("PostgreSQL", "SQLite"))
     assert len(bench.engine.begun) == 1
-    bench.run.go_on_with(gate, "SQLite")
+    go_on_with(bench.run, gate, "SQLite")
     bench.turn()
     assert resumed_by(bench) == "talk-1"
     assert '"content": "SQLite\\n"' in bench.prompt()
@@ -385,7 +386,7 @@ def test_the_answer_to_a_lost_conversation_is_not_lost(bench: Bench) -> None:
     begun(bench, ONCE).says(Asked("Which database?"))
     bench.ends(143, is_ours=True)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "SQLite, please")
+    go_on_with(bench.run, gate, "SQLite, please")
     bench.turn()
     bench.starts()
     bench.says(ConversationLost("gone"))

@@ -15,6 +15,7 @@ from segue.dialects.events import Finished, LimitHit, Opened, Said, ToolUsed
 from segue.engine.accounts import Accounts
 from segue.engine.acts import Verb
 from segue.engine.executors import ActsAdded, Alive, NeverStarted
+from segue.work.plans.beginning import go_on_with
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
 MATE = '[agents.mate]\nkind = "claude"\ncommand = ["./claude"]\nmcp = false\n'
@@ -107,7 +108,7 @@ def test_a_reset_in_the_far_future_is_asked_about(bench: Bench) -> None:
     hits(bench, "weekly_limit", resets_at=bench.clock.now() + timedelta(days=9))
     assert bench.run.ledger.parks == {}
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "yes")
+    go_on_with(bench.run, gate, "yes")
     bench.turn()
     assert resumed_by(bench) == "talk-1"
 
@@ -203,7 +204,7 @@ def test_a_plan_that_came_second_at_its_account_waits_on(
     monkeypatch.setattr(Accounts, "probe", comes_second)
     bench.pass_s(3605)
     assert len(tasks(bench)) == 1
-    assert not bench.run.is_over()
+    assert not bench.driver.is_over()
     assert bench.engine.wakes_at is not None
     monkeypatch.undo()
     bench.run.accounts.opened("claude")

@@ -80,11 +80,11 @@ def test_marks_are_written_now_and_then_while_jobs_run(lagging: Bench) -> None:
     end(lagging, "T-3")
     assert lagging.state("T-1") is TaskState.COMPLETED
     assert (lagging.mark("T-1"), lagging.mark("T-3"), lagging.mark("T-4")) == ("~", " ", " ")
-    assert lagging.run.wait_s == LAG_S
+    assert lagging.driver.wait_s == LAG_S
     lagging.pass_s(LAG_S)
     assert (lagging.mark("T-1"), lagging.mark("T-3"), lagging.mark("T-4")) == ("x", "x", "~")
     lagging.pass_s(1)
-    assert lagging.run.wait_s is None, "nothing is left to be written"
+    assert lagging.driver.wait_s is None, "nothing is left to be written"
 
 
 def test_the_loop_wakes_for_marks_that_wait(lagging: Bench) -> None:
@@ -92,7 +92,7 @@ def test_the_loop_wakes_for_marks_that_wait(lagging: Bench) -> None:
     step(lagging, "T-1", 1)
     lagging.pass_s(0.1)
     assert not lagging.run.ledger.has_later
-    assert lagging.run.wait_s == pytest.approx(LAG_S - 0.1)
+    assert lagging.driver.wait_s == pytest.approx(LAG_S - 0.1)
 
 
 def test_marks_are_written_when_nothing_runs_any_more(bench: Bench) -> None:

@@ -24,6 +24,7 @@ from segue.dialects.events import (
 from segue.engine import executors
 from segue.engine.executors import Alive, Ended, Heard, NeverStarted, Started
 from segue.work.plans import recovery
+from segue.work.plans.beginning import go_on_with
 from segue.work.plans.recovery import PARKS_TOLD_MAX
 
 ONE = "- [ ] T-1: Build\n"
@@ -174,7 +175,7 @@ def test_a_resumption_that_was_never_made_is_made_again(bench: Bench) -> None:
     bench.says(Opened("talk-1"), Asked("Which?"))
     bench.ends(143, is_ours=True)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "SQLite")
+    go_on_with(bench.run, gate, "SQLite")
     bench.turn()
     job = bench.job
     bench.start()
@@ -192,7 +193,7 @@ def test_an_answer_survives_a_lost_conversation_and_a_death(bench: Bench) -> Non
     bench.says(Opened("talk-1"), Asked("Which?"))
     bench.ends(143, is_ours=True)
     (gate,) = bench.run.ledger.gates.values()
-    bench.run.go_on_with(gate, "SQLite, please")
+    go_on_with(bench.run, gate, "SQLite, please")
     bench.turn()
     bench.starts()
     bench.says(ConversationLost("gone"))
@@ -256,9 +257,11 @@ def test_of_very_many_parks_only_the_next_are_told_by_name(bench: Bench) -> None
     assert len(jobs) == 130
     at = bench.clock.now()
     for n, job in enumerate(jobs):
-        bench.run.handle(Started(job))
-        bench.run.handle(Heard(job, LimitHit("session_limit", at + timedelta(hours=2, minutes=-n))))
-        bench.run.handle(Ended(job, 1))
+        bench.driver.handle(Started(job))
+        bench.driver.handle(
+            Heard(job, LimitHit("session_limit", at + timedelta(hours=2, minutes=-n)))
+        )
+        bench.driver.handle(Ended(job, 1))
     bench.turn()
     bench.run.ledger.store._db.execute("DELETE FROM accounts")  # they are found by their parks
     bench.start()

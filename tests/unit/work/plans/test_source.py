@@ -10,12 +10,13 @@ import pytest
 from segue.core.plan import Task, TaskState
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
+from segue.work.plans.plan_run import PlanRun
 from segue.work.plans.source import Steps
 
 NOTHING = cast(Any, None)
 
 
-class Two(Steps):
+class Two(Steps[PlanRun]):
     kind = "two"
 
     def tasks(self) -> tuple[Task, ...]:

@@ -32,7 +32,7 @@ def test_a_new_window_lets_the_rest_start(bench: Bench) -> None:
     until = bench.clock.now() + timedelta(hours=1)
     bench.says(WindowUsed("session_limit", 0.97, until), Finished(False))
     bench.ends(0)
-    assert not bench.run.is_over()
+    assert not bench.driver.is_over()
     assert bench.engine.wakes_at == until
     bench.pass_s(3601)
     assert len(bench.engine.begun) == 2
