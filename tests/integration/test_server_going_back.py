@@ -20,6 +20,7 @@ from segue import i18n
 from segue.store import checkpoints
 from segue.store.sqlite import Store
 from segue.work.phases import forks, repository
+from segue.work.phases.jobs import forked_from
 from segue.work.phases.refused import Refused
 from segue.work.phases.workspace import Workspace
 
@@ -451,8 +452,8 @@ def test_a_copy_that_was_not_made_yet_is_made_again(tmp_path: Path) -> None:
     assert forks.of("fork:abc", Can()) == "fork:abc"  # type: ignore[arg-type]
     assert forks.of("abc", Cannot()) is None  # type: ignore[arg-type]
     assert forks.of(None, Can()) is None  # type: ignore[arg-type]
-    assert forks.source("fork:abc") == "abc"
-    assert forks.source("abc") is None and forks.source(None) is None
+    assert forked_from("fork:abc") == "abc"
+    assert forked_from("abc") is None and forked_from(None) is None
 
 
 # --- rewinds ----------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def test_a_used_up_budget_is_asked_about_once(house: House) -> None:
             assert again["id"] != gate["id"], "as much again is used up, too"
             server.commands.answer(again["id"], "no")
             fourth = server.new("custom")
-            await server.until(lambda: not server.app.supervisor._may_start)
+            await server.until(lambda: not server.app.supervisor.may_start)
             assert server.commands.task(fourth)["status"] == "pending"
             assert server.commands.inbox()["items"] == [], "until the next start"
 
@@ -171,7 +171,7 @@ def test_a_budget_used_up_by_the_last_run_asks_nobody(house: House) -> None:
             supervisor = server.app.supervisor
             server.new("custom")
             await server.until(lambda: [a for a in supervisor.attempts.values() if a.finished])
-            await server.until(lambda: not supervisor._may_start)
+            await server.until(lambda: not supervisor.may_start)
             assert supervisor.held == "budget"
             assert server.commands.inbox()["items"] == []
             server.new("custom")

@@ -18,6 +18,8 @@ from segue.errors import UserError
 from segue.store.changes import stamp
 from segue.store.sqlite import Store
 from segue.work.phases import checking, outcomes, storage_outage, timers
+from segue.work.phases.driver import PhaseDriver
+from segue.work.phases.processes import Processes
 from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
 
@@ -79,9 +81,9 @@ WHERE: dict[str, tuple[object, str]] = {
     "when its run has ended": (outcomes, "ended"),
     "when its phase is checked": (checking, "begin"),
     "when it is assigned": (outcomes, "assigned"),
-    "when its process is begun": (Supervisor, "_begin"),
-    "when it was started": (Supervisor, "_started"),
-    "when something is heard": (Supervisor, "_heard"),
+    "when its process is begun": (Processes, "_begin"),
+    "when it was started": (PhaseDriver, "_started"),
+    "when something is heard": (PhaseDriver, "_heard"),
 }
 
 
@@ -145,7 +147,7 @@ def test_an_exception_while_a_person_acts_is_not_the_persons(
         async with house.open() as server:
             id = server.new(agent="asker")
             question = await server.pending(id, "question")
-            breaks_for(monkeypatch, Supervisor, "_begin", lambda _self, task, _run: task.id == id)
+            breaks_for(monkeypatch, Processes, "_begin", lambda _self, task, _run: task.id == id)
             assert server.commands.answer(question["id"], "Blue")["answer"] == "Blue"
             await failed_alone(server, id, server.new())
             monkeypatch.undo()
@@ -389,19 +391,19 @@ def test_a_pause_in_the_moment_of_the_end_loses_nothing(
 ) -> None:
     """The agent has ended, and nobody has heard of it when a person pauses it: it stays paused,
     and goes on when it is told to."""
-    real = Supervisor._ended
+    real = PhaseDriver._ended
     paused: list[str] = []
     task: list[str] = []
 
     async def scene() -> None:
         async with house.open() as server:
 
-            def ended(self: Supervisor, ended: Any) -> None:
+            def ended(self: PhaseDriver, ended: Any) -> None:
                 if not paused:
                     paused.append(server.commands.pause(task[0])["agentStatus"])
                 real(self, ended)
 
-            monkeypatch.setattr(Supervisor, "_ended", ended)
+            monkeypatch.setattr(PhaseDriver, "_ended", ended)
             task.append(id := server.new())
             await server.until(lambda: paused == ["paused"])
             await server.until(lambda: not server.app.supervisor.records.open_runs(id))

@@ -94,7 +94,7 @@ class App(House):
         ) as app:
             app.supervisor.recover()
             sender: NoticeSender | None = None
-            work = [asyncio.create_task(app.supervisor.run())]
+            work = [asyncio.create_task(app.driver.run())]
             if not is_deaf:
                 pending = ServerNotices(app.supervisor.records, "http://x")
                 sender = NoticeSender(Outbox(pending, self.clock, [self.told]))
@@ -128,7 +128,7 @@ async def settled(server: Open) -> None:
     """All that is due has fired: the loop has gone round, and nothing is due any more."""
     supervisor = server.app.supervisor
     supervisor.kick()
-    await server.until(lambda: not supervisor._may_start)
+    await server.until(lambda: not supervisor.may_start)
     await server.until(lambda: not supervisor.records.due(supervisor.clock.now()))
 
 

@@ -76,7 +76,7 @@ class House:
             command=["segue", "serve"],
         ) as app:
             app.supervisor.recover()
-            loop = asyncio.create_task(app.supervisor.run())
+            loop = asyncio.create_task(app.driver.run())
             try:
                 yield Open(app)
             finally:

@@ -193,7 +193,7 @@ def check_free(project: Project) -> None:
 async def _work(app: App, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
     """Both go on until one of them ends; then the other ends in order."""
     front = asyncio.create_task(serving)
-    work = asyncio.create_task(app.supervisor.run())
+    work = asyncio.create_task(app.driver.run())
     await asyncio.wait([front, work], return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     app.supervisor.stop()

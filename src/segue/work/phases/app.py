@@ -33,6 +33,7 @@ from segue.work.locks import check_held
 from segue.work.phases import act_intake
 from segue.work.phases.commands import Commands
 from segue.work.phases.continuation import Continuation
+from segue.work.phases.driver import PhaseDriver
 from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
 from segue.work.phases.saving import Saving
@@ -50,6 +51,7 @@ class App:
 
     commands: Commands
     supervisor: Supervisor
+    driver: PhaseDriver
     data: Path
 
 
@@ -144,10 +146,11 @@ def _build_app(
         lambda name: _check(settings, name),
         saving.secrets.seal,
     )
+    driver = PhaseDriver(supervisor)
     supervisor.take_in_acts = partial(act_intake.take_in, commands)
     engine.watch_bell(project.bell)
     engine.notify(ActsAdded())  # while no server ran
-    return App(commands, supervisor, data)
+    return App(commands, supervisor, driver, data)
 
 
 def _check(settings: config.Config, name: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.machines import Trigger
 from segue.core.serving import AgentState
@@ -22,9 +22,7 @@ from segue.i18n import _
 from segue.store.changes import Change, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
 from segue.work.phases import moves
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 Need = Asked | DependencyAsked
 Facts = Mapping[str, Any]

@@ -4,7 +4,6 @@ follows from it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from segue.core.machines import Trigger
 from segue.engine.budget import NO, YES, About, Spending, live_cost_usd
@@ -13,9 +12,7 @@ from segue.store import usage
 from segue.store.changes import Note
 from segue.store.rows import SERVER, GateRow, gate_row
 from segue.work.phases import moves
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 ASKED = "SELECT * FROM gates WHERE work = ? AND category = ? AND task IS NULL AND state = 'pending'"
 

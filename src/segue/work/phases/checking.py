@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.machines import RunState, Trigger
 from segue.core.phases import Phase
@@ -20,13 +20,11 @@ from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note
 from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
-from segue.work.phases import deliverables, moves, prompts
+from segue.work.phases import deliverables, moves, parking, prompts, task_end
 from segue.work.phases.attempt import Attempt
+from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.types import SELF
 from segue.work.phases.verdicts import verdict_in
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
 
 REWORKS_MAX = 3
 TAIL_LINES = 30
@@ -120,7 +118,6 @@ def _run(
 
 def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
     """A check or a reviewer has come to its end."""
-    from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
     task, agent = (
         supervisor.records.task(attempt.run.task),
@@ -135,7 +132,7 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
             RunState.COMPLETED if is_well else RunState.FAILED,
             Trigger.COMPLETE if is_well else Trigger.FAIL,
             exit_code=ended.code,
-            **outcomes.used_by(supervisor, attempt),
+            **task_end.used_by(supervisor, attempt),
         )
     ]
     if attempt.run.role == "check":
@@ -173,7 +170,6 @@ def _kept(supervisor: Supervisor, task: PhaseTaskRow, attempt: Attempt, ended: E
 def _no_verdict(supervisor: Supervisor, attempt: Attempt, ended: Ended, end: list[Change]) -> None:
     """A reviewer at its limit reviews again when that is over; any other has failed at judging,
     and the phase has not passed."""
-    from segue.work.phases import outcomes, parking  # noqa: PLC0415 - they need each other
 
     run = attempt.run
     task, agent = supervisor.records.task(run.task), supervisor.records.agent(run.task)
@@ -184,7 +180,7 @@ def _no_verdict(supervisor: Supervisor, attempt: Attempt, ended: Ended, end: lis
     if not isinstance(how, Limited) or how.limit.kind == CONTEXT:
         _rework(supervisor, task, agent, [_("the reviewer gave no verdict")], end)
         return
-    used = outcomes.used_by(supervisor, attempt)
+    used = task_end.used_by(supervisor, attempt)
     parked = moves.end_run(run, RunState.PARKED, Trigger.PARK, exit_code=ended.code, **used)
     changes = [parked, again(supervisor, task, agent, run)]
     parking.limited(supervisor, attempt, how.limit, changes)
@@ -199,11 +195,9 @@ def _rework(
 ) -> None:
     """Not complete yet: it is told why, at most three times."""
     if task.reworks >= REWORKS_MAX:
-        from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
-
         text = _("phase {n} is still not complete after {times} reworks: {why}")
         why_not = "; ".join(reasons)
-        outcomes.fail(
+        task_end.fail(
             supervisor, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also
         )
         return

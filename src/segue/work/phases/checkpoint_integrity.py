@@ -7,7 +7,7 @@ import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
@@ -17,9 +17,7 @@ from segue.store import checkpoints
 from segue.store.changes import Change
 from segue.store.rows import PHASE_TASKS, SERVER
 from segue.work.phases import moves
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 NEWEST_FIRST = "SELECT * FROM checkpoints WHERE task = ? ORDER BY created_at DESC, rowid DESC"
 AT_REST = (

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 from segue.errors import UserError
 from segue.work.phases import snapshots
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 KIND = "stop"
 WITHIN_S = 20.0  # whoever asked for the end does not wait for ever

@@ -8,7 +8,7 @@ where the id of a conversation stands otherwise. Whatever dies before, the copy 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.machines import GateState
 from segue.i18n import _
@@ -16,11 +16,9 @@ from segue.store.changes import Change, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
 from segue.work.agents.profiles import Profile
 from segue.work.phases import moves
+from segue.work.phases.jobs import FORK, forked_from
+from segue.work.phases.supervisor import Supervisor
 
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
-
-MARK = "fork:"
 TOLD_MAX = 50  # answers and remarks of people that are repeated
 TOLD_CHARS_MAX = 2_000  # of each
 
@@ -29,14 +27,7 @@ def of(conversation: str | None, profile: Profile) -> str | None:
     """A copy of a conversation, to be made; None where the agent cannot."""
     if conversation is None or not profile.can_fork:
         return None
-    return MARK + conversation.removeprefix(MARK)
-
-
-def source(resume_id: str | None) -> str | None:
-    """The conversation that is to be copied; None: it is one of its own."""
-    if resume_id is None or not resume_id.startswith(MARK):
-        return None
-    return resume_id.removeprefix(MARK)
+    return FORK + conversation.removeprefix(FORK)
 
 
 def begin(
@@ -60,7 +51,7 @@ def begin(
 
 
 def _first_words(task: PhaseTaskRow, agent: AgentRow, text: str) -> str:
-    if source(agent.resume_id) is not None:
+    if forked_from(agent.resume_id) is not None:
         head = _(
             "From now on you work on a copy of the task, in its own folder. Its files "
             "are in an earlier state, possibly from before your last message. Continue "

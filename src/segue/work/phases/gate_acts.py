@@ -14,7 +14,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.store.changes import Change, Put, Value, stamp
 from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
-from segue.work.phases import asking, moves, outcomes, parking, progress, prompts, timers
+from segue.work.phases import asking, moves, parking, progress, prompts, timers
 from segue.work.phases.act_base import ActBase
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
@@ -37,7 +37,7 @@ class GateActs(ActBase):
             sets: dict[str, Value] = {"phase": following.phase, "reworks": 0, "reminders": 0}
             profile = self.supervisor.continuation.worker(task)
             before = self.supervisor.records.last_work(task.id)
-            nonce = outcomes.shown_nonce(profile, before.nonce if before else moves.new_nonce())
+            nonce = prompts.shown_nonce(profile, before.nonce if before else moves.new_nonce())
             text = prompts.phase(following, nonce, has_tools=profile.has_tools)
             self._commit(
                 *settled,

@@ -18,10 +18,11 @@ from segue.i18n import _
 from segue.store.conversations import ConversationHolder, Conversations
 from segue.store.rows import PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
-from segue.work.phases import forks
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.redaction import revealed
 from segue.work.project import Project
+
+FORK = "fork:"  # before the name of a conversation that is to be copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Jobs:
         conversation = conversation or attempt.run.resume_id
         if attempt.profile.brand is None or conversation is None:
             return False
-        if forks.source(conversation) is not None:  # it is only read
+        if forked_from(conversation) is not None:  # it is only read
             return False
         run = attempt.run
         claim = self.files.claim(run.id)
@@ -98,7 +99,7 @@ class Jobs:
 
     def _agent(self, attempt: Attempt, given: Mapping[str, str], *, is_adopted: bool) -> Job:
         run = attempt.run
-        copied = forks.source(run.resume_id)
+        copied = forked_from(run.resume_id)
         prompt = revealed(run.prompt or "", given)
         phase = {"SEGUE_PHASE": str(run.phase)}
         return self.builder.agent_job(
@@ -135,3 +136,10 @@ def fenced_command(text: str) -> str | None:
     blocks = re.findall(r"^```(?:sh|bash|shell)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     found = blocks or re.findall(r"^\s*(?:[-*]\s*)?run:\s*(\S.*)$", text, re.MULTILINE)
     return "\n".join(found) or None
+
+
+def forked_from(resume_id: str | None) -> str | None:
+    """The conversation that is to be copied; None: it is one of its own."""
+    if resume_id is None or not resume_id.startswith(FORK):
+        return None
+    return resume_id.removeprefix(FORK)

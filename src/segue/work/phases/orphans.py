@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from segue.i18n import _
+from segue.work.phases.supervisor import Supervisor
 from segue.work.phases.workspace import WORKSPACES
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
 
 NAMES_MAX = 20
 KNOWN = (

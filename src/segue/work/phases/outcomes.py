@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import LimitHit, PhaseDone, TaskDone
-from segue.engine import budget
 from segue.engine.attempt import Report, TooSilent
 from segue.engine.executors import Ended
 from segue.engine.outcome import (
@@ -29,13 +27,11 @@ from segue.engine.outcome_rules import PROVEN, settle
 from segue.engine.prompts import CONTINUE, RESTART, interrupted
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.changes import Change, Move, Note, Value, stamp
+from segue.store.changes import Change, Note, Value, stamp
 from segue.store.conversations import ConversationHolder
 from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
-from segue.work.agents.profiles import Profile
 from segue.work.phases import (
     asking,
-    blocked_tasks,
     checking,
     checkpoint_integrity,
     forks,
@@ -44,12 +40,11 @@ from segue.work.phases import (
     progress,
     prompts,
     protocol_faults,
+    task_end,
 )
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.jobs import fenced_command
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 REMINDERS_MAX = 1
 
@@ -86,7 +81,7 @@ def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     }
     nonce = moves.new_nonce()
     begun = replace(task, phase=phase)
-    text = prompts.phase(begun, shown_nonce(profile, nonce), has_tools=profile.has_tools)
+    text = prompts.phase(begun, prompts.shown_nonce(profile, nonce), has_tools=profile.has_tools)
     is_ours = supervisor.commit(
         move,
         moves.move_agent(agent, Trigger.ASSIGN, sets=mine),
@@ -99,11 +94,6 @@ def assigned(supervisor: Supervisor, task: PhaseTaskRow) -> bool:
     return is_ours
 
 
-def shown_nonce(profile: Profile, nonce: str) -> str | None:
-    """Agents with structured output need none: their own words are known as such."""
-    return None if profile.brand else nonce
-
-
 def _fails_at_once(supervisor: Supervisor, task: PhaseTaskRow, error: str) -> bool:
     agent = supervisor.records.agent(task.id)
     assert agent is not None
@@ -112,7 +102,7 @@ def _fails_at_once(supervisor: Supervisor, task: PhaseTaskRow, error: str) -> bo
         moves.move_task(task, Trigger.ASSIGN, facts=facts), moves.move_agent(agent, Trigger.ASSIGN)
     )
     task, _agent = supervisor.rows(task.id)
-    fail(supervisor, task, error)
+    task_end.fail(supervisor, task, error)
     return False
 
 
@@ -120,7 +110,7 @@ def could_not_begin(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow, err
     supervisor.commit(moves.end_run(run, RunState.FAILED, Trigger.FAIL, error=error))
     supervisor.canaries.ended(run.account, task.id)
     task, _agent = supervisor.rows(task.id)
-    fail(supervisor, task, error)
+    task_end.fail(supervisor, task, error)
 
 
 # What a living process told
@@ -150,11 +140,11 @@ def ended(supervisor: Supervisor, attempt: Attempt, ended: Ended) -> None:
     task, agent = supervisor.rows(attempt.run.task)
     if attempt.run.role != "work":
         if agent.state == "running" and was_cut_off(ended, supervisor.keeper_deaths[task.id]):
-            cut_off(supervisor, task, attempt.run, **used_by(supervisor, attempt))
+            cut_off(supervisor, task, attempt.run, **task_end.used_by(supervisor, attempt))
         else:
             checking.ended(supervisor, attempt, ended)
         return
-    used = used_by(supervisor, attempt)
+    used = task_end.used_by(supervisor, attempt)
     if agent.state != "running":  # it was paused, and ended or was killed meanwhile
         supervisor.events.ended(attempt)
         supervisor.commit(moves.end_run(attempt.run, RunState.CUT_OFF, Trigger.CUT_OFF, **used))
@@ -239,18 +229,6 @@ class Rules:
         _again_or_fail(self.supervisor, attempt, reason)
 
 
-def used_by(supervisor: Supervisor, attempt: Attempt) -> dict[str, Value]:
-    """What this run used; of a program that counts over its conversation, what it used more."""
-    used = budget.used_by(attempt, supervisor.records.usage_before)
-    if used is None:
-        return {}
-    return {
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-        "cost_usd": used.cost_usd,
-    }
-
-
 def _reports_by_exit_code(attempt: Attempt, ended: Ended) -> bool:
     """A command of the task's own reports nothing: how it ended is its report."""
     return attempt.profile.needs_command and not ended.is_ours
@@ -276,54 +254,13 @@ def _act(
         case Limited(limit):
             parking.limited(supervisor, attempt, limit, also)
         case Failed(reason):
-            fail(supervisor, task, reason, also)
+            task_end.fail(supervisor, task, reason, also)
         case Claimed(PhaseDone()):
             checking.begin(supervisor, task, agent, also)
         case Claimed():
-            complete(supervisor, task, agent, also)
+            task_end.complete(supervisor, task, agent, also)
         case NeedsPerson(needs):
             asking.put(supervisor, task, agent, needs[: asking.NEEDS_MAX], also, attempt.permission)
-
-
-def complete(
-    supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, also: list[Change]
-) -> None:
-    """A task without phases is done."""
-    now = supervisor.clock.now()
-    none = {"phases_total": 0}
-    supervisor.commit(
-        *also,
-        moves.move_task(task, Trigger.PHASE_COMPLETE, sets={"completed_at": stamp(now)}),
-        moves.move_agent(agent, Trigger.PHASE_COMPLETE, facts=none, sets={"step": None}),
-        moves.no_timer("save", task.id),
-        moves.notice(task.id, "completed", task.title, now),
-    )
-    supervisor.saving.save(task.id, "final")
-
-
-def fail(
-    supervisor: Supervisor, task: PhaseTaskRow, error: str, also: list[Change] | None = None
-) -> None:
-    _task, agent = supervisor.rows(task.id)
-    now = supervisor.clock.now()
-    changes: list[Change] = [*(also or [])]
-    changes.append(
-        moves.move_task(task, Trigger.FAIL, sets={"error": error, "failed_at": stamp(now)},
-                        data={"error": error})
-    )  # fmt: skip
-    if agent.state == "running":
-        changes.append(moves.move_agent(agent, Trigger.FAIL, sets={"step": None}))
-    done = {change.id for change in changes if isinstance(change, Move)}
-    changes += [
-        moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF)
-        for run in supervisor.records.open_runs(task.id)
-        if run.id not in done
-    ]
-    changes += [moves.no_timer("save", task.id), moves.notice(task.id, "failed", error, now)]
-    changes += blocked_tasks.failed(supervisor.records, task.id, now)
-    supervisor.commit(*changes)
-    supervisor.saving.save(task.id, "final")
-    supervisor.reconcile(task.id)
 
 
 # Ends that say nothing
@@ -335,10 +272,10 @@ def _again_or_fail(supervisor: Supervisor, attempt: Attempt, reason: str) -> Non
     last = _last_line(attempt)
     if task.reminders >= REMINDERS_MAX:
         is_said = not last or bool(attempt.unsigned)  # its last words are in the reason
-        fail(supervisor, task, reason if is_said else f"{reason}: {last}")
+        task_end.fail(supervisor, task, reason if is_said else f"{reason}: {last}")
         return
     profile = attempt.profile
-    nonce = shown_nonce(profile, attempt.run.nonce)
+    nonce = prompts.shown_nonce(profile, attempt.run.nonce)
     phase = task.phase if task.phases else None
     text = prompts.reminder(reason, phase, nonce, has_tools=profile.has_tools)
     if isinstance(attempt.ended_for, TooSilent):  # it did not end by itself
@@ -395,7 +332,7 @@ def _taken_up(
         supervisor.records.last_work(task.id) is None or is_unnamed
     ):  # there is nothing to go on with
         nonce = moves.new_nonce()
-        text = prompts.phase(task, shown_nonce(profile, nonce), has_tools=profile.has_tools)
+        text = prompts.phase(task, prompts.shown_nonce(profile, nonce), has_tools=profile.has_tools)
         if supervisor.records.last_work(task.id) is not None:
             text = f"{interrupted(RESTART)}\n\n{text}"
         return supervisor.continuation.begin(task, agent, text, nonce)

@@ -7,7 +7,6 @@ phases: the run's end, the agent's pause, the park and the account's park are on
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from segue.core.limits import holds_account
 from segue.core.machines import RunState, Trigger
@@ -21,11 +20,9 @@ from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Move, Note, Value, instant, stamp
 from segue.store.rows import SERVER, AgentRow, ParkRow, PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
-from segue.work.phases import asking, moves, prompts
+from segue.work.phases import asking, moves, prompts, task_end
 from segue.work.phases.attempt import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 LIMIT = "limit"
 LIMIT_TOLD_AGAIN = timedelta(hours=1)
@@ -34,14 +31,13 @@ LAST_NOTICE = "SELECT kind, created_at FROM notices WHERE task = ? ORDER BY id D
 
 def limited(supervisor: Supervisor, attempt: Attempt, limit: LimitHit, also: list[Change]) -> None:
     """A run is at a limit. `also`: how it ended."""
-    from segue.work.phases import outcomes  # noqa: PLC0415 - they need each other
 
     task, agent = supervisor.rows(attempt.run.task)
     match supervisor.parking.judge(attempt, limit, supervisor.records.windows(task.id)):
         case AskPerson(question):
             asking.put(supervisor, task, agent, [question], also)
         case GiveUp(reason):
-            outcomes.fail(supervisor, task, reason, also)
+            task_end.fail(supervisor, task, reason, also)
         case HandOver(park, other) if attempt.run.role == "work":
             _hand_over(supervisor, attempt, park, other, also)
         case HandOver(park) | (Park() as park):
@@ -125,12 +121,11 @@ def afresh(
     supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, profile: Profile, purpose: str = ""
 ) -> list[Change]:
     """A new conversation of this agent, with what is known of the one before."""
-    from segue.work.phases.outcomes import shown_nonce  # noqa: PLC0415 - they need each other
 
     nonce, conversation = moves.new_nonce(), moves.new_conversation()
     text = prompts.phase(
         task,
-        shown_nonce(profile, nonce),
+        prompts.shown_nonce(profile, nonce),
         has_tools=profile.has_tools,
         before=what_is_known(supervisor, task.id),
     )

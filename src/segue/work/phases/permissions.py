@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.dialects.events import Asked, PermissionAsked
 from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.engine.question_texts import PERMISSION, text_of
@@ -12,9 +10,7 @@ from segue.i18n import _
 from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.damaged_rows import gate_row
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 
 def asked(supervisor: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> None:

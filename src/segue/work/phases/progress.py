@@ -6,8 +6,6 @@ numbers do not count any more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
@@ -16,10 +14,8 @@ from segue.i18n import _
 from segue.store.changes import Value
 from segue.store.rows import AgentRow, PhaseTaskRow
 from segue.work.phases import moves
-
-if TYPE_CHECKING:
-    from segue.work.phases.attempt import Attempt
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.attempt import Attempt
+from segue.work.phases.supervisor import Supervisor
 
 IN_REVIEW = 0.9  # of a phase that is done and not approved yet
 NOT_DONE_MAX = 99  # percent of what is not completed

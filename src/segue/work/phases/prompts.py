@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from segue.i18n import _
 from segue.store.rows import PhaseTaskRow
+from segue.work.agents.profiles import Profile
 from segue.work.phases.protocol import how_to_report
 
 
@@ -85,3 +86,8 @@ def judge(task: PhaseTaskRow, deliverables: Sequence[str]) -> str:
         text.format(title=task.title, description=task.description, name=now.name, files=files)
         + "\n"
     )
+
+
+def shown_nonce(profile: Profile, nonce: str) -> str | None:
+    """Agents with structured output need none: their own words are known as such."""
+    return None if profile.brand else nonce

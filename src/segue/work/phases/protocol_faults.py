@@ -6,7 +6,6 @@ Each fault is in the log and told once for a task; a noisy agent makes a few not
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from segue.dialects.events import (
     Asked,
@@ -22,9 +21,7 @@ from segue.dialects.events import (
 from segue.i18n import _
 from segue.work.phases import moves
 from segue.work.phases.attempt import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 TOLD_MAX = 5  # faults of one run
 KIND = "trouble"

@@ -7,7 +7,6 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState
 from segue.core.serving import AgentState
@@ -16,11 +15,9 @@ from segue.engine.recovery import adopt_canaries, keep_account_parks, recover_ru
 from segue.errors import AgentError, UserError
 from segue.store.changes import stamp
 from segue.store.rows import PhaseTaskRow, RunRow
-from segue.work.phases import checkpoint_integrity, moves, outcomes, task_failure
+from segue.work.phases import checkpoint_integrity, moves, outcomes, task_end, task_failure
 from segue.work.phases.attempt import Attempt
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 LATELY = timedelta(days=1)
 KIND = "recovered"
@@ -134,7 +131,7 @@ class Rules:
     def cut_off(self, attempt: Attempt, conversation: str | None) -> None:
         if conversation is not None:
             self.supervisor.commit(*moves.note_conversation(attempt.run, conversation))
-        used = outcomes.used_by(self.supervisor, attempt)
+        used = task_end.used_by(self.supervisor, attempt)
         outcomes.cut_off(self.supervisor, self.task, attempt.run, **used)
 
 

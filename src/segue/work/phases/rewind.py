@@ -17,7 +17,6 @@ from segue.work.phases import (
     checkpoint_integrity,
     forks,
     moves,
-    outcomes,
     progress,
     prompts,
     recovery,
@@ -95,7 +94,7 @@ class RewindActs(CreateActs):
         profile = self.supervisor.continuation.worker(task)
         before = self.supervisor.records.last_work(id)
         nonce = before.nonce if before else moves.new_nonce()
-        shown = outcomes.shown_nonce(profile, nonce)
+        shown = prompts.shown_nonce(profile, nonce)
         text = prompts.rewound(back, shown, has_tools=profile.has_tools)
         resume_id = content["agent"]["resume_id"]
         mine: dict[str, Value] = {"resume_id": resume_id, **progress.AFRESH, "kind": None}

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from segue.engine import outage
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 RECENT_ERRORS_MAX = 5  # errors about no task in particular, within a minute
 RECENT = timedelta(minutes=1)

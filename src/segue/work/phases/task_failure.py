@@ -7,7 +7,6 @@ nothing more is done about it until the next start. So no error comes again and 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
@@ -20,9 +19,7 @@ from segue.i18n import _
 from segue.store.changes import Change, Drop, stamp
 from segue.store.rows import PhaseTaskRow
 from segue.work.phases import blocked_tasks, moves
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 TROUBLES_MAX = 3  # that files of one task may make while there is room for others
 MASK = "***"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from segue.core.machines import GateState, Trigger
 from segue.core.serving import AgentState
@@ -18,9 +18,7 @@ from segue.store.actors import TIMER, acting
 from segue.store.changes import Change, Drop, Note, instant
 from segue.store.rows import SERVER, GateRow, PhaseTaskRow
 from segue.work.phases import asking, moves, task_failure
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 logger = logging.getLogger("segue.work.phases")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from segue.core.decide import Candidate, ParkView, Reason, Snapshot, decide
 from segue.core.machines import RunState
@@ -20,9 +19,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.store.rows import RunRow
 from segue.work.phases import outcomes, parking, task_failure
-
-if TYPE_CHECKING:
-    from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.supervisor import Supervisor
 
 CHECK = "check"  # a role that needs no account
 
