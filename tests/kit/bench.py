@@ -39,9 +39,9 @@ from segue.work.plans.driver import PlanDriver
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Questions
-from segue.work.plans.runner import AgentRoster
 from segue.work.plans.source import Source
 from segue.work.project import Project
+from segue.work.roster import AgentRoster
 from segue.work.settings import config
 from segue.work.tasklist.planfile import PlanFile
 

@@ -17,9 +17,9 @@ from segue.work.plans import recovery
 from segue.work.plans.environment import Environment, RunPolicy
 from segue.work.plans.finish import Result
 from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.runner import AgentRoster
 from segue.work.plans.source import Source
 from segue.work.project import Project
+from segue.work.roster import AgentRoster
 from segue.work.settings.config import Config
 
 S = TypeVar("S", bound=Source[PlanRun])

@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     from segue.cli.reporters import Reporter
     from segue.work.plans.environment import Environment
     from segue.work.plans.finish import Result
-    from segue.work.plans.runner import CommandOptions
     from segue.work.project import Project
+    from segue.work.tasklist.running import CommandOptions
 
 
 @click.command(
@@ -75,7 +75,7 @@ def command(
         _trust(plan, ctx.obj["environ"])
     if is_detached:
         return _detached(plan, ctx.obj["environ"], as_json=as_json)
-    from segue.work.plans.runner import CommandOptions  # noqa: PLC0415 - see above
+    from segue.work.tasklist.running import CommandOptions  # noqa: PLC0415 - see above
 
     options = CommandOptions(
         plan,
@@ -111,7 +111,7 @@ def _detached(plan: Path, environ: dict[str, str], *, as_json: bool) -> int:
 
 def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> int:
     """Run, showing what happens; the exit code."""
-    from segue.work.plans.runner import run_plan  # noqa: PLC0415 - see above
+    from segue.work.tasklist.running import run_plan  # noqa: PLC0415 - see above
 
     return run_work(lambda environment: run_plan(options, environment), environ, as_json=as_json)
 

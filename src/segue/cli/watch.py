@@ -49,10 +49,10 @@ from segue.work.panes.pane_notices import People
 from segue.work.panes.pane_records import PaneRecords
 from segue.work.panes.pane_reminders import pane_reminders
 from segue.work.panes.watcher import Watcher
-from segue.work.plans import runner
 from segue.work.project import Project
 from segue.work.project_memory import memory_of
 from segue.work.settings import channels, config
+from segue.work.settings.leash import leash
 
 LOG_BYTES_MAX = 4 * 1024 * 1024
 
@@ -114,7 +114,7 @@ def command(
         recheck_s=recovery.recheck_after,
         max_sends=recovery.sends_max,
         waits=recovery.waits,
-        leash=runner.leash(settings.leash, clock, tz),
+        leash=leash(settings.leash, clock, tz),
         tz=tz,
         extra=settings.limit_patterns,
     )

@@ -97,7 +97,7 @@ class Commands:
         return overview.to_json(path)
 
     def run_plan(self, given: Run) -> str:
-        from segue.work.plans.runner import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
+        from segue.work.tasklist.running import CommandOptions, open_plan  # noqa: PLC0415 - most callers only look
 
         plan = find_plan(self._inside(given.path))
         project = Project.containing(plan)

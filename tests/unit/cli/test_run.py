@@ -57,7 +57,7 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         environment.emit("finished")
         return SimpleNamespace(exit=4)
 
-    monkeypatch.setattr("segue.work.plans.runner.run_plan", run_plan)
+    monkeypatch.setattr("segue.work.tasklist.running.run_plan", run_plan)
     return found
 
 

@@ -37,9 +37,9 @@ from segue.work.plans.finish import (
     end,
 )
 from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.runner import AgentRoster
 from segue.work.plans.storage_outage import outlast
 from segue.work.project import Project, check_writable
+from segue.work.roster import AgentRoster
 from segue.work.settings import config
 from segue.work.settings.config import AgentSettings, Config
 from segue.work.settings.toml_file import line_of

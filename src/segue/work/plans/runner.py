@@ -1,4 +1,4 @@
-"""`segue run`: from a path to a finished plan. Nothing is written before all was checked."""
+"""Runs a plan of any kind, from its lock to its end."""
 
 from __future__ import annotations
 
@@ -6,32 +6,22 @@ import gc
 import os
 import shlex
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from datetime import timedelta, tzinfo
 from functools import partial
-from pathlib import Path
 
-from segue.core.leash import Leash, next_instant, parse_quiet
-from segue.core.plan import Task, TaskState
 from segue.drivers.launcher import Launcher
 from segue.drivers.notify import Notifier
 from segue.drivers.processes import become_subreaper
 from segue.drivers.runs import is_under_way
 from segue.engine import gates, signals
 from segue.engine.accounts import Accounts
-from segue.engine.clock import Clock
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.loop import drive
 from segue.engine.notices import WorkNotices
 from segue.engine.outage import is_passing
 from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.engine.silence import SilenceBounds
-from segue.engine.worktree import Worktrees
-from segue.errors import Problem, UserError
-from segue.i18n import _
-from segue.plans.tasklist import Document
-from segue.store import files
 from segue.store.changes import stamp
 from segue.store.conversations import Conversations
 from segue.store.conversations import folder as conversations_folder
@@ -39,7 +29,6 @@ from segue.store.lock import Lock, Turn
 from segue.store.sqlite import Store
 from segue.work import background, trust
 from segue.work.agents import profiles as agents
-from segue.work.agents.profiles import Profile
 from segue.work.agents.zone import zone_here
 from segue.work.locks import check_held, lock_path, notices_lock
 from segue.work.plans import recovery, run_log
@@ -53,115 +42,14 @@ from segue.work.plans.notices import NoticeWriter
 from segue.work.plans.plan_run import Options, PlanRun
 from segue.work.plans.questions import Questions
 from segue.work.plans.source import Source
-from segue.work.plans.storage_outage import Outage, outlast
-from segue.work.project import Project, check_writable, find_plan
+from segue.work.plans.storage_outage import Outage
+from segue.work.project import Project
 from segue.work.project_memory import memory_of_runs
+from segue.work.roster import AgentRoster
 from segue.work.settings import channels, config
-from segue.work.tasklist.planfile import PlanFile
+from segue.work.settings.leash import leash
 
-Emit = Callable[..., None]
 FIRST_WAIT_OF_PLANS = timedelta(seconds=1)  # a run may be over soon
-
-
-@dataclass(frozen=True, slots=True)
-class CommandOptions:
-    """What the command line says; None: as the settings say."""
-
-    plan: Path
-    agent: str | None = None
-    jobs: int | None = None
-    on_failed: str = "ask"
-    wait: bool = True
-    isolate: bool = False
-    restart: bool = False
-
-
-class AgentRoster:
-    """The agents of a plan: who does which task."""
-
-    def __init__(
-        self, settings: config.Config, root: Path, environ: Mapping[str, str], default: str | None
-    ) -> None:
-        self._settings = settings
-        self._root = root
-        self._environ = environ
-        self._default = default
-        self._profiles: dict[str, Profile] = {}
-
-    def name_for(self, task: Task) -> str:
-        return task.agent or self._default or self._settings.agent
-
-    def profile_for(self, task: Task) -> Profile:
-        return self.profile(self.name_for(task))
-
-    def profile(self, name: str) -> Profile:
-        if name not in self._profiles:
-            chosen = config.choose_agent(self._settings, name, file=None, line=None)
-            agents.check_environment(chosen, self._environ)
-            self._profiles[name] = agents.profile(chosen, self._root, self._environ)
-        return self._profiles[name]
-
-    def profile_named(self, name: str) -> Profile | None:
-        """The agent of an earlier run, if it can still be had."""
-        try:
-            return self.profile(name)
-        except UserError:
-            return None
-
-    def _placed(self, problem: Problem) -> Problem:
-        """Where an agent that no task names is named, if nothing says where it stands."""
-        named = self._settings.agent_place
-        if problem.file is not None or self._default is not None or named is None:
-            return problem
-        return Problem(problem.code, problem.message, *named, problem.hint)
-
-    def check(self, document: Document) -> list[Problem]:
-        """Every task that is to run needs an agent that is there, and its command."""
-        problems = []
-        for task in document.tasks:
-            if task.state in (TaskState.COMPLETED, TaskState.SKIPPED):
-                continue
-            try:
-                profile = self.profile_for(task)
-            except UserError as error:
-                problem = error.problem
-                if task.agent is None:  # not this line's fault
-                    return [self._placed(problem)]
-                line = document.field_line(task.id, "agent")
-                problems.append(
-                    Problem(problem.code, problem.message, document.file, line, problem.hint)
-                )
-                continue
-            if profile.needs_command and task.run is None:
-                problems.append(_no_command(task, document.file))
-        return problems
-
-
-def _no_command(task: Task, file: str) -> Problem:
-    return Problem(
-        "no_command",
-        _("{task} has no command for the shell agent").format(task=task.id),
-        file,
-        task.line,
-        _("add `- run: COMMAND` or a fenced sh block below it, or choose an agent: --agent NAME"),
-    )
-
-
-def open_plan(
-    options: CommandOptions, environ: Mapping[str, str]
-) -> tuple[Project, PlanFile, AgentRoster, config.Config]:
-    """Read and check everything there is to check, touching nothing."""
-    path = find_plan(options.plan)
-    project = Project.containing(path)
-    settings = config.load(project.root, config.user_file(environ))
-    roster = AgentRoster(settings, project.root, environ, options.agent)
-    if options.agent is not None:
-        roster.profile(options.agent)
-    file = PlanFile(path, str(options.plan), roster.check)
-    file.read_first()
-    if file.problems:
-        raise UserError.of(file.problems)
-    return project, file, roster, settings
 
 
 def run_options(settings: config.Config, *, jobs: int, on_failed: str, wait: bool) -> Options:
@@ -177,44 +65,6 @@ def run_options(settings: config.Config, *, jobs: int, on_failed: str, wait: boo
         place=settings.place,
         reminders=gates.steps(settings.reviews),
     )
-
-
-async def run_plan(options: CommandOptions, environment: Environment) -> Result:
-    """Run a task list, or go on with it."""
-    continued = replace(options, restart=False)
-    return await outlast(
-        lambda is_again: _run_plan(continued if is_again else options, environment), environment
-    )
-
-
-async def _run_plan(options: CommandOptions, environment: Environment) -> Result:
-    project, file, roster, settings = open_plan(options, environment.environ)
-    worktrees = Worktrees(project.root, project.worktrees, file.path)
-    if options.isolate:
-        worktrees.check()
-    check_writable(file.path, project)
-    begun: set[str] = set()  # tasks whose work already lies in a worktree
-
-    def is_ours(run: PlanRun) -> None:
-        files.remove_leftovers(file.path)
-        file.spare = lock_path(project, file.path).with_suffix(".plan")
-        if not options.restart:
-            rows = run.ledger.tasks.values()
-            under_way = [row.key for row in rows if row.state is TaskState.IN_PROGRESS]
-            begun.update(key for key in under_way if worktrees.is_there(key))
-
-    jobs = options.jobs or settings.jobs
-    policy = RunPolicy(
-        run_options(settings, jobs=jobs, on_failed=options.on_failed, wait=options.wait),
-        restart=options.restart,
-        worktrees=worktrees,
-        isolates=lambda task: options.isolate or task in begun,
-    )
-    try:
-        return await run_work(file, project, roster, settings, environment, policy, is_ours)
-    finally:
-        if file.spare is not None:
-            file.spare.unlink(missing_ok=True)
 
 
 async def run_work(
@@ -375,13 +225,3 @@ def _stand_still(run: PlanRun, environment: Environment) -> None:
     run.pause()
     environment.pause()
     os.kill(os.getpid(), signal.SIGSTOP)
-
-
-def leash(settings: config.LeashSettings, clock: Clock, tz: tzinfo) -> Leash:
-    return Leash(
-        max_windows=settings.max_windows,
-        until=next_instant(settings.until, clock.now(), tz) if settings.until else None,
-        quiet=parse_quiet(settings.quiet_hours) if settings.quiet_hours else None,
-        tz=tz,
-        drain_at=settings.drain_at,
-    )
