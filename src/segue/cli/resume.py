@@ -73,6 +73,8 @@ def command(
             hint=_("choose one of them"),
         )
     choice = choice or said
+    if choice == "reset":
+        person.check(ctx.obj["environ"])
     if choice == "reset" and explain:
         raise _contradictory("explain", "reset")
     found = find(path)

@@ -11,6 +11,7 @@ from pathlib import Path
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import files
+from segue.work import planted_memory
 
 MEMORY = ".segue"
 GITIGNORE = b"# Segue's memory of this project; it can be deleted.\n*\n"
@@ -75,6 +76,8 @@ class Project:
         return (self.logs, self.runs, self.evidence, self.bell)
 
     def check_folder(self) -> None:
+        if self.elsewhere is None:
+            planted_memory.check(self.memory, self.database, self.root)
         if self.memory.exists() and not self.memory.is_dir():
             raise UserError(
                 "memory_unusable",
