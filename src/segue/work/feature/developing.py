@@ -32,9 +32,10 @@ from segue.store.changes import Note, instant
 from segue.store.rows import GateRow
 from segue.store.sqlite import Store
 from segue.work.agents.profiles import Profile
+from segue.work.feature.feature_work import FeatureOptions
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.gates import STOP
-from segue.work.feature.steps import FeatureOptions, FeatureSteps
+from segue.work.feature.steps import FeatureSteps
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
 from segue.work.plans import runner
 from segue.work.plans.environment import Environment, RunPolicy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from segue.core.develop import Phase, Status
 from segue.core.machines import Trigger
@@ -12,10 +11,8 @@ from segue.engine.acts import CannotError
 from segue.engine.question_texts import DESIGN, ESCALATED, text_of
 from segue.i18n import _
 from segue.store.rows import GateRow
+from segue.work.feature.feature_work import FeatureWork
 from segue.work.plans.questions import EDIT, retry_failed
-
-if TYPE_CHECKING:
-    from segue.work.feature.steps import FeatureSteps
 
 RETRY, SKIP, STOP = "retry", "skip", "stop"
 CHOICES = (RETRY, EDIT, SKIP, STOP)
@@ -33,11 +30,11 @@ def way_on(*, waits_for_design: bool, has_escalated: bool, more: str = "") -> st
     return f"segue develop --resume{more}"
 
 
-def is_open(steps: FeatureSteps, category: str) -> bool:
+def is_open(steps: FeatureWork, category: str) -> bool:
     return any(gate.category == category for gate in steps.run.ledger.gates.values())
 
 
-def withdraw_stale(steps: FeatureSteps) -> None:
+def withdraw_stale(steps: FeatureWork) -> None:
     """Questions that the file has settled: about a design that it is past, about a checkpoint that
     it does not call escalated."""
     marks = steps.state.checkpoints
@@ -51,7 +48,7 @@ def withdraw_stale(steps: FeatureSteps) -> None:
             steps.run.ledger.close_gate(gate, None)
 
 
-def holds_design(steps: FeatureSteps) -> bool:
+def holds_design(steps: FeatureWork) -> bool:
     """Whether the finished design waits for a person; the question is asked once."""
     run = steps.run
     gate = next((g for g in run.ledger.gates.values() if g.category == DESIGN), None)
@@ -69,7 +66,7 @@ def holds_design(steps: FeatureSteps) -> bool:
     return True
 
 
-def ask_about_escalated(steps: FeatureSteps) -> bool:
+def ask_about_escalated(steps: FeatureWork) -> bool:
     """Everything else has been done: what of the checkpoints that could not? True: it goes on."""
     run = steps.run
     if steps.state.phase is not Phase.IMPLEMENT:
@@ -96,7 +93,7 @@ def ask_about_escalated(steps: FeatureSteps) -> bool:
     return is_going_on
 
 
-def reopen_free(steps: FeatureSteps) -> bool:
+def reopen_free(steps: FeatureWork) -> bool:
     """Checkpoints that waited for one that a person has settled go on."""
     held = (TaskState.FAILED, TaskState.SKIPPED)
     was_one_free = False
@@ -119,7 +116,7 @@ def reopen_free(steps: FeatureSteps) -> bool:
     return was_one_free
 
 
-def _is_chosen(steps: FeatureSteps, id: str, choice: str) -> bool:
+def _is_chosen(steps: FeatureWork, id: str, choice: str) -> bool:
     """Whether the command line settles it, once. Only what stood there before the command was
     given can have been mended by hand."""
     if id in steps.settled_by_choice:
@@ -127,14 +124,14 @@ def _is_chosen(steps: FeatureSteps, id: str, choice: str) -> bool:
     return choice in (RETRY, SKIP) or (choice == EDIT and id in steps.escalated_before)
 
 
-def _close(steps: FeatureSteps, id: str) -> None:
+def _close(steps: FeatureWork, id: str) -> None:
     for gate in list(steps.run.ledger.gates.values()):
         if gate.about.get("checkpoint") == id:
             steps.run.questions.withdraw(gate.id)
             steps.run.ledger.close_gate(gate, None)
 
 
-def _question(steps: FeatureSteps, id: str) -> GateRow:
+def _question(steps: FeatureWork, id: str) -> GateRow:
     row = steps.run.ledger.tasks[id]
     error = (row.error or "").splitlines()
     tried = max(row.retries_used + 1, steps.state.checkpoints[id].iteration)
@@ -143,7 +140,7 @@ def _question(steps: FeatureSteps, id: str) -> GateRow:
     return steps.run.ledger.add_question(None, text, ESCALATED, CHOICES, STOP, about)
 
 
-def answered(steps: FeatureSteps, gate: GateRow, answer: str) -> bool | None:
+def answered(steps: FeatureWork, gate: GateRow, answer: str) -> bool | None:
     """None: the question was an agent's, not the feature's."""
     match gate.category:
         case "design":
@@ -163,7 +160,7 @@ def answered(steps: FeatureSteps, gate: GateRow, answer: str) -> bool | None:
             return None
 
 
-def decide(steps: FeatureSteps, id: str, choice: str, take: Callable[[], None]) -> bool:
+def decide(steps: FeatureWork, id: str, choice: str, take: Callable[[], None]) -> bool:
     """A person wants a checkpoint retried or skipped, without having been asked."""
     if not any(one.id == id for one in steps.checkpoints):
         return False
@@ -175,7 +172,7 @@ def decide(steps: FeatureSteps, id: str, choice: str, take: Callable[[], None]) 
     return True
 
 
-def _settle(steps: FeatureSteps, id: str, choice: str) -> None:
+def _settle(steps: FeatureWork, id: str, choice: str) -> None:
     run = steps.run
     match choice:
         case "skip":

@@ -8,32 +8,28 @@ has set back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.develop import Phase, Progress, Status
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.store.rows import TaskRow
 from segue.work.feature import gates
+from segue.work.feature.feature_work import FeatureWork
 from segue.work.feature.tasks import DESIGN, MERGE, REVIEW, STATES, checkpoint_tasks
 from segue.work.feature.validations import CHECK
-
-if TYPE_CHECKING:
-    from segue.work.feature.steps import FeatureSteps
 
 PHASE_OF = {DESIGN: Phase.DESIGN, REVIEW: Phase.REVIEW, CHECK: Phase.MERGE, MERGE: Phase.MERGE}
 ORDER = tuple(Phase)
 HAS_BEGUN = (TaskState.PENDING, TaskState.IN_PROGRESS)
 
 
-def take_in(steps: FeatureSteps) -> None:
+def take_in(steps: FeatureWork) -> None:
     """Bring the tables to the file."""
     take_in_checkpoints(steps)
     _take_in_phases(steps)
     gates.withdraw_stale(steps)
 
 
-def take_in_checkpoints(steps: FeatureSteps) -> None:
+def take_in_checkpoints(steps: FeatureWork) -> None:
     ledger = steps.run.ledger
     for task in checkpoint_tasks(steps):
         row = ledger.tasks.get(task.id)
@@ -81,7 +77,7 @@ def edited(shown: Progress, row: TaskRow, *, is_due: bool) -> tuple[TaskState, i
     return None if is_ours else (state, used)
 
 
-def _take_in_phases(steps: FeatureSteps) -> None:
+def _take_in_phases(steps: FeatureWork) -> None:
     at = ORDER.index(steps.state.resumes_in)
     for key, phase in PHASE_OF.items():
         row = steps.run.ledger.tasks.get(key)
@@ -97,7 +93,7 @@ def _take_in_phases(steps: FeatureSteps) -> None:
             steps.back_to_pending(key, None)
 
 
-def _note_earlier(steps: FeatureSteps, key: str, row: TaskRow | None) -> None:
+def _note_earlier(steps: FeatureWork, key: str, row: TaskRow | None) -> None:
     """A phase that the file has left is over, also for a repair from the journal."""
     if key not in (DESIGN, REVIEW):
         return
@@ -109,7 +105,7 @@ def _note_earlier(steps: FeatureSteps, key: str, row: TaskRow | None) -> None:
         steps.run.ledger.move_task(key, done, Trigger.EDIT, mark=done)
 
 
-def _still_counts(steps: FeatureSteps, row: TaskRow) -> bool:
+def _still_counts(steps: FeatureWork, row: TaskRow) -> bool:
     """Whether what completed the phase of the file is only not written yet. The validations on the
     whole are of their moment: they count while the merge that they allowed is at work."""
     if row.key == CHECK:

@@ -8,7 +8,7 @@ written at a phase's beginning and at an iteration's, and at no other time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from segue.plans import develop_state
 from segue.plans.checkpoints import CheckpointsError
 from segue.store.changes import Note
 from segue.work.feature import gates, git, marks, reconciling, tasks, validations
+from segue.work.feature.feature_work import FeatureOptions
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW, STATES
 from segue.work.feature.validations import CHECK
@@ -40,21 +41,6 @@ from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureOptions:
-    """How a person wants a feature to be worked on."""
-
-    agent: str
-    agent_kind: str
-    strategy: Strategy | None = None
-    has_gates: bool = False
-    is_approved: bool = False
-    on_escalated: str = "ask"
-    merge_command: str | None = None
-    user_folder: Path | None = None  # with the user's own prompts
-    repeated: str = ""  # what of the command line the next one must repeat
 
 
 class FeatureSteps(Steps[PlanRun]):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from segue.core.develop import ITERATIONS_MAX, Checkpoint, Phase, Progress, Status, Strategy
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine.launch import CHECK_ENV
 from segue.i18n import _
 from segue.work.feature import prompts, validations
+from segue.work.feature.feature_work import FeatureWork
 from segue.work.feature.validations import CHECK
 from segue.work.plans.attempts import ATTEMPT
-
-if TYPE_CHECKING:
-    from segue.work.feature.steps import FeatureSteps
 
 DESIGN, REVIEW, MERGE = "design", "review", "merge"
 BY_COMMAND = "command"  # the name of what is no agent: a command of the plan itself
@@ -29,7 +25,7 @@ STATES = {
 }
 
 
-def of_phase(steps: FeatureSteps) -> tuple[Task, ...]:
+def of_phase(steps: FeatureWork) -> tuple[Task, ...]:
     match steps.state.phase:
         case Phase.DESIGN:
             return (_phase_task(steps, DESIGN, steps.state.feature, TRIES),)
@@ -43,16 +39,16 @@ def of_phase(steps: FeatureSteps) -> tuple[Task, ...]:
             return ()
 
 
-def _env(steps: FeatureSteps, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+def _env(steps: FeatureWork, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     return (("SEGUE_PHASE", str(steps.state.phase)), ("SEGUE_TARGET", str(steps.design)), *more)
 
 
-def _fill(steps: FeatureSteps, name: str, **values: str) -> str:
+def _fill(steps: FeatureWork, name: str, **values: str) -> str:
     common = {"feature": steps.state.feature, "target": str(steps.design), **values}
     return prompts.fill(name, steps.folder.root, steps.options.user_folder, common)
 
 
-def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
+def _phase_task(steps: FeatureWork, id: str, title: str, retries: int) -> Task:
     return Task(
         id,
         title,
@@ -65,11 +61,11 @@ def _phase_task(steps: FeatureSteps, id: str, title: str, retries: int) -> Task:
     )
 
 
-def checkpoint_tasks(steps: FeatureSteps) -> tuple[Task, ...]:
+def checkpoint_tasks(steps: FeatureWork) -> tuple[Task, ...]:
     return tuple(_checkpoint_task(steps, one, n) for n, one in enumerate(steps.checkpoints))
 
 
-def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
+def _checkpoint_task(steps: FeatureWork, one: Checkpoint, order: int) -> Task:
     by_hand = one.id in steps.by_hand
     progress = steps.state.checkpoints[one.id]
     files = "\n".join(f"- {file}" for file in one.files)
@@ -108,7 +104,7 @@ def _checkpoint_task(steps: FeatureSteps, one: Checkpoint, order: int) -> Task:
     )
 
 
-def _shown(steps: FeatureSteps, id: str, progress: Progress) -> TaskState:
+def _shown(steps: FeatureWork, id: str, progress: Progress) -> TaskState:
     """The mark in the file. What was passed over has none of its own there, and what begins
     again keeps its old one until it does."""
     row = steps.run.ledger.tasks.get(id)
@@ -120,7 +116,7 @@ def _shown(steps: FeatureSteps, id: str, progress: Progress) -> TaskState:
     return STATES[progress.status]
 
 
-def _check_task(steps: FeatureSteps) -> Task:
+def _check_task(steps: FeatureWork) -> Task:
     return Task(
         CHECK,
         _("All validations together"),
@@ -132,7 +128,7 @@ def _check_task(steps: FeatureSteps) -> Task:
     )
 
 
-def _merge_task(steps: FeatureSteps) -> Task:
+def _merge_task(steps: FeatureWork) -> Task:
     by_command = steps.options.merge_command
     return Task(
         MERGE,

@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from segue.core.develop import ITERATIONS_MAX, Checkpoint
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.i18n import _
+from segue.work.feature.feature_work import FeatureWork
 from segue.work.plans.attempts import ERROR_CHARS_MAX
-
-if TYPE_CHECKING:
-    from segue.work.feature.steps import FeatureSteps
 
 CHECK = "check"  # the task that runs them
 OUTPUT_BYTES_MAX = 256 * 1024
@@ -57,7 +54,7 @@ def _part(output: str, one: Checkpoint, checkpoints: Sequence[Checkpoint]) -> st
     return rest[:end].strip()[-ERROR_CHARS_MAX:]
 
 
-def send_back(steps: FeatureSteps) -> None:
+def send_back(steps: FeatureWork) -> None:
     """The validations on the whole have failed: the tables say whose work it is now."""
     run = steps.run
     last = run.ledger.last_run(CHECK)
