@@ -62,6 +62,7 @@ JOURNAL_SQL = (
     " actor, via, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 BUSY_TIMEOUT_S = 15.0
+WORKS_KNOWN_MAX = 10_000
 
 
 # What nothing of ours can have written: other letters than UTF-8, a table by another name.
@@ -77,6 +78,7 @@ class Store:
         self.is_damaged = is_damaged  # what was committed last could not be read any more
         self._file = _identity(path)
         self._head: chain.Head | None = None  # of the journal, while a transaction adds to it
+        self._works: dict[tuple[str, str], str | None] = {}  # of which work a row is
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -167,14 +169,18 @@ class Store:
                 now = stamp(at)
                 for change in itertools.chain(changes, _later(then)):
                     if not self._apply(change, now):
-                        self._db.execute("ROLLBACK")
+                        self._roll_back()
                         return False
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                    self._roll_back()
                 raise
         return True
+
+    def _roll_back(self) -> None:
+        self._works.clear()  # rows that were added are not there
+        self._db.execute("ROLLBACK")
 
     def _apply(self, change: Change, now: str) -> bool:
         match change:
@@ -270,8 +276,14 @@ class Store:
                 return PANES
             case "account" | "token":
                 return None
-        found = self._db.execute(_work_sql(entity), (id,)).fetchone()
-        return None if found is None else found[0]
+        if (entity, id) not in self._works:  # it never changes, and is asked for each journal row
+            found = self._db.execute(_work_sql(entity), (id,)).fetchone()
+            if found is None:
+                return None
+            if len(self._works) >= WORKS_KNOWN_MAX:
+                self._works.clear()
+            self._works[entity, id] = found[0]
+        return self._works[entity, id]
 
     # Reading. Rows are plain: names as in the tables.
 
