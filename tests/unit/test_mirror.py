@@ -144,7 +144,6 @@ MISSING = frozenset(
         "work/phases/timers.py",
         "work/phases/tree.py",
         "work/phases/turns.py",
-        "work/phases/types.py",
         "work/phases/variables.py",
         "work/tasklist/reset.py",
         "work/plans/runner.py",

@@ -8,7 +8,7 @@ from typing import Any
 from segue.i18n import N_, _
 from segue.work.panes.messages import FINER, NAMES
 from segue.work.phases.refused import Refused
-from segue.work.phases.types import BUILT_IN
+from segue.work.settings.task_types import BUILT_IN
 
 STAGES = {
     "draft": N_("Draft"),

@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from segue.i18n import _
-from segue.work.hooks.notes import CONVERSATION, Notes
-from segue.work.project import Project, project_of
+from segue.work.hooks.call import Call
+from segue.work.hooks.notes import Notes
+from segue.work.project import project_of
 
 PAYLOAD_BYTES_MAX = 4 * 1024 * 1024  # a stop brings the agent's last message
 PLACE_BYTES_MAX = 64 * 1024
@@ -31,40 +31,6 @@ LEFT_MAX = 10  # how many things that are left are named
 _OPEN = re.compile(r"^- \[ \] (.+)$", re.MULTILINE)
 _STEP = re.compile(r"===\s*STEP\s+(\d{1,4})\s+DONE\b.*===", re.IGNORECASE)
 _ASKS = re.compile(r"\[(?:USER_QUESTION|DEPENDENCY_REQUEST|ERROR)(?:_JSON)?\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One firing of a hook. `run`: the run of Segue's that it comes from, if it does."""
-
-    event: str
-    payload: Mapping[str, Any]
-    environ: Mapping[str, str]
-    project: Project
-    notes: Notes
-    now: datetime
-
-    @property
-    def run(self) -> str | None:
-        return self.environ.get("SEGUE_RUN") or None
-
-    @property
-    def conversation(self) -> str | None:
-        given = self.payload.get("session_id")
-        return given if isinstance(given, str) and CONVERSATION.fullmatch(given) else None
-
-    @property
-    def place_file(self) -> Path | None:
-        path = self.environ.get("SEGUE_PLACE")
-        return Path(path) if path else None
-
-    def text(self, key: str) -> str:
-        given = self.payload.get(key)
-        return given if isinstance(given, str) else ""
-
-    def log(self, text: str) -> None:
-        who = self.run or self.conversation or "?"
-        self.notes.log(f"{self.event} {who}: {text}", self.now)
 
 
 def answer(event: str, data: bytes, environ: Mapping[str, str], now: datetime) -> str:

@@ -25,7 +25,7 @@ from segue.work.agents.zone import zone_here
 from segue.work.settings import config
 
 if TYPE_CHECKING:
-    from segue.work.hooks.answering import Call
+    from segue.work.hooks.call import Call
 
 TEXT_CHARS_MAX = 2_000
 FRESH = timedelta(minutes=10)  # older stops are not what has just happened

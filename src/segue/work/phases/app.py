@@ -38,12 +38,12 @@ from segue.work.phases.jobs import Jobs
 from segue.work.phases.records import Records
 from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
-from segue.work.phases.types import Types
 from segue.work.project import Project
 from segue.work.project_memory import memory_of_runs
 from segue.work.roster import AgentRoster
 from segue.work.settings import config
 from segue.work.settings.leash import leash
+from segue.work.settings.task_types import Types
 
 
 @dataclass(frozen=True, slots=True)

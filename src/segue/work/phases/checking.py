@@ -23,8 +23,8 @@ from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
 from segue.work.phases import deliverables, moves, parking, prompts, task_end
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.supervisor import Supervisor
-from segue.work.phases.types import SELF
 from segue.work.phases.verdicts import verdict_in
+from segue.work.settings.task_types import SELF
 
 REWORKS_MAX = 3
 TAIL_LINES = 30

@@ -25,7 +25,7 @@ from segue.work.phases.damaged_rows import by_name, gate_row, phase_task_row
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 from segue.work.phases.supervisor import Supervisor
-from segue.work.phases.types import Types
+from segue.work.settings.task_types import Types
 
 
 @dataclass(slots=True)

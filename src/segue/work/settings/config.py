@@ -21,8 +21,8 @@ from segue.drivers.egress import split_host
 from segue.drivers.sandbox import FULL, NO_NETWORK, Network
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.phases.types import TaskType
 from segue.work.settings import values as read
+from segue.work.settings.task_types import TaskType
 from segue.work.settings.toml_file import Place, Reader, line_of_pattern
 
 if TYPE_CHECKING:
