@@ -28,7 +28,10 @@ CANARY_RUNS = (
     f"SELECT count(*), coalesce(sum(state IN {OPEN_RUN}), 0) FROM runs"  # noqa: S608 - names are ours
     " WHERE task = ? AND created_at >= ?"
 )
-WAITING = "SELECT count(*) FROM parks WHERE account = ? AND state = 'waiting'"
+WAITING = (
+    "SELECT (SELECT count(*) FROM parks WHERE account = ?1 AND state = 'waiting') + (SELECT"
+    " count(*) FROM panes WHERE account = ?1 AND state = 'paused' AND wakes_at IS NOT NULL)"
+)
 
 
 class Accounts:
