@@ -25,6 +25,7 @@ from segue.drivers.panes import (
     PaneGone,
     PaneGoneError,
 )
+from segue.engine import outage
 from segue.engine.accounts import Accounts
 from segue.engine.executors.pane import PaneExecutor, ScreenRules
 from segue.store.sqlite import Store
@@ -178,6 +179,7 @@ class Bench:
             clock,
             account_of=lambda agent: agent,
         )
+        watcher.can_write = lambda: outage.can_write(store, self.folder, clock.now())
         task = asyncio.create_task(watcher.run())
         try:
             yield watcher

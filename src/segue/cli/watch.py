@@ -27,7 +27,7 @@ from segue.drivers.inotify import FolderWatch
 from segue.drivers.panes import Panes
 from segue.drivers.tmux.host import TmuxPanes
 from segue.drivers.wezterm.host import WeztermPanes
-from segue.engine import gates, signals
+from segue.engine import gates, outage, signals
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
 from segue.engine.executors import Due
@@ -150,7 +150,7 @@ def command(
                 tz,
                 faults=SaidFaults(messages.line),
             )
-            is_telling = bool(notifiers) and not dry_run
+            sends_notices = bool(notifiers) and not dry_run
             return asyncio.run(
                 _watch(
                     hosts,
@@ -159,7 +159,7 @@ def command(
                     options,
                     messages,
                     screen,
-                    outbox if is_telling else None,
+                    outbox if sends_notices else None,
                     project,
                     lock,
                 )
@@ -201,6 +201,7 @@ async def _watch(  # these are the parts that one watcher is made of
         clock,
         account_of=account_of,
     )
+    watcher.can_write = lambda: outage.can_write(store, store.path.parent, clock.now())
     code = 0
 
     def end(how: int) -> None:
@@ -229,7 +230,7 @@ async def _watch(  # these are the parts that one watcher is made of
                 watcher.remind = lambda: reminders.look(clock.now())
             pane_acts = PaneActs(store, watcher, clock)
             watcher.take_acts = pane_acts.take_in
-            bells.watch(project.bell, lambda name: pane_acts.take_in())
+            bells.watch(project.bell, lambda name: watcher.acts_added())
             again = partial(executor.notify, Due())
             shown = str(project.memory)
             watcher.keep_memory = memory_of(project, store, lock, shown, look_again=again).keep

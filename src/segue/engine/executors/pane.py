@@ -136,11 +136,7 @@ class PaneExecutor:
         self._inbox.wake_at(at)
 
     async def next(self, timeout_s: float | None = None) -> list[Happening]:
-        told = await self._inbox.next(timeout_s)
-        for happening in told:
-            if isinstance(happening, Broke):
-                raise happening.error
-        return told
+        return await self._inbox.next(timeout_s)
 
     # Jobs
 
@@ -167,21 +163,32 @@ class PaneExecutor:
             held.lock.release()
             self._discovery.add(held.pane, held.host)
 
+    def announce_again(self) -> None:
+        """Tell of every pane as if it was just found: whoever is above knows nothing any more."""
+        for held in self._held.values():
+            if held.typing is None:
+                self._announce(held)
+                self._attend(self._look(held))
+
+    def _announce(self, held: _Held) -> None:
+        holder = None if held.holder is None else held.holder.pid
+        self.notify(Found(held.job, held.pane.id, held.agent, holder))
+
     def _of(self, job: str) -> _Held | None:
         return next((held for held in self._held.values() if held.job == job), None)
 
     async def _type(self, held: _Held, prompt: Prompt, log: TypingLog) -> None:
         try:
             outcome = await type_prompt(_HeldTerminal(held, self), prompt, log)
+            happening: Happening = Typed(held.job, outcome)
         except PaneGoneError as error:
-            held.typing = None
             self._lose(held, str(error))
+            return
         except PaneError as error:
+            happening = Unreadable(held.job, str(error), is_typing=True)
+        finally:
             held.typing = None
-            self.notify(Unreadable(held.job, str(error), is_typing=True))
-        else:
-            held.typing = None
-            self.notify(Typed(held.job, outcome))
+        self.notify(happening)
 
     # What happens to panes
 
@@ -218,8 +225,7 @@ class PaneExecutor:
         lock = PaneLock(pane)
         held = _Held(job_id(pane), pane, host, found.agent, found.is_by_screen, lock, lock.take())
         self._held[pane.id] = held
-        holder = None if held.holder is None else held.holder.pid
-        self.notify(Found(held.job, pane.id, held.agent, holder))
+        self._announce(held)
         if held.holder is not None:
             self._attend(self._take_later(held))
         await self._look(held)
@@ -235,7 +241,7 @@ class PaneExecutor:
     def _lose(self, held: _Held, reason: str) -> None:
         if self._held.get(held.pane.id) is held:
             del self._held[held.pane.id]
-        if held.typing is not None:
+        if held.typing is not None and held.typing is not asyncio.current_task():
             held.typing.cancel()
         held.lock.release()
         self.notify(Ended(held.job, None, error=reason))

@@ -48,7 +48,7 @@ class PaneMessages:
         self._log(f"[{at:%Y-%m-%d %H:%M:%S}] {text}")
 
     def event(self, pane: WatchedPane, action: str | None = None, **more: object) -> None:
-        """How a worker stands, and what is done about it."""
+        """How a pane stands, and what is done about it."""
         facts: dict[str, Any] = {
             "event": "pane",
             "at": _text(self._clock.now()),

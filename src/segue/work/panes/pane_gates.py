@@ -22,7 +22,7 @@ PENDING = "SELECT id FROM gates WHERE work = ? AND name = ? AND state = 'pending
 def changes(
     store: Store, pane: WatchedPane, to: PaneState, kind: str | None, evidence: str
 ) -> Iterator[Change]:
-    """What follows for the gate of a worker that goes to a state."""
+    """What follows for the gate of a pane that goes to a state."""
     found = [row["id"] for row in store.all(PENDING, PANES, pane.id)]
     if to not in NEEDS_PERSON:
         for id in found:

@@ -8,11 +8,12 @@ from datetime import datetime
 from segue.core.decide import Snapshot, decide
 from segue.core.machines import PaneState
 from segue.drivers.panes import PaneError
-from segue.engine import loop
+from segue.engine import loop, outage
 from segue.engine.accounts import Accounts
 from segue.engine.clock import Clock
 from segue.engine.executors import (
     ActsAdded,
+    Broke,
     Ended,
     Found,
     Happening,
@@ -39,7 +40,8 @@ PANES_SHOWN_MAX = 20
 class Watcher:
     """`account_of`: the account of an agent, by its name. `remind` reminds people of what waits for
     them, and says when it is due again; `take_acts` takes in what people want; `keep_memory` puts
-    back what was removed of Segue's records, and says so."""
+    back what was removed of Segue's records, and says so; `can_write`: the disk and the database
+    take something."""
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class Watcher:
         self.remind: Callable[[], datetime | None] = lambda: None
         self.take_acts: Callable[[], None] = lambda: None
         self.keep_memory: Callable[[], str | None] = lambda: None
+        self.can_write: Callable[[], bool] = lambda: True
 
     @property
     def panes(self) -> dict[str, WatchedPane]:
@@ -106,6 +109,8 @@ class Watcher:
 
     def decide(self) -> datetime | None:
         """Wake whose turn it is; nobody bounds how many work at once: people started them."""
+        if self._is_over:
+            return None
         now, remind_at = self._clock.now(), self.remind()
         waiting = [pane for pane in self._panes.values() if self._is_waiting(pane)]
         parks = [self._policy.park_of(pane) for pane in waiting]
@@ -128,7 +133,22 @@ class Watcher:
         return Rest.OVER if self._is_over else Rest.WAIT
 
     async def outlast(self, error: Exception) -> None:
-        raise error
+        """Nothing can be written: wait, then take up every pane as after a death."""
+        if not outage.is_trouble(error):
+            raise error
+        text = _("{why}: Segue waits until it can write again; the agents keep working")
+        self._messages.line(text.format(why=error))
+        waits = outage.waits_s()
+        while not self._is_over and not self.can_write():
+            for happening in await self._executor.next(next(waits)):
+                if isinstance(happening, Broke) and not outage.is_trouble(happening.error):
+                    raise happening.error
+                self._is_over |= isinstance(happening, StopWanted)
+        if not self._is_over:
+            self._messages.line(_("Segue can write again and continues"))
+            self._panes.clear()
+            self._policy.canaries.forget()
+            self._executor.announce_again()
 
     def _is_waiting(self, pane: WatchedPane) -> bool:
         return pane.is_waiting and not self._executor.is_typing(pane.id)
@@ -144,6 +164,7 @@ class Watcher:
     # What happens
 
     async def hear(self, happened: Sequence[Happening]) -> None:
+        self._is_over = any(isinstance(happening, StopWanted) for happening in happened)
         if told := self.keep_memory():
             self._messages.line(told)
         for happening in happened:
@@ -157,12 +178,12 @@ class Watcher:
                 self._messages.host(host, "gone" if is_gone else "back", reason)
             case ActsAdded():
                 self.take_acts()
-            case StopWanted():
-                self._is_over = True
+            case Broke(_, error):
+                raise error
             case Shown(job) | Unreadable(job) | Typed(job) | Ended(job) if job in self._panes:
                 self._hear_of(self._panes[job], happening)
             case _:
-                pass  # the timer; a pane that is gone by now
+                pass  # the timer, a stop; a pane that is gone by now
 
     def _hear_of(self, pane: WatchedPane, happening: Happening) -> None:
         match happening:
@@ -198,18 +219,22 @@ class Watcher:
 
     # By hand
 
+    def acts_added(self) -> None:
+        """People may want something: the loop takes it in, or decides again."""
+        self._executor.notify(ActsAdded())
+
     def hold(self, pane: WatchedPane, *, is_held: bool) -> None:
         self._policy.hold(pane, is_held=is_held)
-        self._executor.notify(ActsAdded())
+        self.acts_added()
 
     def wake(self, pane: WatchedPane, also: Also = tuple) -> bool:
         is_woken = self._policy.wake(pane, also)
-        self._executor.notify(ActsAdded())
+        self.acts_added()
         return is_woken
 
     def park(self, pane: WatchedPane, until: datetime, also: Also = tuple) -> None:
         self._policy.park(pane, until, also)
-        self._executor.notify(ActsAdded())
+        self.acts_added()
 
 
 class _TypingLog:

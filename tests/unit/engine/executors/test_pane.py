@@ -16,7 +16,7 @@ from kit.pane_bench import FakeHost
 from segue.core.machines import PaneState
 from segue.drivers.pane_lock import PaneLock
 from segue.drivers.panes import Pane, PaneError
-from segue.engine.executors import Due, Ended, Found, Happening, Shown, Typed, Unreadable
+from segue.engine.executors import Broke, Due, Ended, Found, Happening, Shown, Typed, Unreadable
 from segue.engine.executors.pane import LOCKED_S, PaneExecutor, ScreenRules, job_id
 from segue.engine.executors.pane_typing import Prompt, Resumed
 
@@ -188,7 +188,7 @@ def test_a_screen_that_cannot_be_read_is_not_an_unchanged_one(
     play(scene)
 
 
-def test_an_error_of_our_own_is_raised_where_the_inbox_is_read(
+def test_an_error_of_our_own_comes_through_the_inbox(
     play: Callable[[Scene], Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing that happens beside the loop is lost."""
@@ -200,8 +200,9 @@ def test_an_error_of_our_own_is_raised_where_the_inbox_is_read(
         bench.host.add("%1", "⏺ I begin.")
         monkeypatch.setattr(bench.host, "screen", broken)
         async with bench.at_work() as executor:
-            with pytest.raises(ZeroDivisionError):
-                await bench.until(executor, Shown)
+            broke = await bench.until(executor, Broke)
+        assert isinstance(broke, Broke)
+        assert isinstance(broke.error, ZeroDivisionError)
 
     play(scene)
 

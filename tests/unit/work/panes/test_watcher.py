@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from segue.core.leash import Leash
 from segue.core.limits import Waits
 from segue.dialects.claude_transcript import TranscriptStop
 from segue.errors import UserError
+from segue.store.sqlite import Store
 
 SOON = "  ⎿ You've hit your 5-hour limit · try again in 1 second"
 LATER = "  ⎿ You've hit your 5-hour limit · try again in 2 hours"
@@ -840,3 +842,112 @@ def test_people_are_told_of_a_pane_that_needs_somebody(play: Callable[[Scene], B
     [notice] = play(scene).notices()
     assert notice["kind"] == "question"
     assert "Credit balance is too low" in notice["text"]
+
+
+def test_many_panes_of_one_account_follow_one_by_one(play: Callable[[Scene], Bench]) -> None:
+    """However many wait: the time of the followers ends with the last of them."""
+
+    async def scene(bench: Bench) -> None:
+        panes = [bench.host.add(f"%{n}", "⏺ I begin.", "", SOON) for n in range(1, 25)]
+        async with bench.watching():
+            for pane in panes:
+                await bench.state(pane, "busy", within_s=300)
+        times = [datetime.fromisoformat(e["at"]) for e in bench.events if e["action"] == "send"]
+        assert all(b - a > timedelta(seconds=1.5) for a, b in pairwise(times)), "spaced out"
+
+    play(scene)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Whether the disk is full."""
+    move, is_full = Store.move, False
+
+    def moved(store: Store, *args: Any, **kwargs: Any) -> bool:
+        if is_full:
+            raise UserError("disk_full", "the disk is full", file=str(store.path))
+        return move(store, *args, **kwargs)
+
+    def fill(full: bool) -> None:
+        nonlocal is_full
+        is_full = full
+
+    monkeypatch.setattr(Store, "move", moved)
+    return fill
+
+
+def test_a_full_disk_is_waited_out(
+    play: Callable[[Scene], Bench], disk: Callable[[bool], None]
+) -> None:
+    """A stop that came meanwhile is parked once something can be written again; in words."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.")
+        async with bench.watching():
+            await bench.state(pane, "idle")
+            disk(True)
+            pane.body.append(SOON)
+            bench.host.change(pane)
+            await asyncio.sleep(60)
+            assert pane.sent == []
+            disk(False)
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    lines = play(scene).lines
+    assert sum("waits until it can write again" in line for line in lines) == 1
+    assert sum("can write again and continues" in line for line in lines) == 1
+
+
+def test_nothing_is_sent_that_cannot_be_written_down(
+    play: Callable[[Scene], Bench], disk: Callable[[bool], None]
+) -> None:
+    """The disk is full when its time has come; it is sent to once, afterwards."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", SOON)
+        async with bench.watching():
+            await bench.state(pane, "paused")
+            disk(True)
+            await asyncio.sleep(30)
+            assert pane.sent == []
+            disk(False)
+            await bench.state(pane, "busy")
+        assert pane.sent == SENT
+
+    play(scene)
+
+
+@pytest.mark.parametrize("body", [[], [SOON]])
+def test_a_watcher_that_waits_for_the_disk_can_be_stopped(
+    play: Callable[[Scene], Bench], disk: Callable[[bool], None], body: list[str]
+) -> None:
+    """It does not have to write for that, not even what is due."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", "⏺ I begin.", "", *body)
+        async with bench.watching():
+            await bench.state(pane, "paused" if body else "idle")
+            disk(True)
+            pane.body.append(SOON)
+            bench.host.change(pane)
+            await asyncio.sleep(5)
+        assert pane.sent == []
+
+
+def test_an_error_of_our_own_ends_the_watcher(
+    play: Callable[[Scene], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that happens beside the loop is lost."""
+
+    async def broken(pane_id: str, *, history_lines: int = 0) -> None:
+        raise ZeroDivisionError
+
+    async def scene(bench: Bench) -> None:
+        bench.host.add("%1", "⏺ I begin.")
+        monkeypatch.setattr(bench.host, "screen", broken)
+        with pytest.raises(ZeroDivisionError):
+            async with bench.watching():
+                await asyncio.sleep(1)
+
+    play(scene)
