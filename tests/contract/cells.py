@@ -33,6 +33,7 @@ NOT_APPLICABLE: Rows = {
         "book": ENDS,
         "panes": "a program's own menu has no deadline",
     },
+    "test_two_runs_never_share_a_conversation": {"panes": NO_START},
     "test_a_memory_that_is_deleted_is_restored": {"book": ENDS},
     "test_the_end_goes_out_once": {"panes": NO_END},
     "test_park_ends_a_run_and_wake_continues_it": {"panes": NOT_OURS},

@@ -51,7 +51,10 @@ class Voice:
 
     def __init__(self) -> None:
         self.is_text = VOICE == "text"
-        self.talk = resumed() or f"00000000-0000-4000-8000-{time.time_ns() % 10**12:012}"
+        new = f"00000000-0000-4000-8000-{time.time_ns() % 10**12:012}"
+        fixed = OUT / "talk"  # every new conversation has this name
+        self.talk = resumed() or (fixed.read_text() if fixed.exists() else new)
+        keep("talks", key=key(), talk=self.talk)  # before it is named: Segue may end it for that
         self.nonce = f" {ENV.get('SEGUE_NONCE', '')}" if self.is_text else ""
         self.count = 0
         if not self.is_text:

@@ -27,7 +27,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import scenario
 from segue.work.agents import brands, confinement
-from segue.work.agents.brands import Brand, Call
+from segue.work.agents.brands import Brand, Call, named_conversation
 from segue.work.agents.zone import named_zone
 from segue.work.settings.config import AgentSettings
 
@@ -88,6 +88,11 @@ class Profile:
     @property
     def counts_conversation(self) -> bool:
         return self.brand is not None and self.brand.counts_conversation
+
+    @property
+    def own_conversation(self) -> str | None:
+        """The conversation that the user's own command continues, if it names one."""
+        return named_conversation(self.brand, self.settings.command) if self.brand else None
 
     @property
     def has_context(self) -> bool:

@@ -291,10 +291,10 @@ class PhaseDriver:
         return True
 
     def _opened(self, attempt: Attempt, conversation: str) -> None:
-        if attempt.run.resume_id == conversation:
+        if attempt.run.resume_id == conversation or attempt.busy is not None:
             return
-        if self.supervisor.jobs.is_conversation_taken(attempt, conversation):
-            self.supervisor.end(attempt)  # somebody else is at work in it
+        if not self.supervisor.jobs.hold_conversation(attempt, conversation):
+            self.supervisor.end(attempt)  # another run is at work in it
             return
         self.supervisor.commit(*moves.note_conversation(attempt.run, conversation))
         attempt.run = self.supervisor.records.run(attempt.run.id) or attempt.run

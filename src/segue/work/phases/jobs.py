@@ -10,12 +10,13 @@ from pathlib import Path
 from segue.core.plan import Task, TaskState
 from segue.drivers.living import living_agents
 from segue.engine.agent import Facts, Wanted
+from segue.engine.conversations import ConversationHolds
 from segue.engine.executors import Job
 from segue.engine.launch import JobBuilder, Launch
 from segue.engine.run_files import RunFiles
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.store.conversations import ConversationHolder, Conversations
+from segue.store.conversations import Conversations
 from segue.store.rows import PhaseTaskRow, RunRow
 from segue.work.agents.profiles import Profile
 from segue.work.phases.attempt import Attempt
@@ -70,23 +71,19 @@ class Jobs:
 
     # One process on one conversation
 
-    def is_conversation_taken(self, attempt: Attempt, conversation: str | None = None) -> bool:
-        """Whether somebody else is at work in it; else it is ours from now on."""
-        conversation = conversation or attempt.run.resume_id
-        if attempt.profile.brand is None or conversation is None:
-            return False
-        if forked_from(conversation) is not None:  # it is only read
-            return False
-        run = attempt.run
-        claim = self.files.claim(run.id)
-        holder = ConversationHolder(run.id, str(claim), str(self.project.root), run.task)
-        kind = attempt.profile.settings.kind
-        return self.conversations.take(kind, conversation, holder) is not None
+    def hold_conversation(self, attempt: Attempt, conversation: str | None = None) -> bool:
+        """Hold the one that a program named, or that it is to continue. False: it is in use."""
+        wanted = conversation or attempt.run.resume_id or attempt.profile.own_conversation
+        if forked_from(wanted) is not None:  # it is only read
+            return True
+        return self._holds.take(attempt, wanted)
 
     def leave_conversation(self, attempt: Attempt) -> None:
-        if attempt.profile.brand is not None and attempt.run.resume_id is not None:
-            kind = attempt.profile.settings.kind
-            self.conversations.release(kind, attempt.run.resume_id, attempt.run.id)
+        self._holds.release(attempt)
+
+    @property
+    def _holds(self) -> ConversationHolds:
+        return ConversationHolds(self.conversations, self.files, str(self.project.root))
 
     def claims(self) -> Iterator[str]:
         """The runs that a process was begun for and whose end nobody took in; also those whose

@@ -187,7 +187,11 @@ class Rules:
         parking.compacted(self.supervisor, attempt, self.used, is_well=is_well)
 
     def conversation_busy(self, attempt: Attempt, ended: Ended, holder: ConversationHolder) -> None:
-        self._without_a_word(attempt, ended, _("its conversation is in use"))
+        """It is no failure: it begins again when the other run may have left it."""
+        self.cut_off(attempt)
+        for run in self.supervisor.records.open_runs(attempt.run.task):
+            if run.state is RunState.INTENDED:
+                self.supervisor.wait_for_conversation(run.id)
 
     def conversation_lost(self, attempt: Attempt) -> None:
         task, agent = self.supervisor.rows(attempt.run.task)

@@ -7,7 +7,6 @@ same function makes good after a death: nothing else is needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from segue.core.machines import RunState
 from segue.core.plan import TaskState
@@ -24,8 +23,6 @@ from segue.work.phases import (
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.redaction import OPENS, revealed
 from segue.work.phases.supervisor import Supervisor
-
-BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +124,8 @@ class Processes:
     def _begin(self, task: PhaseTaskRow, run: RunRow) -> None:
         try:
             attempt, job = self.supervisor.jobs.make(task, run)
-            if self.supervisor.jobs.is_conversation_taken(attempt):
-                self.supervisor.not_before[run.id] = self.supervisor.clock.now() + BUSY
+            if not self.supervisor.jobs.hold_conversation(attempt):
+                self.supervisor.wait_for_conversation(run.id)
                 self.supervisor.kick()
                 return
         except (UserError, AgentError, OSError) as error:

@@ -22,6 +22,7 @@ from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget
 from segue.engine.canary import Canaries
 from segue.engine.clock import Clock
+from segue.engine.conversations import BUSY_S
 from segue.engine.executors import Due, Executor
 from segue.engine.gates import Reminders, Steps
 from segue.engine.outcome import Circumstances
@@ -40,7 +41,6 @@ from segue.work.phases.saving import Saving
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
 
-BUSY = timedelta(seconds=5)  # until somebody else may have left its conversation
 
 logger = logging.getLogger("segue.work.phases")
 
@@ -150,6 +150,10 @@ class Supervisor:
     def is_being_checked(self, attempt: Attempt) -> bool:
         runs = self.records.open_runs(attempt.run.task)
         return any(run.role != "work" for run in runs)
+
+    def wait_for_conversation(self, run: str) -> None:
+        """Another run is at work in it: tried again when that may have left it."""
+        self.not_before[run] = self.clock.now() + timedelta(seconds=BUSY_S)
 
     def end(self, attempt: Attempt) -> None:
         if not attempt.is_ending:

@@ -37,6 +37,9 @@ def taken(supervisor: Supervisor) -> dict[str, Candidate]:
 def is_its(supervisor: Supervisor, run: RunRow) -> bool:
     """Whether a run may begin or continue now: its turn has come, or its task has a slot and its
     account is open."""
+    now = supervisor.clock.now()
+    if supervisor.not_before.get(run.id, now) > now:  # its conversation is in use
+        return False
     if run.task in supervisor.granted:
         return True
     if run.task != supervisor.ended and run.task not in taken(supervisor):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from segue.engine import said
+from segue.engine.conversations import ConversationHolds
 from segue.errors import AgentError
 from segue.i18n import _
-from segue.store.conversations import ConversationHolder
 from segue.store.rows import RunRow
-from segue.work.agents.brands import named_conversation
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.plan_run import PlanRun
 
@@ -26,42 +25,26 @@ def opened(run: PlanRun, attempt: Attempt, conversation: str) -> None:
     """The program has named its conversation: remembered, and held."""
     if attempt.busy is not None:
         return
-    attempt.busy = _take(run, attempt, conversation)
-    if attempt.busy is not None:
+    if not _holds(run).take(attempt, conversation):
         run.engine.end_soon(attempt.run.id)
     elif attempt.run.resume_id != conversation:
         run.ledger.note_conversation(attempt.run, conversation)
 
 
 def hold(run: PlanRun, attempt: Attempt) -> None:
-    """Before a conversation is gone on with; AgentError if somebody else is at work in it."""
-    brand, command = attempt.profile.brand, attempt.profile.settings.command
-    if brand is None:
-        return
-    conversation = attempt.run.resume_id or named_conversation(brand, command)
-    if conversation is None:
-        return
-    attempt.busy = _take(run, attempt, conversation)
-    if attempt.busy is not None:
+    """Before a conversation is continued; AgentError if another run is at work in it."""
+    conversation = attempt.run.resume_id or attempt.profile.own_conversation
+    if not _holds(run).take(attempt, conversation):
         raise AgentError(_("its conversation is in use"))
 
 
-def _take(run: PlanRun, attempt: Attempt, conversation: str) -> ConversationHolder | None:
-    wanting = ConversationHolder(
-        attempt.run.id,
-        str(run.job_factory.claim(attempt.run)),
-        str(run.file.path),
-        attempt.task.id,
-    )
-    kind = attempt.profile.settings.kind
-    return run.held_conversations.take(kind, conversation, wanting)
-
-
 def ended(run: PlanRun, attempt: Attempt) -> None:
-    """Nobody is at work in it any more."""
-    if attempt.run.resume_id is not None and attempt.busy is None:
-        kind = attempt.profile.settings.kind
-        run.held_conversations.release(kind, attempt.run.resume_id, attempt.run.id)
+    """Nothing works in it any more."""
+    _holds(run).release(attempt)
+
+
+def _holds(run: PlanRun) -> ConversationHolds:
+    return ConversationHolds(run.held_conversations, run.job_factory.files, str(run.file.path))
 
 
 def what_is_known(run: PlanRun, row: RunRow) -> str:

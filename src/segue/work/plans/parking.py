@@ -11,6 +11,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, LimitHit
 from segue.engine import prompts
+from segue.engine.conversations import BUSY_S
 from segue.engine.fallback import agent_or_fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park, iso
 from segue.engine.parking import HandOver, remedy
@@ -25,7 +26,6 @@ from segue.work.plans.beginning import new_attempt
 from segue.work.plans.plan_run import PlanRun
 
 BUSY = "conversation"  # the kind of a park that waits for another run's end
-BUSY_S = 5.0
 
 
 def park(run: PlanRun, attempt: Attempt, limit: LimitHit) -> Asked | str | None:
