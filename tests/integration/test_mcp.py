@@ -635,7 +635,7 @@ def test_the_project_can_be_named(servers: Servers, tmp_path: Path) -> None:
         ("/etc/hostname", "outside the project"),
         ("link.md", "outside the project"),
         ("none.md", "no"),
-        ("a\0b", "no path"),
+        ("a\0b", "not a valid path"),
     ],
 )
 def test_paths_stay_in_the_project(commands: Commands, tool: str, path: str, why: str) -> None:
@@ -733,7 +733,7 @@ def test_an_answer_is_left_for_the_next_run(commands: Commands) -> None:
     assert gate not in commands.waiting()
     said = commands.client.call("answer", gate=gate, text="sqlite")
     assert "'SQLite'" in said
-    assert "used when it is run again" in said
+    assert "takes effect when it runs again" in said
     assert commands.waiting()[gate] == "SQLite"
     assert "already answered" in commands.client.refused("answer", gate=gate, text="PostgreSQL")
     assert "already answered" in commands.client.refused("approve", gate=gate)

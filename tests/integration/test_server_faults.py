@@ -24,7 +24,7 @@ BAD_TYPE = (
 OTHER_PHASE = 'echo "=== PHASE 2 COMPLETE $SEGUE_NONCE ==="\n'
 NO_PHASES = 'echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="\n'
 FAULTS = {
-    "closed by the next block": (UNCLOSED + BAD_TYPE, "USER_QUESTION was not closed"),
+    "closed by the next block": (UNCLOSED + BAD_TYPE, "USER_QUESTION was never closed"),
     "a value that there is not": (BAD_TYPE, "the type must be one of"),
     "another phase": (OTHER_PHASE, "phase 2 complete"),
     "the end of a task that has phases": (NO_PHASES, "but the task has phases"),

@@ -100,7 +100,7 @@ def test_endless_output_is_bounded(page: Page, server: Server) -> None:
     id = server.task("noisy", agent="noisy")
     page.goto(f"/tasks/{id}")
     expect(page.locator("#terminal")).to_contain_text("line\nline")
-    expect(page.get_by_text("Only the end is shown.")).to_be_visible()
+    expect(page.get_by_text("Only the end of the output is shown.")).to_be_visible()
     assert len(page.content()) < 200_000
 
 

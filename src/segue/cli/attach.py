@@ -25,8 +25,9 @@ GONE = 1  # its owner was killed: nobody knows how it would have ended
 
 @click.command(
     "attach",
-    help=_("Follow a work that runs in the background until it ends, with its exit code. Ctrl-C"
-           " leaves it running. WORK is its path; the only one there is by default."),
+    help=_("Follow work that runs in the background until it ends, and exit with its "
+           "exit code. Ctrl-C leaves it running. WORK is its path (default: the only "
+           "one here)."),
     epilog=output.example("segue attach PLAN.md"),
 )  # fmt: skip
 @click.argument("work", required=False, type=click.Path(path_type=Path))
@@ -40,7 +41,7 @@ def command(work: Path | None, as_json: bool) -> int:
         alive if work is None and alive else known,
         work,
         project,
-        _("nothing runs in the background here"),
+        _("nothing is running in the background here"),
     )
     events = background.events_file(project, found.path)
     show = _show

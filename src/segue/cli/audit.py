@@ -28,7 +28,7 @@ HEAD_CHARS = 16
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help=_("the folder of a server's memory, if not .segue"),
+    help=_("folder of the server's records (default: .segue)"),
 )
 @output.json_option()
 @output.common_options()
@@ -74,7 +74,7 @@ def in_words(one: Break) -> str:
         case "missing":
             text = _("row {n} is missing")
         case "unlinked":
-            text = _("row {n} does not follow the row before it")
+            text = _("row {n} does not follow the previous row")
         case _:
             text = _("row {n} was changed after it was written")
     return text.format(n=one.seq)
@@ -100,11 +100,14 @@ def _show(found: audit.Audit) -> None:
     for text in [*map(in_words, found.breaks), *map(fault_in_words, found.faults)]:
         console.echo(console.Styled("✘ ", "red", bold=True), text)
     if found.holds:
-        text = _("The chain holds: {rows} rows, {checks} checks; the last row's hash: {head}")
+        text = _(
+            "The journal's hash chain is intact: {rows} rows, {checks} checks; "
+            "hash of the last row: {head}"
+        )
         shown = text.format(rows=found.rows, checks=len(found.checks), head=found.head[:HEAD_CHARS])
         console.echo(console.Styled("✔ ", "green", bold=True), shown)
     else:
-        text = _("The chain does not hold ({rows} rows)")
+        text = _("The journal's hash chain is broken ({rows} rows)")
         console.echo(console.Styled(text.format(rows=found.rows), "red", bold=True))
 
 

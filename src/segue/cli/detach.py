@@ -47,11 +47,11 @@ def run(
     if (owner := lock.holder(held)) is not None:
         raise UserError(
             "already_running",
-            _("process {pid} already runs this work ({command})").format(
+            _("process {pid} is already running this work ({command})").format(
                 pid=owner.pid, command=owner.command
             ),
             file=project.relative(path),
-            hint=_("follow it: segue attach; end it: segue stop"),
+            hint=_("follow it: segue attach; stop it: segue stop"),
         )
     process = background.start(project, path, argv_here(), environ)
     deadline = time.monotonic() + STARTS_WITHIN_S
@@ -73,7 +73,7 @@ def _started(project: Project, path: Path, pid: int, *, as_json: bool) -> int:
         return 0
     name = shlex.quote(project.relative(path))
     console.echo(_("{name} runs in the background (process {pid}).").format(name=name, pid=pid))
-    text = _("Follow it: {attach}   What waits for you: {inbox}   End it: {stop}")
+    text = _("Follow it: {attach}   See what waits for you: {inbox}   Stop it: {stop}")
     console.echo(
         text.format(attach=f"segue attach {name}", inbox="segue inbox", stop=f"segue stop {name}")
     )

@@ -67,7 +67,7 @@ MISSING = {
     "first_person": N_("the agent describes its own work"),
     "report": N_("a report about a limit, not its message"),
     "code": N_("a line of source code"),
-    "more": N_("more text than a limit message has"),
+    "more": N_("longer than any limit message"),
 }
 ASIDE = {
     "says_nothing": N_("says nothing"),

@@ -215,7 +215,11 @@ def _ask(
 ) -> CommandOptions | None:
     if as_json or not sys.stdin.isatty():
         return None
-    go_on = _("continue '{feature}'").format(feature=there.feature) if is_other else _("continue")
+    go_on = (
+        _("continue '{feature}'").format(feature=there.feature)
+        if is_other
+        else _("continue the work")
+    )
     console.echo(f"  1. {go_on}\n  2. " + _("from the start"))
     if choose(_("How should it continue?"), 2) == 1:
         return replace(options, feature=there.feature)

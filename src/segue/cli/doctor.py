@@ -201,7 +201,7 @@ PROMISES = {
     "secrets": (N_("keys and Segue's state are hidden"), N_("keys and Segue's state are readable")),
     "writes": (N_("writes stay in the workspace"), N_("writes go anywhere")),
     "processes": (N_("other processes are hidden"), N_("other processes are visible")),
-    "network": (N_("unnamed hosts are out of reach"), N_("any host can be reached")),
+    "network": (N_("only named hosts are reachable"), N_("any host is reachable")),
 }
 
 

@@ -29,7 +29,7 @@ def show(environ: Mapping[str, str]) -> None:
     if begun:
         console.echo(in_words(begun))
     if fresh:
-        console.echo(("\n" if begun else "") + _("Plans here:"))
+        console.echo(("\n" if begun else "") + _("Plans in this folder:"))
         for standing in fresh[:SHOWN_MAX]:
             n = standing.counts["pending"]
             count = ngettext("{n} task to do", "{n} tasks to do", n)
@@ -65,4 +65,4 @@ def _welcome() -> None:
     console.echo()
     console.echo(_("Preview it:  segue plan PLAN.md"))
     console.echo(_("Run it:      segue run PLAN.md"))
-    console.echo(_("Your agents: segue doctor"))
+    console.echo(_("Check your agents: segue doctor"))

@@ -22,14 +22,16 @@ RUN_IDS = "SELECT id FROM runs WHERE task = ? AND role != 'check' ORDER BY creat
 
 @click.command(
     "logs",
-    help=_("What the agents of a task said and did, in every kind of work. TASK as segue status"
-           " shows it."),
+    help=_("Show what the agents of a task said and did, in every kind of work. Find "
+           "the TASK with segue status."),
     epilog=output.example("segue logs T-003 -f"),
 )  # fmt: skip
 @click.argument("task", metavar="TASK")
 @click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
-@click.option("--raw", "as_raw", is_flag=True, help=_("the output as the program printed it"))
-@click.option("--full", is_flag=True, help=_("whole results of tools, not only their first lines"))
+@click.option("--raw", "as_raw", is_flag=True, help=_("show the raw output of the program"))
+@click.option(
+    "--full", is_flag=True, help=_("show complete tool results, not only their first lines")
+)
 @click.option("--plan", type=click.Path(exists=True, path_type=Path), help=_("plan of the task"))
 @output.json_option()
 @output.common_options()
@@ -44,7 +46,7 @@ def command(
     as_json: bool,
 ) -> int:
     if as_raw and as_json:
-        raise UserError("usage", _("--raw and --json exclude each other"))
+        raise UserError("usage", _("--raw and --json cannot be used together"))
     project = Project.containing(plan.resolve() if plan else Path.cwd())
     store = Store.open_readonly(project.database)
     if store is None:
@@ -54,8 +56,8 @@ def command(
         if target is None:
             raise _unknown(task)
         if target.task is None:
-            hint = _("look at the pane itself; segue watch shows what Segue did there")
-            raise UserError("no_log", _("panes have no log of their own"), hint=hint)
+            hint = _("look at the pane itself; segue watch shows what Segue did in it")
+            raise UserError("no_log", _("panes have no log"), hint=hint)
         source = _Raw(store, target, project) if as_raw else _Readable(
             Conversation(store, target.task, project.logs, project.evidence,
                          _kinds(project, ctx.obj["environ"])),
@@ -72,8 +74,8 @@ def command(
 
 
 def _unknown(task: str) -> UserError:
-    hint = _("segue status lists the tasks; of another plan: --plan PATH")
-    return UserError("unknown_task", _("there is no task {task} here").format(task=task), hint=hint)
+    hint = _("segue status lists the tasks; for another plan: --plan PATH")
+    return UserError("unknown_task", _("no task {task} here").format(task=task), hint=hint)
 
 
 def _kinds(project: Project, environ: dict[str, str]) -> dict[str, str]:
@@ -118,7 +120,7 @@ class _Readable:
         if self._as_json:
             output.print_json({"items": list(self._items.values())})
         elif not self._words.has_printed:
-            console.echo(_("The agent has printed nothing yet."))
+            console.echo(_("The agent has not printed anything yet."))
 
 
 class _Raw:

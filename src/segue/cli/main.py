@@ -25,15 +25,15 @@ COMMANDS = {
     "run": N_("run a task list, or continue it"),
     "resume": N_("find interrupted work here and continue it"),
     "status": N_("where everything stands"),
-    "attach": N_("follow a work that runs in the background"),
-    "stop": N_("end a work in order, progress kept"),
+    "attach": N_("follow work that runs in the background"),
+    "stop": N_("stop running work and save its progress"),
     "report": N_("what happened since…: done, failed, waiting, limits, cost"),
-    "logs": N_("what an agent said and did, readable, live"),
+    "logs": N_("what an agent said and did, readable and live"),
     "develop": N_("a feature from design to merge"),
     "write-all": N_("write a book, chapter by chapter, or continue it"),
     "write": N_("write one chapter of a book"),
     "plan": N_("dry run: waves, critical path, conflicts; touches nothing"),
-    "watch": N_("watch agents in tmux or WezTerm panes and resume them after limits"),
+    "watch": N_("watch agents in tmux or WezTerm panes, resume after limits"),
     "serve": N_("the server: tasks with phases and reviews, REST, events"),
     "park": N_("park a task or an account until a given time"),
     "wake": N_("wake parked work now"),
@@ -44,14 +44,14 @@ COMMANDS = {
     "skip": N_("skip a task and what depends on it"),
     "unskip": N_("reopen a skipped task"),
     "token": N_("named tokens for programs that use the server's API"),
-    "audit": N_("verify the journal and its evidence; who decided what"),
+    "audit": N_("verify the journal and its evidence, show who decided what"),
     "detect": N_("what stopped this screen, and until when"),
     "rehearse": N_("test an agent on a fake model: limits, logins, kills"),
     "hooks": N_("hooks for Claude Code: context after a compaction, limits"),
     "mcp": N_("tools for agents: ask, report, control plans (MCP server)"),
     "task": N_("tasks of the server: submit, show, approve, answer"),
     "service": N_("run the server as a systemd service"),
-    "trust": N_("see what a cloned folder would run, and allow it"),
+    "trust": N_("show what a cloned folder would run, and trust it"),
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 # They are listed by name alone: the help is one screen.
@@ -83,7 +83,7 @@ class Commands(click.Group):
         with formatter.section(_("Commands")):
             shown = {name: _(text) for name, text in COMMANDS.items() if name not in MORE}
             formatter.write_dl(list(shown.items()))
-        with formatter.section(_("More, each with --help")):
+        with formatter.section(_("More commands (see COMMAND --help)")):
             formatter.write_text(", ".join(MORE))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

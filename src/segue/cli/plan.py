@@ -112,7 +112,7 @@ def show(plan: Path, graph: Graph) -> None:
 def show_notes(notes: Sequence[Note]) -> None:
     if not notes:
         return
-    console.echo("\n" + _("These lines are not fields; the agent gets them as text:"))
+    console.echo("\n" + _("These lines are not fields; the agent receives them as text:"))
     for note in notes[:NOTES_MAX]:
         console.echo("  " + _("line {line}: {word}:").format(line=note.line, word=note.word))
     more = len(notes) - NOTES_MAX

@@ -21,8 +21,9 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
 @click.command(
     "report",
-    help=_("What happened here since a time: what is done and how it was verified, what failed and"
-           " why, what waits for you, limits and the time they cost, usage, commits."),
+    help=_("Report what happened here since a given time: what is done and how it was "
+           "verified, what failed and why, what waits for you, limits and the time "
+           "they cost, usage, commits."),
     epilog=output.example("segue report --since 18:00 --html report.html"),
 )  # fmt: skip
 @click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
@@ -31,7 +32,7 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
     metavar="WHEN",
     default="24h",
     show_default=True,
-    help=_("8h, 2d, 18:00 (the last one), or 2026-11-17 18:00"),
+    help=_("8h, 2d, 18:00 (most recent), or 2026-11-17 18:00"),
 )
 @click.option(
     "--markdown",
@@ -39,9 +40,11 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
     metavar="FILE",
     is_flag=False,
     flag_value="-",
-    help=_("as Markdown, into a file or (alone) to the output"),
+    help=_("write Markdown to a file, or to standard output without one"),
 )
-@click.option("--html", "html_file", type=click.Path(path_type=Path), help=_("as one HTML file"))
+@click.option(
+    "--html", "html_file", type=click.Path(path_type=Path), help=_("write a single HTML file")
+)
 @output.json_option()
 @output.common_options()
 def command(
@@ -60,7 +63,7 @@ def command(
     elif markdown_file == "-":
         console.echo(markdown.markdown(report))
     elif html_file is None and markdown_file is None:
-        nothing = _("Nothing happened here since then.")
+        nothing = _("Nothing has happened here since then.")
         is_empty = not report.works and not report.commits
         console.echo(nothing if is_empty else markdown.terminal(report))
     return 0

@@ -31,7 +31,7 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("continue"), ""),
+        (_("continue the work"), ""),
         (_("from the start"), _("removes the state (keeps a copy)")),
         (_("show the state"), ""),
         (_("reset"), _("removes the state (keeps a copy)")),

@@ -12,7 +12,7 @@ __all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("continue"), "segue watch"),
+        (_("continue the work"), "segue watch"),
         (_("wake them now"), _("press w in segue watch for each one")),
         (_("show the state"), ""),
         (_("reset"), _("leave them alone: press p in segue watch")),

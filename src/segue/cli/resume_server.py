@@ -26,7 +26,7 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("continue"), f"segue {COMMAND}"),
+        (_("continue the work"), f"segue {COMMAND}"),
         (_("start over"), _("for each task: segue task retry ID")),
         (_("show the state"), ""),
         (_("reset"), _("for each task: segue task cancel ID")),

@@ -24,7 +24,7 @@ def nothing(one: Found) -> str:
 
 def choices(one: Found) -> list[tuple[str, str]]:
     return [
-        (_("continue"), ""),
+        (_("continue the work"), ""),
         (_("restart the tasks in progress"), ""),
         (_("show the state"), ""),
         (_("reset"), ""),

@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does 
     show_default=True,
     help=_("run each task in its own git worktree and merge it when it is done"),
 )
-@click.option("--trust", "is_trusted", is_flag=True, help=_("trust this folder once and for all"))
+@click.option("--trust", "is_trusted", is_flag=True, help=_("trust this folder permanently"))
 @detach.option()
 @output.json_option()
 @output.common_options()

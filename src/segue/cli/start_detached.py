@@ -25,7 +25,7 @@ def command(ctx: click.Context) -> int:
         pid = background.start_again(project, detached, ctx.obj["environ"])
         if pid is None:
             code = 1
-            text = _("{name} cannot be started: its folder is gone").format(name=name)
+            text = _("cannot start {name}: its folder no longer exists").format(name=name)
             console.echo(text, err=True)
         else:
             text = _("{name} runs in the background (process {pid}).").format(name=name, pid=pid)

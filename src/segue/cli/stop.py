@@ -20,8 +20,8 @@ WITHIN_S = 60.0
 
 @click.command(
     "stop",
-    help=_("End a work in order: its agents end, its progress is kept. WORK is its path; the only"
-           " one that runs here by default."),
+    help=_("Stop running work in an orderly way: Segue ends its agents and saves its "
+           "progress. WORK is its path (default: the only one that runs here)."),
     epilog=output.example("segue stop PLAN.md"),
 )  # fmt: skip
 @click.argument("work", required=False, type=click.Path(path_type=Path))
@@ -33,14 +33,14 @@ def command(ctx: click.Context, work: Path | None, as_json: bool) -> int:
     project = Project.containing(work.resolve() if work else Path.cwd())
     owners = {each.id: (each, owner) for each, owner in background.owned(project)}
     works = [each for each, _owner in owners.values()]
-    found = background.chosen(works, work, project, _("nothing runs here"))
+    found = background.chosen(works, work, project, _("nothing is running here"))
     pid = owners[found.id][1].pid
     _end(pid)
     background.forget(project, found)
     if as_json:
         output.print_json({"work": str(found.path), "pid": pid, "stopped": True})
     else:
-        text = _("{name} is stopped, progress saved. Continue it: segue resume --continue")
+        text = _("Stopped {name}, progress saved. To continue: segue resume --continue")
         console.echo(text.format(name=project.relative(found.path)))
     return 0
 
@@ -62,6 +62,6 @@ def _end(pid: int) -> None:
     if not is_over:
         raise UserError(
             "still_running",
-            _("process {pid} has not ended after {seconds} s").format(pid=pid, seconds=WITHIN_S),
-            hint=_("its agents may need longer; look again: segue status"),
+            _("process {pid} is still running after {seconds} s").format(pid=pid, seconds=WITHIN_S),
+            hint=_("its agents may need more time; check with: segue status"),
         )

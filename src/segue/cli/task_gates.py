@@ -105,7 +105,7 @@ def answer(client: Client, id: str, answer: str | None, own_words: bool, as_json
     console.echo(_("`{text}` is not one of the options.").format(text=line(said)))
     if console.confirm(_("Did you mean `{name}`?").format(name=line(meant))):
         return told(client.answer(question, str(meant)), as_json)
-    if console.confirm(_("Send it as it is, in your own words?")):
+    if console.confirm(_("Send it unchanged, in your own words?")):
         return told(client.answer(question, said, own_words=True), as_json)
     return 2
 

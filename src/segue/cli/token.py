@@ -26,7 +26,7 @@ def _options() -> Callable[[C], C]:
     data = click.option(
         "--data",
         type=click.Path(path_type=Path),
-        help=_("the folder of the server's memory, if not .segue"),
+        help=_("folder of the server's records (default: .segue)"),
     )
     return lambda command: data(output.json_option()(output.common_options()(command)))
 
@@ -49,12 +49,18 @@ def _tokens(ctx: click.Context, data: Path | None) -> Iterator[Tokens]:
 
 @click.command(
     "add",
-    help=_("Make a token and print it, once. With the scope `read` it changes nothing."),
+    help=_(
+        "Create a token and print it once. A token with the scope `read` cannot change anything."
+    ),
     epilog=output.example("segue token add ci --scope read"),
 )
 @click.argument("name")
 @click.option(
-    "--scope", type=click.Choice(SCOPES), default=READ, show_default=True, help=_("what it may do")
+    "--scope",
+    type=click.Choice(SCOPES),
+    default=READ,
+    show_default=True,
+    help=_("scope of the token"),
 )
 @_options()
 @click.pass_context
@@ -72,7 +78,10 @@ def add(ctx: click.Context, name: str, scope: str, data: Path | None, as_json: b
 
 @click.command(
     "list",
-    help=_("The tokens: name, scope, age. Not the tokens themselves: Segue keeps their hashes."),
+    help=_(
+        "List the tokens by name, scope and age. Segue stores only their hashes and "
+        "cannot show them again."
+    ),
     epilog=output.example("segue token list"),
 )
 @_options()
@@ -85,7 +94,7 @@ def list_(ctx: click.Context, data: Path | None, as_json: bool) -> int:
         output.print_json({"tokens": told})
         return 0
     if not found:
-        console.echo(_("No tokens besides the server's own."))
+        console.echo(_("No tokens other than the server's own."))
     for token in found:
         console.echo(f"{token.name}  {token.scope}  {token.created_at[:10]}")
     return 0
@@ -93,7 +102,7 @@ def list_(ctx: click.Context, data: Path | None, as_json: bool) -> int:
 
 @click.command(
     "revoke",
-    help=_("End a token, and the logins of browsers that came in by it, at once."),
+    help=_("Revoke a token and log out the browsers that used it, immediately."),
     epilog=output.example("segue token revoke ci"),
 )
 @click.argument("name")
@@ -105,7 +114,7 @@ def revoke(ctx: click.Context, name: str, data: Path | None, as_json: bool) -> i
     if as_json:
         output.print_json({"name": name, "revoked": True})
         return 0
-    console.echo(_("`{name}` is revoked").format(name=name))
+    console.echo(_("Revoked `{name}`").format(name=name))
     return 0
 
 

@@ -44,7 +44,7 @@ def command(ctx: click.Context, path: Path, yes: bool, as_json: bool) -> int:
     if as_json:
         output.print_json({"path": str(root), "parts": [part.to_json() for part in parts]})
     else:
-        console.echo(_("{path} is trusted.").format(path=root))
+        console.echo(_("You now trust {path}.").format(path=root))
     return 0
 
 
@@ -57,7 +57,7 @@ def _files(root: Path) -> list[Path]:
 
 def show(root: Path, parts: Sequence[Part]) -> None:
     if not parts:
-        console.echo(_("{path} runs nothing of its own.").format(path=root))
+        console.echo(_("{path} runs no commands of its own.").format(path=root))
         return
     console.echo(_("{path} would use:").format(path=root))
     for part in parts[:SHOWN_MAX]:

@@ -97,7 +97,7 @@ def command(
     project = Project.containing(Path.cwd())
     if is_detached:
         if dry_run:
-            raise UserError("usage", _("--dry-run and --detach exclude each other"))
+            raise UserError("usage", _("--dry-run and --detach cannot be used together"))
         held = project.locks / f"{PANES}.lock"
         return detach.run(project, project.memory, held, environ, as_json=as_json)
     settings = config.load(_trusted(project, environ), config.user_file(environ))

@@ -76,7 +76,7 @@ def _answered(f: Facts) -> str:
         return text.format(task=f["task"], answer=_one_line(f["answer"]))
     if f["task"] is None:
         return _("✉ answered by {by}").format(by=f["by"])
-    return _("✉ {task} was answered by {by}").format(task=f["task"], by=f["by"])
+    return _("✉ {task} answered by {by}").format(task=f["task"], by=f["by"])
 
 
 def _broken(f: Facts) -> str:

@@ -124,10 +124,11 @@ class Memory:
         asyncio.get_running_loop().call_later(AGAIN_S, self.look_again)
         if lost := self.lost(gone):
             text = _(
-                "Segue's records were removed while it runs; Segue restored them. Lost: {what}"
+                "Segue's records were removed while it was running; Segue restored "
+                "them. Lost: {what}"
             )
             return text.format(what=lost)
-        return _("Segue's records were removed while it runs; Segue restored all of them")
+        return _("Segue's records were removed while it was running; Segue restored all of them")
 
     def _put_back(self) -> None:
         self.make_folders()

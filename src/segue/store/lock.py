@@ -167,5 +167,8 @@ def check_no_older_owner(folder: Path) -> None:
                 "older_version_running",
                 text.format(pid=held.pid, command=held.command),
                 file=str(path),
-                hint=_("stop it, or let it finish; its agents keep running and are adopted"),
+                hint=_(
+                    "stop it or let it finish; its agents keep running, and this "
+                    "version adopts them"
+                ),
             )

@@ -52,12 +52,12 @@ def fingerprint(token: str) -> str:
 
 def check_length(token: str, file: str | None = None) -> None:
     if len(token) < TOKEN_CHARS_MIN:
-        text = _("the token is too short: {n} characters, and at least {least} are needed")
+        text = _("the token is too short: {n} characters, at least {least} are required")
         raise UserError(
             "token_too_short",
             text.format(n=len(token), least=TOKEN_CHARS_MIN),
             file=file,
-            hint=_("make one: {command}").format(command="openssl rand -hex 32"),
+            hint=_("create one: {command}").format(command="openssl rand -hex 32"),
         )
 
 
@@ -72,18 +72,20 @@ class Tokens:
         if not _NAME.fullmatch(name) or name == OWNER:
             raise UserError(
                 "bad_name",
-                _("`{name}` cannot be the name of a token").format(name=name),
-                hint=_("letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `owner`"),
+                _("`{name}` is not a valid token name").format(name=name),
+                hint=_("use at most 64 letters, digits, `.`, `_`, `@` and `-`, and not `owner`"),
             )
         known = [token.name for token in self.all()]
         if name in known:
             raise UserError(
                 "token_exists",
-                _("there is a token `{name}` already").format(name=name),
+                _("a token `{name}` already exists").format(name=name),
                 hint=_("revoke it first: {command}").format(command=f"segue token revoke {name}"),
             )
         if len(known) >= TOKENS_MAX:
-            raise UserError("too_many", _("there are {n} tokens already").format(n=len(known)))
+            raise UserError(
+                "too_many", _("the limit of {n} tokens is reached").format(n=len(known))
+            )
         token = f"segue_{secrets.token_urlsafe(32)}"
         row = {"name": name, "scope": scope, "sha256": fingerprint(token), "created_at": stamp(now)}
         self._store.move(
@@ -100,7 +102,7 @@ class Tokens:
         if name not in (token.name for token in self.all()):
             raise UserError(
                 "unknown_token",
-                _("there is no token `{name}`").format(name=name),
+                _("no such token: `{name}`").format(name=name),
                 hint=_("see: {command}").format(command="segue token list"),
             )
         self._store.move(

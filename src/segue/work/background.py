@@ -179,8 +179,8 @@ def chosen(works: Sequence[Work], wanted: Path | None, project: Project, none: s
     if len(works) == 1:
         return works[0]
     if not works:
-        raise UserError("no_work", none, hint=_("segue status shows what there is"))
+        raise UserError("no_work", none, hint=_("segue status lists what is here"))
     names = ", ".join(project.relative(work.path) for work in works)
     raise UserError(
-        "ambiguous", _("there are several: {names}").format(names=names), hint=_("name one of them")
+        "ambiguous", _("several match: {names}").format(names=names), hint=_("name one of them")
     )

@@ -69,14 +69,14 @@ class Untrusted(UserError):  # noqa: N818 - it says what the folder is
     def __init__(self, root: Path, parts: Sequence[Part], *, by_agents: bool = False) -> None:
         self.root, self.parts = root, tuple(parts)
         files_ = ", ".join(dict.fromkeys(part.file for part in parts))
-        text = _("this folder wants to run things, and you have not trusted it yet: {files}")
+        text = _("this folder wants to run commands, and you have not trusted it yet: {files}")
         if by_agents:
-            text = _("{files} changed while agents worked; look at it before you trust it")
+            text = _("{files} changed while agents worked; review it before you trust it")
         super().__init__(
             "untrusted",
             text.format(files=files_),
             file=str(root),
-            hint=_("see what it would run, and trust it: segue trust"),
+            hint=_("review what it would run, and trust it: segue trust"),
         )
 
 

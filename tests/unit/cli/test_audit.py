@@ -13,7 +13,7 @@ from segue.work.audit import Audit, Fault
     ("found", "words"),
     [
         (Break(3, "changed", 3), "row 3 was changed after it was written"),
-        (Break(3, "unlinked", 3), "row 3 does not follow the row before it"),
+        (Break(3, "unlinked", 3), "row 3 does not follow the previous row"),
         (Break(3, "missing", 3), "row 3 is missing"),
         (Break(3, "missing", 9), "rows 3 to 9 are missing"),
     ],

@@ -43,7 +43,7 @@ def test_plans_that_nobody_has_begun_are_listed_with_their_command(
     (alone / "night").mkdir()
     (alone / "night" / "book.toml").write_text('title = "Night"\nchapters = 1\n')
     assert segue().out == (
-        "Plans here:\n"
+        "Plans in this folder:\n"
         "  segue run 'my plan.md'   (2 tasks to do)\n"
         "  segue write-all night   (1 chapter to write)\n" + LAST
     )
@@ -60,7 +60,7 @@ def test_what_was_begun_comes_first_as_status_shows_it(segue: Shell, alone: Path
     begun, fresh, last = segue().out.split("\n\n")
     assert begun.splitlines()[0] == "⏸ old.md  interrupted  1/2"
     assert begun.splitlines()[-1] == "  to continue: segue run old.md"
-    assert fresh == "Plans here:\n  segue run new.md   (1 task to do)"
+    assert fresh == "Plans in this folder:\n  segue run new.md   (1 task to do)"
     assert last == LAST.lstrip("\n")
 
 
@@ -70,7 +70,7 @@ def test_drafts_of_the_server_are_not_run_as_a_plan(
     """Segue's memory is no plan: the server works on them."""
     memory = standing(alone / ".segue", kind="server", pending=2, go_on="segue serve")
     stands(monkeypatch, memory)
-    assert segue().out == "Plans here:\n  segue serve   (2 tasks to do)\n" + LAST
+    assert segue().out == "Plans in this folder:\n  segue serve   (2 tasks to do)\n" + LAST
 
 
 def test_of_many_plans_the_rest_is_counted(

@@ -51,7 +51,7 @@ def test_a_task_that_said_nothing_says_so(bench: Bench, segue: Shell) -> None:
     bench.begin("- [ ] T-1: Build\n")
     bench.starts()
     bench.run.ledger.commit()
-    assert segue("logs", "T-1").out == "The agent has printed nothing yet.\n"
+    assert segue("logs", "T-1").out == "The agent has not printed anything yet.\n"
 
 
 @pytest.mark.parametrize("is_empty", [True, False])

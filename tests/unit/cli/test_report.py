@@ -70,4 +70,4 @@ def test_markdown_alone_goes_to_the_output(bench: Bench, segue: Shell) -> None:
 
 def test_an_empty_folder_says_so(alone: Path, segue: Shell) -> None:
     assert alone.is_dir()
-    assert segue("report").out == "Nothing happened here since then.\n"
+    assert segue("report").out == "Nothing has happened here since then.\n"

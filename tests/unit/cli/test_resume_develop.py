@@ -48,7 +48,7 @@ def test_why_it_stopped_and_what_comes_next_is_said(segue: Shell, state: Path) -
     assert lines[0] == f"[1] {state}"
     assert [line.partition(":")[0] for line in lines[1:3]] == ["    stopped", "    next"]
     assert lines[3:7] == [
-        "  1. continue",
+        "  1. continue the work",
         "  2. from the start - removes the state (keeps a copy)",
         "  3. show the state",
         "  4. reset - removes the state (keeps a copy)",

@@ -21,7 +21,7 @@ def test_the_choices_are_those_of_panes(segue: Shell, work: Path) -> None:
     said = segue("resume")
     assert said.code == 3
     assert said.out.splitlines()[3:7] == [
-        "  1. continue - segue watch",
+        "  1. continue the work - segue watch",
         "  2. wake them now - press w in segue watch for each one",
         "  3. show the state",
         "  4. reset - leave them alone: press p in segue watch",

@@ -32,7 +32,7 @@ def test_it_is_described_with_its_four_choices(segue: Shell, work: Path) -> None
         f"[1] {work / '.segue'}",
         "    stopped: it was stopped",
         "    next: go on",
-        "  1. continue - segue serve",
+        "  1. continue the work - segue serve",
         "  2. start over - for each task: segue task retry ID",
         "  3. show the state",
         "  4. reset - for each task: segue task cancel ID",

@@ -43,7 +43,7 @@ def test_why_it_stopped_and_what_comes_next_is_said(segue: Shell, plan: Path) ->
     assert lines[1] == "    stopped: it was cut off during T-2"
     assert lines[2].startswith("    next: start T-2 again")
     assert lines[3:7] == [
-        "  1. continue", "  2. restart the tasks in progress", "  3. show the state", "  4. reset",
+        "  1. continue the work", "  2. restart the tasks in progress", "  3. show the state", "  4. reset",
     ]  # fmt: skip
 
 

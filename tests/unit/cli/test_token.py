@@ -27,12 +27,12 @@ def test_a_revoked_token_is_gone(segue: Shell) -> None:
     assert (told["name"], told["scope"]) == ("ci", "act")
     assert segue("token", "revoke", "ci", "--json").json == {"name": "ci", "revoked": True}
     assert "No tokens" in segue("token", "list").out
-    assert segue.refused("token", "revoke", "ci")["message"] == "there is no token `ci`"
+    assert segue.refused("token", "revoke", "ci")["message"] == "no such token: `ci`"
 
 
 def test_revoking_says_so(segue: Shell) -> None:
     segue("token", "add", "ci")
-    assert segue("token", "revoke", "ci").out == "`ci` is revoked\n"
+    assert segue("token", "revoke", "ci").out == "Revoked `ci`\n"
 
 
 def test_an_agent_makes_no_token(segue: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,4 +71,4 @@ def test_an_agent_may_not_trust(segue: Shell, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_folder_that_runs_nothing_says_so(alone: Path, segue: Shell) -> None:
-    assert segue("trust").out.splitlines()[0] == f"{alone} runs nothing of its own."
+    assert segue("trust").out.splitlines()[0] == f"{alone} runs no commands of its own."

@@ -234,7 +234,7 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
             {"task": "T-1", "kind": "until", "wakes_at": None},
             "⏳ T-1 not started: past the time until which it may work",
         ),
-        ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 was answered by web"),
+        ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 answered by web"),
         ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
         (
             "gate_answered",

@@ -33,7 +33,7 @@ def mode_of(settings: AgentSettings | CheckSettings, environ: Mapping[str, str])
     if said not in SANDBOXES:
         raise UserError(
             "bad_value",
-            _("{name} is `{value}`, which is none of {known}").format(
+            _("{name} is `{value}`; it must be one of {known}").format(
                 name=VARIABLE, value=said, known=", ".join(SANDBOXES)
             ),
             hint=f"{VARIABLE}=auto",

@@ -223,7 +223,7 @@ class BookSteps(Steps[PlanRun]):
             return verdict
         judged = self.folder.text(self.state.current_chapter)
         if judged is None or self._to_judge.get(attempt.task.id, judged) != judged:
-            return _("the chapter's text changed while the judge scored it")
+            return _("the text of the chapter changed while the judge scored it")
         attempt.summary = judging.dump(replace(verdict, text=judged))
         return None
 

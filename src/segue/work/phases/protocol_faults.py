@@ -85,8 +85,8 @@ def _in_words(event: Event) -> str | None:
     match event:
         case Unsigned(marker, expected):
             text = _(
-                "it printed `{marker}` without this run's nonce, so Segue ignored it; "
-                "expected `{expected}`"
+                "it printed `{marker}` without the nonce of this run, so Segue ignored "
+                "it; expected `{expected}`"
             )
             return text.format(marker=marker, expected=expected)
         case BlockUnclosed(name):

@@ -91,5 +91,5 @@ def _commits(report: Report) -> list[str]:
             f"<tr><td><code>{escape(commit.hash)}</code></td><td>{escape(commit.subject)}</td>"
             f"<td>{escape(size)}</td><td>{escape(files)}</td></tr>"
         )
-    title = escape(_("Commits, the riskiest first"))
+    title = escape(_("Commits, riskiest first"))
     return [f"<h2>{title}</h2>", "<table>", *cells, "</table>"]

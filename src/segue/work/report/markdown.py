@@ -49,7 +49,7 @@ def markdown(report: Report) -> str:
         lines += [f"- {name}: {usage(used)}" for name, used in report.by_agent.items()]
         lines.append("")
     if report.commits:
-        lines += [f"## {_('Commits, the riskiest first')}", ""]
+        lines += [f"## {_('Commits, riskiest first')}", ""]
         lines += [f"- {line}" for line in _commits(report.commits)]
         lines.append("")
     return "\n".join(lines)
@@ -63,7 +63,7 @@ def terminal(report: Report) -> str:
     for work in report.works:
         lines += ["", f"{work.path}  {work.state}", *(f"  {line}" for line in work_lines(work))]
     if report.commits:
-        lines += ["", _("Commits, the riskiest first")]
+        lines += ["", _("Commits, riskiest first")]
         lines += [f"  {line}" for line in _commits(report.commits)]
     return "\n".join(lines)
 
