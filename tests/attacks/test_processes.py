@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sqlite3
 from pathlib import Path
 
 from kit.attack import WITHIN, WITHOUT, Stranger, both_ways, needs_sandbox
+from kit.command import SEGUE
 from kit.processes import environs
 from kit.waiting import until
 from segue.drivers import processes
@@ -116,3 +119,21 @@ def test_the_whole_tree_in_a_sandbox_stands_still(stranger: Stranger) -> None:
     until(lambda: ticks.stat().st_size > size, "the agent's work goes on")
     (box.root / "go").touch()
     assert going.end().code == 0
+
+
+@needs_sandbox
+def test_an_act_that_is_refused_in_the_sandbox_is_journalled(stranger: Stranger) -> None:
+    """An agent in its sandbox cannot approve anything, whatever its environment says, and the
+    person hears of it, once."""
+    script = f"""
+env -i PATH="$PATH" HOME="$HOME" {SEGUE} approve 1 >> found 2>&1
+{SEGUE} skip T-1 >> found 2>&1
+true"""
+    stranger.tries(script, WITHIN)
+    assert stranger.result.code == 0
+    assert stranger.found.count("only a person may decide this") == 2
+    with sqlite3.connect(stranger.database()) as tables:
+        rows = tables.execute("SELECT data, actor FROM journal WHERE entity = 'refusal'").fetchall()
+        notices = tables.execute("SELECT text FROM notices WHERE kind = 'refused'").fetchall()
+    assert [json.loads(data)["tried"] for data, _actor in rows] == ["segue approve", "segue skip"]
+    assert len(notices) == 1

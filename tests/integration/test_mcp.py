@@ -898,4 +898,4 @@ def test_it_ends_with_an_interrupt(tmp_path: Path) -> None:
 
 def test_names_are_those_of_the_dialect() -> None:
     """The tools that an agent gets are those that Segue hears."""
-    assert sorted(tool_channel._READERS) == sorted(AGENT_TOOLS)
+    assert sorted(tool_channel._READERS) == sorted([*AGENT_TOOLS, tool_channel.REFUSED])

@@ -71,6 +71,11 @@ class Stranger:
         logs = sorted(self.memory("logs").glob("*.log"))
         return "".join(path.read_text("utf-8", "replace") for path in logs)
 
+    def database(self) -> Path:
+        """Where it is, wherever Segue keeps its memory."""
+        (found,) = self.box.tmp.rglob("segue.db")
+        return found
+
     def memory(self, *names: str) -> Path:
         return Path(self.box.root, ".segue", *names)
 

@@ -30,6 +30,15 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True)
+class ActRefused:
+    """In its sandbox it tried what only a person may do, and a command of Segue's refused it."""
+
+    via: str
+    tried: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Todo:
     """An entry of an agent's own list: `pending`, `in_progress` or `completed`."""
 
@@ -229,6 +238,7 @@ Event = (
     | Said
     | ToolUsed
     | StepDone
+    | ActRefused
     | TodosListed
     | Used
     | WindowUsed

@@ -13,7 +13,7 @@ from typing import Any
 
 from segue.dialects import blocks
 from segue.dialects.blocks import FIELD_CHARS_MAX, OPTIONS_MAX
-from segue.dialects.events import Event, Garbled, PhaseDone, Said, StepDone, TaskDone
+from segue.dialects.events import ActRefused, Event, Garbled, PhaseDone, Said, StepDone, TaskDone
 from segue.dialects.lines import LINE_BYTES_MAX, Lines
 from segue.i18n import _
 
@@ -25,6 +25,7 @@ STEP = "report_step"
 PHASE = "complete_phase"
 TASK = "complete_task"
 ERROR = "report_error"
+REFUSED = "refused_act"  # no tool: what a command of Segue's refused to an agent in its sandbox
 
 STEP_MAX = 9_999
 
@@ -52,8 +53,10 @@ def line(tool: str, arguments: Facts, *, nonce: str, at: str) -> bytes:
 class ToolChannel:
     """The dialect of the file that one run's tool calls go to."""
 
-    def __init__(self, nonce: str) -> None:
+    def __init__(self, nonce: str, *, reports: bool = True) -> None:
+        """`reports`: it has Segue's tools; else only what was refused to it comes this way."""
         self._nonce = nonce
+        self._readers = _READERS if reports else {REFUSED: _READERS[REFUSED]}
         self._lines = Lines()
 
     def feed(self, data: bytes) -> Iterator[Event]:
@@ -83,7 +86,7 @@ class ToolChannel:
             return ""
         match told:
             case {"tool": str(tool), "nonce": self._nonce, "arguments": dict(arguments)}:
-                events = _READERS[tool](arguments) if tool in _READERS else ""
+                events = self._readers[tool](arguments) if tool in self._readers else ""
                 return f"{tool}: {events}" if isinstance(events, str) else events
             case _:
                 return ""
@@ -106,6 +109,11 @@ def _task(arguments: Facts) -> list[Event] | str:
     return [*_said(arguments), TaskDone()]
 
 
+def _refused(arguments: Facts) -> list[Event] | str:
+    via, tried, at = (blocks.text_of(arguments, name) for name in ("via", "tried", "at"))
+    return [ActRefused(via, tried, at)] if via and tried else ""
+
+
 def _one(reader: Callable[[Facts], Event | str]) -> Callable[[Facts], list[Event] | str]:
     def read(arguments: Facts) -> list[Event] | str:
         told = reader(arguments)
@@ -121,6 +129,7 @@ _READERS: dict[str, Callable[[Facts], list[Event] | str]] = {
     PHASE: _phase,
     TASK: _task,
     ERROR: _one(blocks.error),
+    REFUSED: _refused,
 }
 
 

@@ -73,10 +73,16 @@ class JobBuilder:
         if agent.takes_lines:
             stdin = as_line(line or {"type": "prompt", "text": wanted.prompt})
         env = {**start.env, **self._environment(launch), **launch.secrets, **launch.env}
-        own = {calls: Mount.WRITE} if tools else {}
+        own: dict[Path, Mount] = {}
+        if agent.access is not None:  # what a command of Segue's refuses to it is written there
+            env["SEGUE_REFUSALS"] = str(calls)
+        if tools or agent.access is not None:
+            own[calls] = Mount.WRITE
         if agent.keeps_place:
             kept = self.files.script_place(facts.conversation)
-            env, own = {**env, "SEGUE_SCRIPT_PLACE": str(kept)}, {kept: Mount.WRITE}
+            env["SEGUE_SCRIPT_PLACE"] = str(kept)
+            own[kept] = Mount.WRITE
+        spoken = ToolChannel(facts.nonce, reports=bool(tools))
         confined = Confined(start.argv, env)
         if not is_adopted:
             confined = self._confine(launch, agent.access, start.argv, env, own)
@@ -90,7 +96,7 @@ class JobBuilder:
             log=self.files.log(facts.run),
             dialect=agent.dialect(facts.nonce),
             err=self.files.err(facts.run) if agent.is_structured else None,
-            told=Channel(calls, ToolChannel(facts.nonce)) if tools else None,
+            told=Channel(calls, spoken) if calls in own else None,
             stdin=None if is_adopted else stdin,
             is_interactive=start.is_interactive or (agent.takes_lines and stays_open),
             has_terminal=agent.has_terminal,

@@ -8,11 +8,15 @@ project's, or one that hides its name) counts with all others of that kind, for 
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from segue.dialects import tool_channel
+from segue.dialects.events import ActRefused
 from segue.dialects.lines import plain_text
 from segue.drivers.lineage import RUN, UNKNOWN
 from segue.engine.notices import notice
@@ -21,7 +25,6 @@ from segue.i18n import _
 from segue.store.changes import Change, Record, stamp
 from segue.store.rows import SERVER
 from segue.store.sqlite import Store
-from segue.work.phases import moves
 from segue.work.project import project_of
 
 ENTITY, CAUSE = "refusal", "refuse"
@@ -42,9 +45,11 @@ def shown(text: str) -> str:
 def note(run: Mapping[str, str], via: str, tried: str, now: datetime) -> None:
     """Record a try outside of the server, in the memory of the run's project.
 
-    Where that cannot be written (a sandbox, a full disk) the refusal itself still holds."""
+    In the sandbox that is not there: the try goes to the file that the run's Segue follows. Where
+    nothing can be written (a full disk) the refusal itself still holds."""
     project = project_of(run)
     if not project.database.is_file():
+        _tell(run, via, tried, now)
         return
     with suppress(UserError, OSError):
         store = Store.open(project.database)
@@ -52,6 +57,30 @@ def note(run: Mapping[str, str], via: str, tried: str, now: datetime) -> None:
             store.move(at=now, then=lambda: changes(store, run, via, tried, now))
         finally:
             store.close()
+
+
+def _tell(run: Mapping[str, str], via: str, tried: str, now: datetime) -> None:
+    path, nonce = run.get("SEGUE_REFUSALS"), run.get("SEGUE_NONCE", "")
+    if not path:
+        return
+    told = {"via": via, "tried": shown(tried), "at": stamp(now)}
+    line = tool_channel.line(tool_channel.REFUSED, told, nonce=nonce, at=stamp(now))
+    with suppress(OSError):
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            os.write(fd, line)
+        finally:
+            os.close(fd)
+
+
+def told(store: Store, run: str, task: str, event: ActRefused, now: datetime) -> list[Change]:
+    """What an agent tried in its sandbox; nothing if this was noted before: whoever adopts a run
+    hears it again."""
+    sql = "SELECT 1 FROM journal WHERE entity_id = ? AND entity = ? AND instr(data, ?)"
+    if event.at and store.one(sql, run, ENTITY, shown(event.at)) is not None:
+        return []
+    facts = {RUN: run, "SEGUE_TASK": task}
+    return changes(store, facts, shown(event.via), event.tried, now, at=shown(event.at))
 
 
 def changes(
@@ -63,9 +92,11 @@ def changes(
     *,
     is_change: bool = True,
     is_at_server: bool = False,
+    at: str = "",
 ) -> list[Change]:
     """The row, and the notice if it is the first of this run; nothing once there are enough.
-    `is_at_server`: the server sends the notice, whatever kind of work the run belongs to."""
+    `at`: when it was tried, where that is not now. `is_at_server`: the server sends the notice,
+    whatever kind of work the run belongs to."""
     name, tried = shown(run[RUN]), shown(tried)
     served = store.one("SELECT task FROM runs WHERE id = ? AND work = ?", name, SERVER)
     plan = store.one(PLAN, name, name)
@@ -79,6 +110,8 @@ def changes(
         return []
     task = served["task"] if served else shown(run.get("SEGUE_TASK", "")) if plan else ""
     data = {"task": task, "actor": f"agent {name}", "via": via, "tried": tried}
+    if at:
+        data["at"] = at
     row = Record(ENTITY, key, "refused", CAUSE, data)
     if before:
         return [row]
@@ -86,7 +119,8 @@ def changes(
         run=name, tried=tried, via=via
     )
     if plan is None or is_at_server:
-        return [row, moves.notice(task, "refused", text, now)]
+        about = f"refused:{task}:{secrets.token_hex(4)}"
+        return [row, notice(SERVER, about, "refused", text, now, task=task)]
     title = f"{task} ({Path(plan['path']).name})"
     told = notice(
         plan["id"], f"refused:{name}", "refused", text, now,

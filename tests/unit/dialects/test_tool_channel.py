@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from segue.dialects import tool_channel
 from segue.dialects.events import (
+    ActRefused,
     Asked,
     DependencyAsked,
     ErrorReported,
@@ -312,3 +313,17 @@ def test_any_values_are_events(tool: str, arguments: dict[str, Any], chunk: int)
 def test_any_bytes_are_events(data: bytes) -> None:
     """Bytes of any kind raise nothing."""
     assert all(isinstance(event, Garbled) for event in heard(data))
+
+
+def test_what_was_refused_in_a_sandbox_comes_this_way_also_without_tools() -> None:
+    """An agent without Segue's tools reports nothing by this file; what was refused to it counts."""
+    refused = {"via": "cli", "tried": "segue approve", "at": "2026-03-01T12:00:00Z"}
+    data = b"".join(
+        tool_channel.line(tool, given, nonce="n", at="")
+        for tool, given in ((tool_channel.REFUSED, refused), (tool_channel.TASK, {}))
+    )
+    first, *rest = ToolChannel("n", reports=False).feed(data)
+    assert first == ActRefused("cli", "segue approve", "2026-03-01T12:00:00Z")
+    assert [type(event).__name__ for event in rest] == ["Garbled"]
+    nothing = tool_channel.line(tool_channel.REFUSED, {"via": "cli"}, nonce="n", at="")
+    assert [type(event).__name__ for event in ToolChannel("n").feed(nothing)] == ["Garbled"]

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from segue.dialects.events import ActRefused
+from segue.dialects.tool_channel import ToolChannel
+from segue.store.changes import stamp
 from segue.store.sqlite import Store
 from segue.work import refusals
 from segue.work.project import Project
@@ -127,3 +130,27 @@ def test_where_nothing_can_be_kept_nothing_is_made(tmp_path: Path) -> None:
     (tmp_path / ".segue").mkdir()
     (tmp_path / ".segue" / "segue.db").write_bytes(b"no database" * 100)
     refusals.note(run, "cli", "segue park", AT)
+
+
+def test_a_try_in_the_sandbox_is_written_to_the_runs_own_file(tmp_path: Path) -> None:
+    """The memory is not there; the run's Segue follows this file."""
+    channel = tmp_path / "x.told"
+    channel.touch()
+    run = {
+        "SEGUE_RUN": PLAN, "SEGUE_PROJECT": str(tmp_path), "SEGUE_NONCE": "n",
+        "SEGUE_REFUSALS": str(channel),
+    }  # fmt: skip
+    refusals.note(run, "cli", "segue approve", AT)
+    (event,) = ToolChannel("n", reports=False).feed(channel.read_bytes())
+    assert event == ActRefused("cli", "segue approve", stamp(AT))
+    refusals.note({**run, "SEGUE_REFUSALS": str(tmp_path / "gone")}, "cli", "x", AT)
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_try_that_is_heard_again_is_noted_once(memory: Memory) -> None:
+    """Whoever adopts a run reads its file from the beginning."""
+    one = ActRefused("cli", "segue approve", stamp(AT))
+    other = ActRefused("cli", "segue skip", stamp(AT + timedelta(seconds=1)))
+    for event in (one, other, one, other):
+        assert memory.store.move(*refusals.told(memory.store, PLAN, "T-1", event, AT), at=AT)
+    assert [row["tried"] for row in memory.rows(PLAN)] == ["segue approve", "segue skip"]

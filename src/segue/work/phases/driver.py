@@ -10,6 +10,7 @@ from datetime import datetime
 
 from segue.core.machines import RunState, Trigger
 from segue.dialects.events import (
+    ActRefused,
     Asked,
     BlockUnclosed,
     DependencyAsked,
@@ -39,7 +40,9 @@ from segue.engine.silence import LongSilence, SilenceWatch
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import SEGUE, Actor, acting, agent
+from segue.store.changes import Change
 from segue.store.rows import SERVER
+from segue.work import refusals
 from segue.work.phases import (
     checking,
     checkpoint_integrity,
@@ -229,10 +232,21 @@ class PhaseDriver:
                 self._report_heard(attempt, event)
             case StepDone() | TodosListed():
                 progress.heard(attempt, event)
+            case ActRefused():
+                self._act_refused(attempt, event)
             case Unsigned() | BlockUnclosed() | Garbled():
                 protocol_faults.noticed(self.supervisor, attempt, event)
             case _:
                 pass  # in the log
+
+    def _act_refused(self, attempt: Attempt, event: ActRefused) -> None:
+        run, now = attempt.run, self.supervisor.clock.now()
+
+        def changes() -> list[Change]:
+            return refusals.told(self.supervisor.records.store, run.id, run.task, event, now)
+
+        if changes():
+            self.supervisor.commit(then=changes)
 
     def _report_heard(
         self,

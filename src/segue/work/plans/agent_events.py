@@ -6,8 +6,11 @@ only noted.
 
 from __future__ import annotations
 
+from functools import partial
+
 from segue.core.machines import RunState
 from segue.dialects.events import (
+    ActRefused,
     Asked,
     BlockUnclosed,
     DependencyAsked,
@@ -24,6 +27,8 @@ from segue.dialects.events import (
 )
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
+from segue.store.changes import Change
+from segue.work import refusals
 from segue.work.plans import answers, conversations
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.plan_run import PlanRun
@@ -40,6 +45,8 @@ def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
             run.emit("task_said", task=attempt.task.id, text=f"⚙ {tool} {what}".rstrip())
         case StepDone(n):
             _step_done(run, attempt, n)
+        case ActRefused():
+            run.ledger.stage_made(partial(_refused, run, attempt, event))
         case Opened(conversation):
             conversations.opened(run, attempt, conversation)
         case Asked() | DependencyAsked():
@@ -48,6 +55,11 @@ def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
             answers.permission_asked(run, attempt, event)
         case _:
             _hindered(run, attempt, event)
+
+
+def _refused(run: PlanRun, attempt: Attempt, event: ActRefused) -> list[Change]:
+    now = run.clock.now()
+    return refusals.told(run.ledger.store, attempt.run.id, attempt.task.id, event, now)
 
 
 def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
