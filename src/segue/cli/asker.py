@@ -116,7 +116,7 @@ class TerminalAsker:
             self._next()
 
     def _nobody(self) -> None:
-        """Whoever was there is gone: nothing that is asked gets an answer."""
+        """The terminal is gone: no question gets an answer."""
         unanswered = [*([self._current] if self._current else []), *self._waiting]
         self._current = None
         self._waiting.clear()

@@ -179,7 +179,7 @@ class WorkerPool:
         return Worker(pid, to, back)
 
     def give(self, number: int, piece: bytes) -> None:
-        """Let somebody who is idle answer this piece."""
+        """Give this piece to an idle worker."""
         worker = self.idle.pop()
         try:
             _write(worker.to, piece)

@@ -53,7 +53,7 @@ def make_live(console: Console) -> Live:
 
 
 def text(said: str, style: StyleType = "") -> Text:
-    """Text that only shows, whoever wrote it."""
+    """Untrusted text as display text: it carries no markup."""
     return Text(clean(said), style=style)
 
 

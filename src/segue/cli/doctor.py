@@ -108,7 +108,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
 
 
 def _settings(project: Project, environ: Mapping[str, str]) -> tuple[config.Config, list[Problem]]:
-    """The settings, or what is wrong with them: whoever looks for a fault finds it here."""
+    """The settings, or the problems in them: `doctor` is where users look for faults."""
     try:
         return config.load(project.root, config.user_file(environ)), []
     except UserError as error:

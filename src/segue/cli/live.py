@@ -90,7 +90,7 @@ class LiveReporter:
         self._keys.stop()
 
     def go_on(self) -> None:
-        """Draw again, unless somebody else has the terminal."""
+        """Draw again, unless another process has the terminal."""
         if self._run is not None and is_foreground():
             self._live.start()
             self._take_keys()

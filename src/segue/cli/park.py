@@ -1,4 +1,4 @@
-"""`segue park NAME`: a task or a whole account stands still until an instant."""
+"""`segue park NAME`: park a task or an account until a given time."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def choose_reporter(*, as_json: bool) -> Reporter:
 
 
 def log(event: str, facts: Mapping[str, object]) -> None:
-    """A warning is a line of the log, too: it is on standard error, whoever reads the output."""
+    """A warning is a log line, too: it goes to standard error whatever reads the output."""
     text = line_of(event, facts)
     if text is not None:
         console.echo(f"[{time.strftime('%Y-%m-%d %H:%M:%S')}] {text}", err=True)

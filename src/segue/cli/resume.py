@@ -182,7 +182,7 @@ def _tell_nothing(found: list[Found], path: Path, choice: str | None, *, as_json
 
 
 def _check_held(found: list[Found]) -> None:
-    """Nothing can be done about it here while somebody else runs it: said as `segue run` does."""
+    """Refuse, as `segue run` does, while another process runs it."""
     for one in found:
         if one.kind in ("tasklist", "book", "develop"):
             check_held(one.holder, str(one.path))

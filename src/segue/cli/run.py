@@ -15,7 +15,7 @@ from segue.cli import console, detach, output
 from segue.i18n import _
 from segue.work.settings.config import JOBS_MAX
 
-if TYPE_CHECKING:  # imported where they are used: whoever asks for --help does not wait for them
+if TYPE_CHECKING:  # imported where they are used, so that --help starts fast
     from segue.cli.reporters import Reporter
     from segue.work.plans.environment import Environment
     from segue.work.plans.finish import Result

@@ -20,7 +20,7 @@ LENIENT = ("surrogateescape", "backslashreplace")  # with UTF-8 these can write 
 AS_JSON = "segue-json"
 
 _lost: set[str] = set()  # it could not be written: what was told there is told nowhere
-_left: set[str] = set()  # whoever read it is gone
+_left: set[str] = set()  # streams whose reader is gone
 
 
 def open_missing() -> None:

@@ -93,7 +93,7 @@ def in_words(error: ClientError) -> UserError:
 
 
 def line(text: object) -> str:
-    """A text of somebody else's, harmless and on one line."""
+    """Untrusted text, made harmless and put on one line."""
     return " ".join(plain_text(str(text)).split())
 
 

@@ -75,7 +75,7 @@ class TableScreen:
         self._keys.stop()
 
     def go_on(self) -> None:
-        """Draw again, unless somebody else has the terminal."""
+        """Draw again, unless another process has the terminal."""
         if is_foreground():
             self._keys.start()
             asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._on_key)

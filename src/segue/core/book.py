@@ -166,7 +166,7 @@ def at_chapter(state: BookState, chapter: int) -> BookState:
 
 
 def rewritten(state: BookState, chapter: int) -> BookState:
-    """The state in which a chapter is begun with its first draft, whoever wrote what is there."""
+    """The state in which a chapter starts with its first draft, whatever text exists."""
     return at_chapter(replace(state, by_hand=_without(state.by_hand, chapter)), chapter)
 
 
@@ -394,7 +394,7 @@ def _waiting(state: BookState) -> BookState:
 
 
 def at_the_end(state: BookState) -> BookState:
-    """Every chapter is settled; `completed_at` is set by whoever has the clock."""
+    """Every chapter is settled; the caller, who has the clock, sets `completed_at`."""
     state = replace(state, step=state.step + 1, ralph_active=False, retry_count=0, scores=())
     if state.failed_chapters:
         return paused(state, Pause.FAILED, ", ".join(map(str, state.failed_chapters)))

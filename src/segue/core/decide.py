@@ -1,6 +1,6 @@
 """What happens next: which tasks start, which parks wake, what holds the others.
 
-A decision is a value, made from a snapshot and an instant; carrying it out is someone
+A decision is a value, made from a snapshot and a time; carrying it out is someone
 else's work. It looks at no more than it needs: when the slots are full, the rest of the
 queue is not touched, so `held` names only what was looked at.
 

@@ -21,7 +21,7 @@ _BETWEEN = re.compile(r"\s*[-–~]\s*")
 
 @dataclass(frozen=True, slots=True)
 class Leash:
-    """The limits of going on alone. `until` is an instant: nothing starts or wakes from it on."""
+    """The limits of unattended work. `until` is a time: nothing starts or wakes after it."""
 
     max_windows: int | None = None
     until: datetime | None = None

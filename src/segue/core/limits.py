@@ -59,7 +59,7 @@ def family(kind: str) -> str:
 
 
 def needs_person(kind: str) -> bool:
-    """Waiting does not help: somebody must pay or log in."""
+    """Waiting does not help: a person must pay or log in."""
     return family(kind) == "person"
 
 

@@ -63,7 +63,7 @@ class PaneState(StrEnum):
     IDLE = "idle"
     BUSY = "busy"
     PAUSED = "paused"  # by a limit
-    ERROR = "error"  # could not be resumed: somebody must look
+    ERROR = "error"  # could not be resumed: a person must look
     BLOCKED = "blocked"  # asks something
     DONE = "done"  # the agent has ended, the pane is still there
     DEAD = "dead"  # the pane is gone

@@ -32,7 +32,7 @@ class Reopen:
 
 
 class Why(StrEnum):
-    PERSON = "person"  # nothing blocks it: somebody skipped it
+    PERSON = "person"  # nothing blocks it: a person skipped it
     PAST_LIMIT = "past_limit"  # tried more often than its plan allows
     BLOCKER = "blocker"  # what it waits for failed, or stays skipped
 

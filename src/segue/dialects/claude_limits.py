@@ -90,7 +90,7 @@ def limit_from_text(text: str) -> str:
 
 
 def stopped_by(told: Mapping[str, Any], text: str) -> str | None:
-    """The kind of limit that an error is; None where waiting or a person cannot mend it."""
+    """The kind of limit that an error is; None where neither waiting nor a person can fix it."""
     reason = one_line(told.get("terminal_reason"))
     if reason in _FULL:
         return CONTEXT

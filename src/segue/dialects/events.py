@@ -127,7 +127,7 @@ class TaskDone:
 
 @dataclass(frozen=True, slots=True)
 class ErrorReported:
-    """An error that the agent cannot mend, and what should follow in its opinion."""
+    """An error that the agent cannot fix, and the recovery that it suggests."""
 
     type: str
     message: str

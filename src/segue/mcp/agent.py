@@ -29,7 +29,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX)
 
 
 def _check(reader: Callable[[blocks.Given], Event | str], given: Arguments) -> None:
-    """What Segue would not believe is refused while the agent can still mend it."""
+    """Refuse what Segue would not accept while the agent can still fix it."""
     why = reader(given.model_dump())
     if isinstance(why, str):
         raise ValueError(why)

@@ -121,7 +121,7 @@ class Commands:
         return gates.approve(self._person(), given.gate)
 
     def _person(self) -> Person:
-        """Whoever called: the server knows the client by its name."""
+        """The caller: the server knows the client by its name."""
         return Person(self._project, current(), self._clock)
 
     def _inside(self, given: str) -> Path:

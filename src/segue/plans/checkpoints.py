@@ -26,7 +26,7 @@ EXAMPLE = """\
 
 
 class CheckpointsError(Exception):
-    """What is wrong with the block, for whoever has to mend it. `line`: in the document."""
+    """What is wrong with the block, for the author who must fix it. `line`: in the document."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)

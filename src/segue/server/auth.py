@@ -107,7 +107,7 @@ class Auth:
         return self._known.log_in(grant, now + timedelta(seconds=LOGIN_S), now)
 
     def log_out(self, headers: Headers) -> None:
-        """The browser's login is over, whoever has a copy of its cookie."""
+        """End the browser's login, also for copies of its cookie."""
         for value in logins(headers):
             self._known.log_out(value, self._now())
 

@@ -75,7 +75,7 @@ async def read_body(receive: Receive, declared: int | None, limit: int) -> bytes
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """The body once more for whoever is inside, then whatever comes."""
+    """Replay the body to the inner application, then pass on what follows."""
     is_given = False
 
     async def again() -> Message:
@@ -108,7 +108,7 @@ class Meter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def forget(self, client: str) -> None:
-        """It begins anew."""
+        """Start over."""
         self._buckets.pop(client, None)
 
     def take(self, client: str) -> float:

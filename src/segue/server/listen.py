@@ -64,7 +64,7 @@ def bind(
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STUCK_MS)
         sock.bind(address)
-        sock.listen(BACKLOG)  # whoever is told the address may come at once
+        sock.listen(BACKLOG)  # clients may connect as soon as the address is printed
     except OSError as error:
         sock.close()
         raise _in_words(error, host, port) from error
@@ -132,7 +132,7 @@ async def serve(
 async def answering(
     app: ASGIApp, sock: socket.socket, *, tls: Tls | None = None
 ) -> AsyncIterator[None]:
-    """Answer meanwhile; the socket is there for `serve` afterwards, with whoever comes then."""
+    """Answer in the meantime; afterwards `serve` uses the same socket for new clients."""
     server = _Server(_config(app, tls))
     serving = asyncio.create_task(server.serve([sock.dup()]))  # it closes what it is given
     try:

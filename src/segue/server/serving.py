@@ -173,7 +173,7 @@ async def _when_there_is_room(
 
 
 def check_free(project: Project) -> None:
-    """One server for each folder: whoever is second is told where the first one listens."""
+    """One server per folder: a second start reports where the first one listens."""
     held = lock.holder(project.locks / "server.lock")
     if held is None:
         return

@@ -23,7 +23,7 @@ class Actor:
 
 SEGUE = Actor("segue", "engine")  # what follows from the plan, a file, or a restart
 TIMER = Actor("timer", "clock")
-FILE = Actor("editor", "file")  # whoever saved the plan: the file system does not say who
+FILE = Actor("editor", "file")  # a person saved the plan; the file system does not say who
 
 
 def agent(run: str) -> Actor:

@@ -53,7 +53,7 @@ def exchange_if(
 ) -> bytes | None:
     """Replace a file that others edit too, if it holds what we think it does.
 
-    None: done. Bytes: somebody wrote in between; these are theirs, and they stand.
+    None: done. Bytes: another process wrote in between; these are its bytes, and they stay.
     The two files change places in one step and only then are compared, so that a write
     that came a moment before is in our hands and not lost. Mode and owner are kept.
 
@@ -78,7 +78,7 @@ def exchange_if(
 
 
 def _device(folder: Path) -> int | None:
-    """Where a folder is; None: nowhere, somebody removed it."""
+    """Where a folder is; None: it was removed."""
     try:
         return folder.stat().st_dev
     except OSError:
@@ -89,7 +89,7 @@ def _exchange_with(
     spare: Path, path: Path, data: bytes, expected: bytes, status: os.stat_result
 ) -> bytes | None:
     if spare.exists() and spare.stat().st_nlink > 1:
-        spare.unlink()  # the text that was replaced has another name: it is somebody's
+        spare.unlink()  # the replaced text has another name: it belongs to another process
     _write_into(spare, data, stat.S_IMODE(status.st_mode), status)
     if not _exchange(spare, path):
         spare.unlink()

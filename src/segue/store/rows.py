@@ -39,7 +39,7 @@ OF_PHASES = frozenset(
 # Both rows of such a task. The order of a CROSS JOIN stands: the lists are read by the indexes of
 # `tasks`.
 PHASE_TASKS = "tasks t CROSS JOIN phase_tasks p ON p.task = t.id"
-# The same for whoever needs no more of `phase_tasks` than is in this index.
+# The same for queries that need only the columns of `phase_tasks` in this index.
 PHASE_TASKS_SHORT = "tasks t CROSS JOIN phase_tasks p INDEXED BY phase_tasks_short ON p.task = t.id"
 
 
@@ -181,7 +181,7 @@ class GateRow:
 
     @property
     def task_id(self) -> str:
-        """Its task, for whoever knows that it has one."""
+        """Its task, for callers that know that it has one."""
         if self.task is None:
             raise Bug(f"gate {self.id} is of no task")
         return self.task

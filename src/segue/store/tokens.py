@@ -29,7 +29,7 @@ ENTITY = "token"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What somebody has shown, and so may do."""
+    """What a caller has proved, and therefore may do."""
 
     name: str
     scope: str = ACT
@@ -62,7 +62,7 @@ def check_length(token: str, file: str | None = None) -> None:
 
 
 class Tokens:
-    """Those of one database; whoever uses it sees a change of another process at once."""
+    """The tokens of one database; changes of other processes are visible at once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

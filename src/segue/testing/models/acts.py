@@ -20,7 +20,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How much of the five-hour limit is used, and when it begins anew."""
+    """How much of the five-hour limit is used, and when it resets."""
 
     used: float
     resets_in_s: int

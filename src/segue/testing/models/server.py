@@ -68,7 +68,7 @@ class FakeModels:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Cut off whoever still waits for an answer."""
+        """Close connections that still wait for an answer."""
         assert self._server is not None
         self._server.close()
         for talk in list(self._talks):

@@ -132,7 +132,7 @@ class Service:
         await connection.answer(200, {}, {lane: self._lanes.left(lane)})
 
     async def _bystander(self, connection: Connection, request: Request, lane: str) -> None:
-        """What is asked beside the model: which models there are, whether somebody is there."""
+        """What is asked beside the model: which models there are, whether the service is up."""
         asked = self._note(request, lane, "", "other", None)
         if request.method == "HEAD":
             await connection.answer(200, {})

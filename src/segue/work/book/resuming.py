@@ -172,7 +172,7 @@ def reset(folder: BookFolder) -> Path | None:
 
 
 def _keep_damaged(folder: BookFolder, now: datetime) -> None:
-    """Backups are pruned; what is damaged is kept until somebody has looked at it."""
+    """Backups are pruned; damaged files are kept until a person has looked at them."""
     try:
         folder.load()
     except DamagedError:

@@ -187,7 +187,7 @@ def check_place(folder: BookFolder, project: Project) -> None:
 
 
 def known_state(folder: BookFolder) -> BookState | None:
-    """The state that is there; UserError for one that cannot be gone on with."""
+    """The existing state; UserError if it cannot be continued."""
     try:
         return folder.load()
     except NewerError as error:
@@ -238,7 +238,7 @@ async def _write_book(options: CommandOptions, environment: Environment) -> Resu
 
 
 def _check_state(options: CommandOptions, folder: BookFolder) -> None:
-    """What cannot be gone on with is told before anything is touched; damage bars no restart."""
+    """Refuse what cannot be continued before anything changes; damage allows a restart."""
     try:
         if options.state is None:
             known_state(folder)
@@ -320,7 +320,7 @@ def _put_aside(folder: BookFolder, now: datetime) -> None:
 def first_state(
     options: CommandOptions, found: BookState | None, steps: BookSteps, run: PlanRun, now: datetime
 ) -> BookState:
-    """Where the writing begins: anew, or where it was."""
+    """Where writing starts: at the beginning, or where it stopped."""
     if found is None:
         state = replace(new_state(steps.book, now), step=evidence.steps_known(run.ledger))
     else:

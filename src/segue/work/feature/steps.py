@@ -154,7 +154,7 @@ class FeatureSteps(Steps[PlanRun]):
 
     def is_isolated(self, task: str) -> bool:
         if task in self.by_hand:
-            return False  # what a person mends is in the project's own folder
+            return False  # what a person fixes is in the project folder
         return self._uses_worktrees and any(one.id == task for one in self.checkpoints)
 
     def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:

@@ -85,7 +85,7 @@ def _place(call: Call) -> str:
 
 
 def _pre_compact(call: Call) -> str:
-    """The place is kept current by whoever runs the plan: there is nothing but this to note."""
+    """The process that runs the plan keeps the context note current: only this is recorded."""
     call.log("the context is compacted")
     return ""
 

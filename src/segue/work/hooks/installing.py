@@ -94,14 +94,14 @@ class Settings:
             elif not self._write(after, before):
                 continue
             if made.folder:
-                with suppress(OSError):  # somebody else has put something there
+                with suppress(OSError):  # another process has put something there
                     self.path.parent.rmdir()
             self._memory.unlink(missing_ok=True)
             return True
         raise self._busy()
 
     def _write(self, text: str, before: str | None) -> bool:
-        """False: somebody has changed the file meanwhile."""
+        """False: another process has changed the file in the meantime."""
         try:
             if before is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
