@@ -50,7 +50,7 @@ def heard(run: PlanRun, attempt: Attempt, event: Event) -> None:
         case Opened(conversation):
             conversations.opened(run, attempt, conversation)
         case Asked() | DependencyAsked():
-            run.stop_to_ask(attempt, event)
+            answers.stop_to_ask(run, attempt, event)
         case PermissionAsked():
             answers.permission_asked(run, attempt, event)
         case _:

@@ -7,6 +7,7 @@ from datetime import datetime
 from segue.dialects.events import Asked, PermissionAsked
 from segue.engine import gates
 from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
+from segue.engine.outcome import Need
 from segue.engine.question_texts import PERMISSION, text_of
 from segue.errors import AgentError
 from segue.i18n import _
@@ -39,7 +40,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
         attempt.permission = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
         text = text_of(PERMISSION, attempt.permission)
         question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
-        run.stop_to_ask(attempt, question)
+        stop_to_ask(run, attempt, question)
         return
     if verdict is Verdict.ALLOW:
         answer = brand.allow(asked)
@@ -80,3 +81,10 @@ def take_defaults(run: PlanRun) -> None:
 def next_deadline(run: PlanRun) -> datetime | None:
     optional = filter(gates.takes_default, run.ledger.gates.values())
     return min((gate.deadline for gate in optional if gate.deadline), default=None)
+
+
+def stop_to_ask(run: PlanRun, attempt: Attempt, need: Need) -> None:
+    """The first question counts: the agent ends, and goes on with the answer."""
+    if not attempt.has_asked:
+        run.events.report(attempt, need)
+        run.engine.end_soon(attempt.run.id)

@@ -11,6 +11,7 @@ from segue.engine.limits import COMPACT
 from segue.engine.question_texts import BUDGET
 from segue.errors import AgentError
 from segue.i18n import _
+from segue.plans.task_edit import TaskEdit
 from segue.store.rows import GateRow, RunRow
 from segue.work.agents.profiles import Profile
 from segue.work.plans import context_files, conversations
@@ -42,7 +43,7 @@ def again(run: PlanRun, task: Task) -> None:
     run.move_task(task.id, TaskState.PENDING, Trigger.RESTART, retries_used=used)
     run.mark(task.id, TaskState.PENDING)
     if task.steps:
-        run.clear_steps(task.id)
+        run.edit(task.id, TaskEdit(all_steps=False))
     worktrees = run.job_factory.worktrees_of(task.id)
     if worktrees and _conversation(run, task, before) is None:
         try:
@@ -178,3 +179,17 @@ def go_on_with(run: PlanRun, gate: GateRow, answer: str) -> None:
     )
     attempt.question = gate.id
     run.publish("task_resumed", task=before.task, run=attempt.run.id, after="answer")
+
+
+def tell_started(run: PlanRun, attempt: Attempt) -> None:
+    """A task has begun: its agent runs."""
+    if attempt.is_new:
+        attempt.is_new = False
+        run.emit(
+            "task_started",
+            task=attempt.task.id,
+            title=attempt.task.title,
+            run=attempt.run.id,
+            attempt=attempt.run.attempt,
+            agent=attempt.run.agent,
+        )

@@ -283,9 +283,22 @@ class PlanDriver:
         if attempt.run.state is RunState.INTENDED:
             self.run.ledger.run_started(attempt.run, handle)
         attempt.heard_at = self.run.clock.now()
-        self.run.tell_started(attempt)
+        beginning.tell_started(self.run, attempt)
         if is_adopted:
             context_files.keep(self.run, attempt)
+
+    def pause(self) -> None:
+        """Every agent stands still, with all that it has started; the file shows all."""
+        if self.run.file.may_lag:
+            self.run.ledger.commit()
+            self.run.write_marks()
+        for job in self.run.jobs:
+            self.run.engine.pause(job)
+
+    def go_on(self) -> None:
+        for job, attempt in self.run.jobs.items():
+            attempt.heard_at = self.run.clock.now()
+            self.run.engine.go_on(job)
 
     def _speaking(self) -> list[Attempt]:
         """The agents at work; not Segue's own checks of what they did."""

@@ -38,7 +38,7 @@ def ended(run: PlanRun, ended: Ended) -> None:
         return
     if attempt.run.state is RunState.INTENDED:  # it ended before it was seen to start
         run.ledger.run_started(attempt.run, {})
-    run.tell_started(attempt)
+    beginning.tell_started(run, attempt)
     if ended.keeper_died:
         run.keeper_deaths[attempt.task.id] += 1
     if ended.job == attempt.run.verify_job:
@@ -272,7 +272,7 @@ def try_again(run: PlanRun, attempt: Attempt, short: str, full: str, ended: Ende
     comment(run, task, short, used)
     run.show_marks()  # its next agent finds the error in the plan
     if task.steps and not _goes_on(attempt):
-        run.clear_steps(task.id)
+        run.edit(task.id, TaskEdit(all_steps=False))
     if _goes_on(attempt):
         was_ended = isinstance(attempt.ended_for, TooSilent)
         purpose = prompts.CONTINUE if was_ended else ""
@@ -304,7 +304,7 @@ def try_again_later(run: PlanRun, attempt: Attempt, short: str, full: str, ended
     if _goes_on(attempt):
         run.cut_off[task.id] = attempt.run
     elif task.steps:
-        run.clear_steps(task.id)
+        run.edit(task.id, TaskEdit(all_steps=False))
     run.publish("task_restarted", task=task.id, why=_("the budget is used up"))
 
 

@@ -34,7 +34,6 @@ from segue.engine.executors import (
 )
 from segue.engine.fallback import agent_or_fallback
 from segue.engine.gates import Steps
-from segue.engine.outcome import Need
 from segue.engine.parking import Parking
 from segue.engine.question_texts import BUDGET
 from segue.engine.silence import SilenceBounds, SilenceWatch
@@ -284,38 +283,6 @@ class PlanRun:
 
     # Beginning
 
-    def tell_started(self, attempt: Attempt) -> None:
-        """A task has begun: its agent runs."""
-        if attempt.is_new:
-            attempt.is_new = False
-            self.emit(
-                "task_started",
-                task=attempt.task.id,
-                title=attempt.task.title,
-                run=attempt.run.id,
-                attempt=attempt.run.attempt,
-                agent=attempt.run.agent,
-            )
-
-    def stop_to_ask(self, attempt: Attempt, need: Need) -> None:
-        """The first question counts: the agent ends, and goes on with the answer."""
-        if not attempt.has_asked:
-            self.events.report(attempt, need)
-            self.engine.end_soon(attempt.run.id)
-
-    def pause(self) -> None:
-        """Every agent stands still, with all that it has started; the file shows all."""
-        if self.file.may_lag:
-            self.ledger.commit()
-            self.write_marks()
-        for job in self.jobs:
-            self.engine.pause(job)
-
-    def go_on(self) -> None:
-        for job, attempt in self.jobs.items():
-            attempt.heard_at = self.clock.now()
-            self.engine.go_on(job)
-
     def stop(self, wanted: StopWanted) -> None:
         """Ctrl-C: the agents end with their trees, the marks stay. Twice: at once."""
         is_second = self.stopping is not None
@@ -326,9 +293,6 @@ class PlanRun:
             self.engine.end_soon(job, now=is_second or wanted.now)
 
     # Consequences
-
-    def clear_steps(self, task: str) -> None:
-        self.edit(task, TaskEdit(all_steps=False))
 
     def skip_dependants(self, roots: list[str]) -> None:
         for skip in cascade(self.graph, self.frontier.states, roots):

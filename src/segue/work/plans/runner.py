@@ -146,7 +146,7 @@ async def _run(
     sender: NoticeSender | None,
 ) -> Result:
     driver = PlanDriver(run)
-    with signals.handled(_actions(run, engine, environment)):
+    with signals.handled(_actions(driver, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
             engine.watch_bell(run.job_factory.project.bell)
@@ -177,7 +177,7 @@ async def _run(
 
 
 def _actions(
-    run: PlanRun, engine: ProcessExecutor, environment: Environment
+    driver: PlanDriver, engine: ProcessExecutor, environment: Environment
 ) -> dict[signal.Signals, Callable[[], object]]:
     is_gone = False
 
@@ -185,7 +185,7 @@ def _actions(
         engine.want_stop(now=False)
 
     def go_on() -> None:
-        run.go_on()
+        driver.go_on()
         environment.go_on()
 
     def hang_up() -> None:
@@ -199,7 +199,7 @@ def _actions(
         signal.SIGINT: stop,
         signal.SIGTERM: stop,
         signal.SIGHUP: hang_up,
-        signal.SIGTSTP: partial(_stand_still, run, environment),
+        signal.SIGTSTP: partial(_stand_still, driver, environment),
         signal.SIGCONT: go_on,
     }
 
@@ -220,8 +220,8 @@ def post(
     return sender
 
 
-def _stand_still(run: PlanRun, environment: Environment) -> None:
+def _stand_still(driver: PlanDriver, environment: Environment) -> None:
     """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
-    run.pause()
+    driver.pause()
     environment.pause()
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -132,7 +132,7 @@ def test_marks_are_written_when_a_person_saved_the_plan(lagging: Bench) -> None:
 def test_marks_are_written_when_all_stands_still(lagging: Bench) -> None:
     """Ctrl-Z, and a look at the plan."""
     end(lagging, "T-1")
-    lagging.run.pause()
+    lagging.driver.pause()
     assert lagging.mark("T-1") == "x"
 
 

@@ -207,10 +207,10 @@ def test_one_that_has_not_started_is_not_silent_yet(bench: Bench) -> None:
 def test_time_that_stood_still_is_no_silence(bench: Bench) -> None:
     """After Ctrl-Z and `fg` everyone's silence begins anew."""
     begun(bench)
-    bench.run.pause()
+    bench.driver.pause()
     assert bench.engine.paused == [bench.job]
     bench.clock.pass_s(5000)
-    bench.run.go_on()
+    bench.driver.go_on()
     bench.turn()
     assert bench.engine.paused == []
     assert bench.told("task_silent") == []
