@@ -15,6 +15,7 @@ from kit.clock import LoopClock
 from kit.waiting import until_async
 from segue.core.limits import Waits
 from segue.dialects.claude_transcript import TranscriptStop
+from segue.dialects.records import STOPPED, Record
 from segue.dialects.screen import Screen
 from segue.drivers.panes import (
     KEYS,
@@ -164,7 +165,7 @@ class Bench:
         self.store = store
         clock = LoopClock()
         options = replace(self.options, **changes)
-        rules = ScreenRules(options.tz, options.extra, lambda pid, now: self.transcript)
+        rules = ScreenRules(options.tz, options.extra, lambda pid, now: self.record)
         messages = PaneMessages(
             clock, UTC, self.lines.append, self.events.append, is_dry=options.is_dry
         )
@@ -187,6 +188,11 @@ class Bench:
             watcher.stop()
             await task
             store.close()
+
+    @property
+    def record(self) -> Record | None:
+        """What the agent has written down: why it is stopped, where a scene says so."""
+        return Record(STOPPED, stop=self.transcript, is_sure=True) if self.transcript else None
 
     until = staticmethod(until_async)
 

@@ -20,9 +20,9 @@ import click
 
 from segue.cli import detach, output
 from segue.cli.watch_screens import Screen, choose_screen
-from segue.dialects.claude_transcript import TranscriptStop
 from segue.dialects.limits.brands import NAMES
-from segue.drivers import claude_files
+from segue.dialects.records import Record
+from segue.drivers import agent_records
 from segue.drivers.inotify import FolderWatch
 from segue.drivers.panes import Panes
 from segue.drivers.tmux.host import TmuxPanes
@@ -113,6 +113,7 @@ def command(
         resume_text=recovery.resume_words,
         recheck_s=recovery.recheck_after,
         max_sends=recovery.sends_max,
+        probable_after_s=recovery.probable_after,
         waits=recovery.waits,
         leash=leash(settings.leash, clock, tz),
         tz=tz,
@@ -187,8 +188,8 @@ async def _watch(  # these are the parts that one watcher is made of
         named = settings.agents.get(agent)
         return named.charged_to if named else agent or "unknown"
 
-    def record_of(pid: int, now: datetime) -> TranscriptStop | None:
-        return claude_files.stop_of(pid, now=now, tz=options.tz)
+    def record_of(pid: int, now: datetime) -> Record | None:
+        return agent_records.record_of(pid, now=now, tz=options.tz)
 
     rules = ScreenRules(options.tz, options.extra, record_of)
     executor = PaneExecutor(hosts, clock, rules, named=options.panes, agent=options.agent)

@@ -113,6 +113,16 @@ def last_said(text: str) -> str | None:
     return None
 
 
+def last_prompt(text: str) -> str | None:
+    """What a person said last, whatever came of it; commands of the program do not count."""
+    for block in layout.blocks(layout.laid_out(normalise(text)).body):
+        if block.place == layout.PROMPT and block.mark:
+            said = block.text.lstrip()[1:].replace("┃", " ").strip()
+            if said and not chrome.SLASH.match(said):
+                return said
+    return None
+
+
 def _rows(screen: Screen) -> list[str]:
     rows = normalise(screen.text)
     if rows and _FOOT.match(rows[-1]):

@@ -203,12 +203,25 @@ def _path_of(config: Path, cwd: str, conversation: str) -> Path | None:
 
 def _config_folder(pid: int) -> Path | None:
     """Where this very process keeps its files, by its own environment."""
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        pairs = file.read(ENVIRON_BYTES_MAX).split(b"\0")
-    env = {name: value for name, _equals, value in (pair.partition(b"=") for pair in pairs)}
+    env = environ_of(pid)
     own, home = env.get(b"CLAUDE_CONFIG_DIR"), env.get(b"HOME")
     folder = Path(os.fsdecode(own)) if own else Path(os.fsdecode(home or b""), ".claude")
     return folder if folder.is_absolute() else None
+
+
+def environ_of(pid: int) -> dict[bytes, bytes]:
+    """The environment that a process of our own was started with."""
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        pairs = file.read(ENVIRON_BYTES_MAX).split(b"\0")
+    return {name: value for name, _equals, value in (pair.partition(b"=") for pair in pairs)}
+
+
+def began_at(pid: int, now: datetime) -> datetime:
+    """When a process began; ValueError: it is gone."""
+    started = processes.start_time(pid)
+    if started is None:
+        raise ValueError(pid)
+    return _instant_of(started, now)
 
 
 def _entry(path: Path) -> Object | None:

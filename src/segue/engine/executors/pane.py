@@ -12,13 +12,14 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from segue.dialects.claude_transcript import TranscriptStop
 from segue.dialects.frames import agent_shown, is_at_shell
 from segue.dialects.limits import Extra
+from segue.dialects.records import Record
+from segue.drivers.agent_records import KEEPERS
 from segue.drivers.pane_agents import agent_of, may_hide_agent
 from segue.drivers.pane_lock import LockHolder, PaneLock
 from segue.drivers.panes import (
@@ -45,7 +46,7 @@ from segue.engine.executors import (
     Unreadable,
 )
 from segue.engine.executors.pane_discovery import FoundAgent, PaneDiscovery, agent_in
-from segue.engine.executors.pane_screen import ScreenReading, read_screen
+from segue.engine.executors.pane_screen import ScreenReading, read_screen, with_record
 from segue.engine.executors.pane_typing import ENTER_AFTER_S, Prompt, TypingLog, type_prompt
 from segue.engine.inbox import Inbox
 
@@ -58,7 +59,7 @@ class ScreenRules:
 
     tz: tzinfo = UTC
     patterns: Sequence[Extra] = ()
-    record_of: Callable[[int, datetime], TranscriptStop | None] = lambda pid, now: None
+    record_of: Callable[[int, datetime], Record | None] = lambda pid, now: None
 
 
 @dataclass(slots=True, eq=False)
@@ -275,8 +276,9 @@ class PaneExecutor:
             has_menu = reading.found.menu is not None
             held.is_framed = has_menu or agent_shown(screen) == held.agent
             held.is_at_shell = is_at_shell(screen)
-        if reading.limit is not None and held.agent == "claude" and held.pane.pid is not None:
-            reading = replace(reading, record=rules.record_of(held.pane.pid, now))
+        if held.agent in KEEPERS and held.pane.pid is not None and _may_stand(reading):
+            record = rules.record_of(held.pane.pid, now)
+            reading = reading if record is None else with_record(reading, record)
         return reading
 
     def has_agent(self, held: _Held) -> bool:
@@ -345,6 +347,11 @@ class _HeldTerminal:
                 await self._held.changed.wait()
         except TimeoutError:
             return
+
+
+def _may_stand(reading: ScreenReading) -> bool:
+    """Whether the agent does not work: then its record may say why."""
+    return reading.limit is not None or reading.found.state in ("idle", "unknown")
 
 
 def job_id(pane: Pane) -> str:

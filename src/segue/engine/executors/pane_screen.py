@@ -11,14 +11,17 @@ from segue.core.limits import family, holds_account
 from segue.core.machines import PaneState
 from segue.dialects.claude_transcript import TranscriptStop
 from segue.dialects.events import LimitHit
-from segue.dialects.frames import last_said
+from segue.dialects.frames import last_prompt, last_said
 from segue.dialects.limits import Detection, Extra, detect
+from segue.dialects.limits.detection import EVIDENCE_CHARS_MAX
 from segue.dialects.limits.recovery import names_minute
+from segue.dialects.records import FINISHED, Record
 from segue.dialects.screen import Screen, is_faint
 
 # Claude Code turns a circle in the pane's title while it works, Codex a braille spinner.
 _CLOCKS = re.compile(r"\d+")
 BUSY_TITLE = re.compile(r"[◐◓◑◒⠀-⣿] ")
+PROMPT_CHARS = 60  # enough of a prompt to know it again
 NEAR = timedelta(seconds=90)  # two readings of one time: a countdown shows minutes
 
 SHOWN_STATES = {
@@ -114,9 +117,14 @@ class ScreenReading:
         """Whether more changed than the input line and a clock."""
         return self._still(typed) != before._still(typed)
 
+    @property
+    def still_text(self) -> str:
+        """The text without what changes while nothing happens."""
+        return self._still("")
+
     def _still(self, typed: str) -> str:
         text = _bare(self.text)
-        if self.is_typed(typed):
+        if typed and self.is_typed(typed):
             text = "".join(text.rsplit(_bare(typed), 1))
         return _CLOCKS.sub("", text)
 
@@ -131,6 +139,42 @@ def read_screen(
     if found.state in ("idle", "unknown") and BUSY_TITLE.match(screen.title):
         found = replace(found, state="busy")
     return ScreenReading(found, text)
+
+
+def with_record(reading: ScreenReading, record: Record) -> ScreenReading:
+    """The agent's own record is believed before its screen, both ways: a limit in the record stops
+    it whatever the screen shows, and words about limits that it answered itself do not."""
+    found, stop = reading.found, record.stop
+    if not _is_recorded_here(reading, record):
+        return reading
+    if record.state == FINISHED and found.state == "paused":
+        return ScreenReading(Detection("idle", draft=found.draft), reading.text)
+    if stop is None:
+        return reading
+    if found.state in ("idle", "unknown"):
+        found = Detection(
+            "paused_self_resuming" if stop.is_self_resuming else "paused",
+            stop.kind,
+            stop.resets_at,
+            evidence=stop.text[:EVIDENCE_CHARS_MAX],
+            rule="record",
+            is_minute_rounded=stop.is_minute,
+            is_named=True,
+            draft=found.draft,
+            source="transcript",
+        )
+    elif found.is_probable:
+        found = replace(found, is_probable=False)
+    return ScreenReading(found, reading.text, stop)
+
+
+def _is_recorded_here(reading: ScreenReading, record: Record) -> bool:
+    """Whether the screen shows the turn that was recorded last, and none after it."""
+    said = last_prompt(reading.text)
+    if said is None or not record.prompt:
+        return record.is_sure
+    shown, asked = _bare(said), _bare(record.prompt)
+    return asked.startswith(shown[:PROMPT_CHARS]) or shown.startswith(asked[:PROMPT_CHARS])
 
 
 def is_same_limit(known: LimitHit, shown: LimitHit) -> bool:

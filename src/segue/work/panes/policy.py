@@ -102,9 +102,11 @@ class PanePolicy:
             self._prove(pane, pane.proof, reading)
         if not pane.is_ours:
             self._show(pane, reading)
-        elif reading.limit is not None:
+        elif reading.limit is not None and self._is_corroborated(pane, reading, has_ended):
             pane.doubts = 0
             self._stopped(pane, reading, reading.limit)
+        elif reading.limit is not None and pane.state in (*STOPPED, PaneState.BLOCKED):
+            pane.doubts = 0  # what is known of it holds while it shows a limit
         elif self._is_sure(pane, reading):
             self._not_stopped(pane, reading, has_ended=has_ended)
 
@@ -132,6 +134,22 @@ class PanePolicy:
             self._wait(pane, reading)  # it would have resumed by itself, and will not any more
         elif pane.is_attended and not reading.found.draft:
             pane.is_attended = False
+
+    def _is_corroborated(self, pane: WatchedPane, reading: ScreenReading, has_ended: bool) -> bool:
+        """A limit that is only probable counts where its agent has ended, or where the pane stays
+        idle and unchanged: the agent may simply have finished."""
+        if not reading.found.is_probable or has_ended:
+            pane.suspect = ""
+            return True
+        now = self._clock.now()
+        if pane.suspect != reading.still_text or pane.suspect_since is None:
+            pane.suspect, pane.suspect_since = reading.still_text, now
+            self._look_after(pane.id, self._options.probable_after_s)
+            return False
+        left_s = self._options.probable_after_s - (now - pane.suspect_since).total_seconds()
+        if left_s > 0:
+            self._look_after(pane.id, left_s)
+        return left_s <= 0
 
     def _is_sure(self, pane: WatchedPane, reading: ScreenReading) -> bool:
         """A stop that cannot be seen may only be being painted: one more look decides."""
@@ -195,6 +213,9 @@ class PanePolicy:
             self._messages.unknown_zone(limit.unknown_zone)
         if reading.is_self_resuming:
             self._leave_alone(pane, limit)
+            return
+        if reading.found.is_probable:
+            self._ask(pane, limit)  # nothing is typed at an agent that may have finished
             return
         verdict = self._judge(pane, limit, now, refusals=pane.refusals)
         if not isinstance(verdict, limits.Park):

@@ -40,6 +40,8 @@ class WatchedPane:
     proof: Proof | None = None  # whether it works for real, once it was resumed
     resumed_at: datetime | None = None  # when the text was sent that it reacted to
     doubts: int = 0  # looks that showed no stop where one was
+    suspect: str = ""  # a screen with a limit that is only probable, and since when it stands
+    suspect_since: datetime | None = None
 
     @property
     def number(self) -> str:

@@ -110,6 +110,7 @@ class RecoverySettings:
     wake_margin_s: float = 5
     silence_after_s: float = 600
     silence_max_s: float | None = None
+    probable_after: float = 60  # how long a pane stands still before a guess counts
 
     @property
     def resume_words(self) -> str:
@@ -248,6 +249,7 @@ RECOVERY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "weekly_limit_default": (read.number(0, 1e6), "weekly_limit_default", "3600"),
     "context_limit_wait": (read.number(0, 1e6), "context_limit_wait", "5"),
     "recheck_after": (read.number(0, 1e6), "recheck_after", "3"),
+    "probable_after": (read.number(0, 86_400), "probable_after", "60"),
     "wake_margin_s": (read.number(0, 3600), "wake_margin_s", "5"),
     "silence_after": (read.length, "silence_after_s", '"10m"'),
     "silence_max": (read.length, "silence_max_s", '"1h"'),

@@ -10,12 +10,14 @@ import pytest
 from segue.core.machines import PaneState
 from segue.dialects.claude_transcript import TranscriptStop
 from segue.dialects.events import LimitHit
+from segue.dialects.records import FINISHED, STOPPED, Record
 from segue.dialects.screen import Screen
 from segue.engine.executors.pane_screen import (
     ScreenReading,
     is_later_limit,
     is_same_limit,
     read_screen,
+    with_record,
 )
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -143,3 +145,28 @@ def test_a_refusal_until_a_later_time(kind: str, after: timedelta | None, expect
         is_later_limit(LimitHit("session_limit", NOW - timedelta(hours=1)), shown, NOW) is expected
     )
     assert not is_later_limit(LimitHit(kind, NOW + timedelta(days=2)), shown, NOW)
+
+
+# The agent's own record
+
+
+def test_an_answer_about_limits_is_not_a_limit() -> None:
+    """The record shows that the turn ended with the agent's own words."""
+    said = read("⏺ You've hit your session limit · resets 3pm")
+    assert said.limit is not None
+    assert with_record(said, Record(FINISHED, "do it")).limit is None
+
+
+def test_a_limit_in_the_record_counts_whatever_the_screen_shows() -> None:
+    """A screen may be odd; what the program wrote down is not."""
+    shown = with_record(read("⏺ ???"), Record(STOPPED, "do it", recorded("weekly_limit", NOW)))
+    assert shown.limit is not None
+    assert (shown.limit.kind, shown.limit.resets_at) == ("weekly_limit", NOW)
+
+
+def test_a_record_of_another_turn_says_nothing() -> None:
+    """The screen shows a prompt that is not the one recorded last."""
+    stop = recorded("weekly_limit", NOW)
+    assert with_record(read("⏺ ???"), Record(STOPPED, "something else", stop)).limit is None
+    said = read("⏺ You've hit your session limit · resets 3pm")
+    assert with_record(said, Record(FINISHED, "something else")).limit is not None

@@ -727,6 +727,25 @@ def test_words_of_an_earlier_process_are_not_believed(play: Callable[[Scene], Be
     play(scene)
 
 
+WORK = [row for n in range(8) for row in (f"$ make step-{n}", f"step {n} is done", "")]
+
+
+def test_a_probable_limit_is_told_to_a_person_and_nothing_is_typed(
+    play: Callable[[Scene], Bench],
+) -> None:
+    """On a screen without marks the agent may have said it, and simply have finished."""
+
+    async def scene(bench: Bench) -> None:
+        pane = bench.host.add("%1", *WORK, "Usage limit reached. Resets in 1 second.")
+        async with bench.watching(agent="goose", probable_after_s=0.5):
+            await bench.state(pane, "idle")
+            await bench.state(pane, "blocked")
+        assert pane.sent == []
+        assert bench.last(pane)["action"] == "ask"
+
+    play(scene)
+
+
 def test_a_pane_that_is_not_there_is_told(play: Callable[[Scene], Bench]) -> None:
     """With those that are."""
 

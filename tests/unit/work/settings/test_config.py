@@ -177,6 +177,7 @@ BAD = {
         "weekly_limit_default": ["-1", '"1h"'],
         "context_limit_wait": ["-1", "inf"],
         "recheck_after": ["-1", '"3"'],
+        "probable_after": ["-1", '"60"'],
         "wake_margin_s": ["-1", "3601"],
         "silence_after": ['"soon"', "0", "-1", "true", '"10"'],
         "silence_max": ["0", "false"],
