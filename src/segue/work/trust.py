@@ -17,6 +17,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -301,17 +302,16 @@ def trust(root: Path, parts: Sequence[Part], environ: Mapping[str, str]) -> None
     record.save()
 
 
-def note_changes(root: Path, environ: Mapping[str, str]) -> None:
-    """Agents have worked: settings that are not as they were may be theirs. A plan's changes are
-    held while it runs."""
-    record = Record.of(root, environ)
-    before = dict(record.by_agents)
-    for name in (SETTINGS, BOOK):
-        parts = parts_of_file(root / name, root)
-        now = fingerprint(parts)
-        if parts and record.trusted.get(name) != now:
-            record.by_agents[name] = now
-        else:
-            record.by_agents.pop(name, None)
-    if record.by_agents != before:
-        record.save()
+def settings_now(root: Path) -> dict[str, str]:
+    """The settings of a folder and of a book in it, by the hash of what they would run."""
+    return {name: fingerprint(parts_of_file(root / name, root)) for name in (SETTINGS, BOOK)}
+
+
+def note_changes(root: Path, before: Mapping[str, str], environ: Mapping[str, str]) -> None:
+    """Agents have worked: settings that are not as they were `before` may be theirs."""
+    changed = {name: now for name, now in settings_now(root).items() if now != before[name]}
+    if changed:
+        record = Record.of(root, environ)
+        record.by_agents |= changed
+        with suppress(OSError):  # the disk is full: the run itself says so
+            record.save()

@@ -146,12 +146,22 @@ def test_settings_that_changed_while_agents_worked_need_trust(
     root.mkdir()
     (root / "segue.toml").write_text(SETTINGS)
     check(root, environ)
+    before = trust.settings_now(root)
     (root / "segue.toml").write_text(SETTINGS.replace("x.sh", "evil.sh"))
-    trust.note_changes(root, environ)
+    trust.note_changes(root, before, environ)
     with pytest.raises(Untrusted, match="changed while agents worked"):
         check(root, environ)
     (root / "segue.toml").write_text(SETTINGS)
     check(root, environ)
+
+
+def test_settings_that_nobody_looked_at_before_are_not_blamed_on_agents(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """A plan beside a book ran: the book's own settings are as they were."""
+    (tmp_path / "book.toml").write_text('writer = "x"\n')
+    trust.note_changes(tmp_path, trust.settings_now(tmp_path), environ)
+    trust.check(tmp_path, [tmp_path / "book.toml"], environ)
 
 
 def test_all_folders_can_be_trusted_for_one_process(clone: Path, environ: dict[str, str]) -> None:

@@ -145,7 +145,8 @@ async def _run(
     policy: RunPolicy,
     sender: NoticeSender | None,
 ) -> Result:
-    driver = PlanDriver(run)
+    driver, root = PlanDriver(run), run.job_factory.project.root
+    before = trust.settings_now(root)
     with signals.handled(_actions(driver, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
@@ -173,7 +174,7 @@ async def _run(
                 await sender.close(0)
             await engine.close()
             if run.has_begun:
-                trust.note_changes(run.job_factory.project.root, environment.environ)
+                trust.note_changes(root, before, environment.environ)
 
 
 def _actions(
