@@ -21,7 +21,7 @@ from tasks import JOBS, plan_text
 
 SIZES = (100, 1_000, 10_000, 100_000)
 COUNTED = 1_000
-ROUNDS = 3
+ROUNDS = 2
 TARGET = 1.5
 STOPPED = 130
 
