@@ -26,7 +26,7 @@ from tempfile import mkdtemp
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from measure import SEGUE, Figure, environment, in_turn, listed
+from measure import SEGUE, Figure, Unmeasured, environment, in_turn, listed
 from processes import idle_share, still_at_s
 
 from segue.core.machines import GateState, Trigger
@@ -46,7 +46,7 @@ CLIENTS, RATE_S, STREAM_S = 500, 0.02, 6.0  # a task is two events
 APPROVALS = 40
 IDLE_S, IDLE_WITHIN_S = 5.0, 60.0
 NOISE_BYTES = 200_000_000
-TOKEN = "a-token-for-figures"
+TOKEN = "a-token-for-figures" * 2
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 SETTINGS = f"""
 agent = "living"
@@ -194,7 +194,10 @@ def serving(house: Path) -> Iterator[Serving]:
     with subprocess.Popen(argv, cwd=house, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield Serving(json.loads(process.stdout.readline())["url"], process.pid, began_s)
+            told = json.loads(process.stdout.readline() or "{}")
+            if "url" not in told:
+                raise Unmeasured(f"segue serve does not listen: {told}")
+            yield Serving(told["url"], process.pid, began_s)
         finally:
             process.terminate()
 
