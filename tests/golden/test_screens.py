@@ -97,20 +97,19 @@ def test_a_message_alone_is_read(message: Message) -> None:
         assert (found.resets_at is not None) == message.has_reset
 
 
-UNSEEN = sorted(path.name for path in FOLDER.glob("unseen-*.jsonl"))
+CORPUS = [
+    json.loads(line) for line in (FOLDER / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
-@pytest.mark.parametrize("name", UNSEEN)
+@pytest.mark.parametrize("name", sorted({case["set"] for case in CORPUS}))
 def test_shapes_that_were_unseen_when_they_were_written(name: str) -> None:
     """Messages of many tools and languages on whole screens, and text that is none.
 
-    Each file was written before the detector was tried on it; what it cannot read yet is left out.
-    A case has the screen, when and where it was seen, and what is right: state, kinds that are
-    accepted, instant and tolerance.
+    Each set was written before the detector was tried on it (README.md there says from what).
     """
     wrong = []
-    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
+    for case in (case for case in CORPUS if case["set"] == name):
         now, zone = datetime.fromisoformat(case["now"]), ZoneInfo(case["tz"])
         found = detect(case["text"], tool=case["tool"], now=now, tz=zone)
         if not is_right(found, case):
@@ -135,14 +134,9 @@ def is_right(found: Detection, case: dict[str, Any]) -> bool:
 
 def test_the_unseen_shapes_are_many() -> None:
     """More than 1,000 screens, and as many that must not stop as that must."""
-    cases = [
-        json.loads(line)
-        for name in UNSEEN
-        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()
-    ]
-    paused = [case for case in cases if case["state"].startswith("paused")]
-    assert len(cases) > 1000
-    assert 450 < len(paused) < len(cases) - 450
+    paused = [case for case in CORPUS if case["state"].startswith("paused")]
+    assert len(CORPUS) > 1000
+    assert 450 < len(paused) < len(CORPUS) - 450
 
 
 # Ways to show it

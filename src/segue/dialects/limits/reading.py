@@ -125,7 +125,7 @@ _REPORT_WORDS = frozenset(
     raises handler handled handles refactor refactored refactoring changelog docs default defaults
     decorator decorators decorated route routes caller callers object instance library package
     class argument exception exceptions behavior behaviour strategy assert asserts assertion
-    asserted mock mocks mocked usually typically
+    asserted mock mocks mocked usually typically states covered
     """.split()  # noqa: SIM905 - a table of words
 )
 _TOKEN = Expression(r"[a-z]+")
@@ -218,7 +218,7 @@ def read_opened(opened: Opened, here: Here, brand: str) -> Reading | None:
         if found is not None and not labels.is_denied(line, found.start):
             if is_warning(line[: found.end + 40]):
                 return None
-            moment = when(line, here) or somewhere(line[found.end :], here)
+            moment = when(line, here) or somewhere(line, here, found.end)
             kind, is_named = _kind(found, line, line, brand, moment, here, True)
             is_probable = not opened.is_grave
             return Reading(found.rule, kind, line, line, moment, is_named, opened.how, is_probable)
@@ -264,7 +264,7 @@ def _line(
         return None
     if trust < OWN and _missing(line, found, rest):
         return None
-    moment = when(rest, here) or somewhere(rest[found.start :], here)
+    moment = when(rest, here) or somewhere(rest, here, found.start)
     kind, is_named = _kind(found, line, rest, brand, moment, here, is_api)
     is_probable = trust == SPEECH
     return Reading(found.rule, kind, line, rest, moment, is_named, is_probable=is_probable)

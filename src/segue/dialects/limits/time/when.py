@@ -130,6 +130,7 @@ _GOES_ON = Expression(
     r"\s+(?-i:[A-Z])\w+ time\b|\s*(?:%|tokens|requests|per\b)|(?<=\S)\w", re.IGNORECASE
 )
 _STRANGE = Expression(r"\s+[A-Z][a-z]+ time\b")  # nobody knows which zone that is
+_STAMPED = Expression(r"\b(?:time|ts|timestamp|date|created)[\"']?\s*[:=]\s*[\"']?$", re.I)
 _NOT_MEANT = Expression(
     r"\b(?:since|at least|seit|depuis|desde|done|started|sent|every|per)\s*$", re.I
 )
@@ -157,16 +158,20 @@ def when(text: str, here: Here) -> Moment | None:
     return None
 
 
-def somewhere(text: str, here: Here) -> Moment | None:
-    """The time in a message that announces none: the first that is still to come."""
+def somewhere(text: str, here: Here, begin: int = 0) -> Moment | None:
+    """The time in a message that announces none: the first from there on that is to come."""
     text = text[:TEXT_CHARS_MAX]
-    for found in _PLACES.finditer(text):
+    if _IS_CHINA(text):
+        here = Here(here.now, here.tz, CHINA)
+    for found in _PLACES.finditer(text, begin):
         is_led = _SPAN_LED.search(text[max(0, found.start() - LED_CHARS) : found.start()])
         moment = moment_at(text, found.start(), here, is_span_likely=is_led is not None)
         if moment is None or _GOES_ON.match(text, moment.end):
             continue
         if moment.form == "span" and is_led is None:
             continue  # "your 5-hour limit" is no wait
+        if _STAMPED.search(text[max(0, found.start() - LED_CHARS) : found.start()]):
+            continue  # when a log's entry was written
         if moment.form in ("clock", "span") and _NOT_MEANT.search(text[: found.start()]):
             continue
         if moment.at >= here.now - JUST_PASSED:
@@ -190,6 +195,8 @@ def _cued(text: str, here: Here) -> Moment | None:
         if not at < len(text):
             continue
         between = text[cue.start() : at]
+        if _STAMPED.search(between):
+            continue  # when a log's entry was written
         if _SECONDS_CUE.match(between) and (given := _unitless(text, at, here)):
             return given
         is_span_likely = _SPAN_FILL.search(between) is not None

@@ -144,7 +144,8 @@ LOGINS = (
         r"(?:your |the |an? |this |claude |openai |github )*(?:oauth |access |refresh "
         r"|auth(?:entication)? |bearer |id |api |login |security )*(?:token|key|credentials?|login"
         r"|sign-in)s?(?: \w+){0,2}? (?:has |have |is |are |was |were |been |could not be |does not "
-        r"|do not |did not |may be |may have )*(?:expired|revoked|invalid|not valid|rejected"
+        r"|do not |did not |may be |may have )*(?:expired|revoked|invalid|not valid|no longer valid"
+        r"|rejected"
         r"|missing"
         r"|refreshed|meet|unauthori[sz]ed|malformed|incorrect|not found|disabled|validated|verified"
         r"|refresh failed)",
@@ -179,7 +180,8 @@ LOGINS = (
         r"(?:disabled"
         r"|suspended|deactivated|banned|blocked|not allowed)",
         r"api[_ ]key[_ ](?:is )?(?:invalid|not valid)",
-        never=r"\bgithub\b|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql|webhook",
+        never=r"\bgithub\b(?!-copilot)|\bssh\b|\bsudo\b|\bnpm\b|docker|database|gitlab|postgres|mysql"
+        r"|webhook",
         needs="key auth credential token oauth login logged signed access account organi session"
         " org forbidden sign-in bearer sso permission",
     ),

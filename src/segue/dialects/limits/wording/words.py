@@ -68,7 +68,7 @@ OVER = """
     ran_out expired surpassed over gone at_100_?% 100_?%_(?:used|consumed|reached)
     too_low fully_used finished met all_used drained breached overrun violated crossed
     full capped insufficient empty persist(?:s|ed)
-    used(?=\\s*(?:[.;·(]|$|for_(?:today|this|the_(?:day|week|month))))
+    used(?=\\s*(?:[.,;·(]|$|for_(?:today|this|the_(?:day|week|month))))
 """
 IS = """
     has have is are was were been being now already fully completely just all currently also either
@@ -79,7 +79,8 @@ HIT = """
     hit reached exceeded exhausted (?:fully_)?consumed depleted maxed_out run_out_of
     ran_out_of out_of over surpassed gone_over spent used_up used_all(?:_of)?
     used_100_?%_of at_100_?%_of burned_through blown_through fully_used met
-    drained overrun capped_out(?:_on)? used(?=_your_(?:\\w+_){0,4}(?:allowance|quota))
+    drained overrun capped_out(?:_on)? used(?=_(?:today's|this_\\w+'s)_)
+    used(?=_your_(?:\\w+_){0,4}(?:allowance|quota))
     at(?=_(?:your|the)_(?:\\w+_){0,4}(?:limit|cap|quota)\\b) hit_up_against bumped_into
     run_into(?=_(?:a|your|the)_(?:\\w+_){0,3}limit)
 """
