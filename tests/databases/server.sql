@@ -370,7 +370,7 @@ CREATE TABLE server_replies (
     body       TEXT NOT NULL,
     created_at TEXT NOT NULL
 );
-INSERT INTO "server_replies" VALUES('key-1','e52928c3eba265ff79a9e56e261d439887096b8b6739c5310e75a57fe418cf1b',201,'{"id":"task_4e4803987475","status":"draft","type":"one","title":"replied","description":"d","agent":"good","priority":0,"dependsOn":[],"waitsFor":[],"currentPhase":null,"totalPhases":1,"progress":0,"currentStep":null,"createdAt":"2026-11-18T03:40:00.050Z","submittedAt":null,"startedAt":null,"completedAt":null,"failedAt":null,"updatedAt":"2026-11-18T03:40:00.050Z","workspace":null,"retryOf":null,"forkedFrom":null,"error":null,"outcome":null,"archived":false,"agentStatus":"idle","allowedActions":["submit","delete"],"usage":{"inputTokens":0,"outputTokens":0,"costUsd":null}}','2026-11-18T03:40:00.050419Z');
+INSERT INTO "server_replies" VALUES('key-1','943631f55fe90e51b978a3d8634d2127711ed9f075b6f714be6a1820034de09b',201,'{"id":"task_4e4803987475","status":"draft","type":"one","title":"replied","description":"d","agent":"good","priority":0,"dependsOn":[],"waitsFor":[],"currentPhase":null,"totalPhases":1,"progress":0,"currentStep":null,"createdAt":"2026-11-18T03:40:00.050Z","submittedAt":null,"startedAt":null,"completedAt":null,"failedAt":null,"updatedAt":"2026-11-18T03:40:00.050Z","workspace":null,"retryOf":null,"forkedFrom":null,"error":null,"outcome":null,"archived":false,"agentStatus":"idle","allowedActions":["submit","delete"],"usage":{"inputTokens":0,"outputTokens":0,"costUsd":null}}','2026-11-18T03:40:00.050419Z');
 CREATE TABLE server_restorations (
     task       TEXT PRIMARY KEY REFERENCES server_tasks (id) ON DELETE CASCADE,
     snapshot   TEXT NOT NULL,
