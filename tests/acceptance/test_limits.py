@@ -332,7 +332,10 @@ def test_a_command_that_ends_well_is_done_whatever_it_says(box: Box) -> None:
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("Credit balance is too low", "paid"), ("Invalid API key · Please run /login", "logged in")],
+    [
+        ("Credit balance is too low", "billing"),
+        ("Invalid API key · Please run /login", "logged in"),
+    ],
 )
 def test_a_command_that_needs_a_person_opens_a_gate(box: Box, text: str, word: str) -> None:
     """Exit 3; the next run tries again, in the conversation."""
@@ -403,7 +406,7 @@ def test_a_number_out_of_bounds_is_told_once(box: Box, command: str) -> None:
         words = ["write-all", "--restart"]
     done = box.segue(*words)
     assert done.code == 0, done.said
-    for text in ("max_retries = 99 is outside 1 to 10: 10", "default_wait_time = 0"):
+    for text in ("max_retries = 99 is outside 1 to 10: Segue uses 10", "default_wait_time = 0"):
         assert done.err.count(text) == 1
         assert text not in done.out
         assert text in (box.root / ".segue/logs/run.log").read_text()

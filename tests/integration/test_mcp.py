@@ -705,8 +705,8 @@ def test_a_plan_is_stopped_and_goes_on(commands: Commands) -> None:
     assert "long.md is not running" in commands.client.refused("stop_plan", path="long.md")
     commands.client.call("run_plan", path="long.md")
     until(lambda: commands.standing("long.md")["running"], "the task's start")
-    assert "Stopped long.md" in commands.client.call("stop_plan", path="long.md")
-    assert commands.holder("long.md") is None
+    commands.client.call("stop_plan", path="long.md")  # it may still end its agents
+    until(lambda: commands.holder("long.md") is None, "the end of the first run")
     assert commands.standing("long.md")["state"] == "interrupted"
     (commands.root / "long").touch()
     commands.client.call("run_plan", path="long.md")

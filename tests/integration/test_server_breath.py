@@ -49,7 +49,7 @@ def test_a_question_beside_a_dependency_is_asked_after_it(house: House, more: st
             server.commands.answer((await server.pending(id, "question"))["id"], "the North Sea")
             await server.status(id, "completed")
             told = told_by(server, id)
-            assert told.count("SEA_KEY is provided now") == told.count("the North Sea") == 1
+            assert told.count("SEA_KEY is now set") == told.count("the North Sea") == 1
             assert "key is key-123456" in told
             assert not server.troubles(id)
 

@@ -55,7 +55,7 @@ def test_a_limit_of_the_reviewer_is_waited_for(house: House, words: str) -> None
             id = server.new("judged")
             if is_asked:
                 question = await server.pending(id, "question")
-                assert "judge must be paid for" in question["question"]
+                assert "judge has a billing problem" in question["question"]
                 server.commands.answer(question["id"], "I paid")
             else:
                 await server.status(id, "in_progress", "paused")

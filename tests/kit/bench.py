@@ -83,7 +83,7 @@ class RunBench:
 
     @property
     def environ(self) -> dict[str, str]:
-        return {"HOME": str(self.home), "PATH": "/bin"}
+        return {"HOME": str(self.home), "PATH": "/bin", "SEGUE_SANDBOX": "none"}
 
     def program(self, name: str) -> None:
         """An agent's program, which is never started."""

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from segue.dialects.events import (
+    ActRefused,
     Asked,
     BlockUnclosed,
     ConversationLost,
@@ -57,6 +58,7 @@ ONE_OF_EACH = (
     TaskDone(),
     ErrorReported("fatal", "x", "checkpoint_and_fail"),
     BlockUnclosed("ERROR", 1),
+    ActRefused("cli", "segue approve", "2026-03-01T12:00:00Z"),
 )
 
 
