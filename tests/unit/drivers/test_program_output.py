@@ -57,6 +57,6 @@ def test_a_program_that_is_not_there_is_told_by_its_name(
 def test_a_program_that_does_not_end_is_killed(env: dict[str, str]) -> None:
     """Its silence is told, and nothing of it lives on."""
     mine = {**env, "SEGUE_TEST": f"once-{os.getpid()}"}
-    with pytest.raises(PaneSilentError, match=r"^sh does not answer$"):
+    with pytest.raises(PaneSilentError, match=r"^sh does not respond$"):
         sh("exec sleep 1000", mine, within_s=0.2)
     until(lambda: not [e for e in environs().values() if e.get("SEGUE_TEST") == mine["SEGUE_TEST"]])

@@ -81,7 +81,7 @@ def test_one_whose_folder_is_gone_cannot_be_started(tmp_path: Path) -> None:
 def test_the_only_one_is_meant_without_a_name() -> None:
     project = Project(Path("/p"))
     assert background.chosen(works("a"), None, project, "none").id == "a"
-    with pytest.raises(UserError, match="several: a, b"):
+    with pytest.raises(UserError, match="several match: a, b"):
         background.chosen(works("a", "b"), None, project, "none")
     with pytest.raises(UserError, match="none"):
         background.chosen([], None, project, "none")
