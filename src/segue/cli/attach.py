@@ -126,7 +126,9 @@ def _last(event: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def show_all(events: Path) -> None:
-    """What a work said that has ended."""
+def show_all(events: Path, *, as_json: bool) -> int:
+    """What a work said that has ended, and its exit code."""
+    code = None
     for line, _offset in _read(events, 0):
-        _show(line, as_json=False)
+        code = _show(line, as_json=as_json)
+    return GONE if code is None else code

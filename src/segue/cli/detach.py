@@ -16,7 +16,7 @@ from segue.cli import console, output
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import lock
-from segue.work import background
+from segue.work import background, trust
 from segue.work.project import Project
 
 STARTS_WITHIN_S = 30.0
@@ -53,17 +53,17 @@ def run(
             file=project.relative(path),
             hint=_("follow it: segue attach; stop it: segue stop"),
         )
-    process = background.start(project, path, argv_here(), environ)
+    pid = background.start(project, path, argv_here(), environ)
     deadline = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < deadline:
+        is_running = background.is_running(pid)  # before the lock: it may end in between
         owner = lock.holder(held)
-        if owner is not None and owner.pid == process.pid:
-            return _started(project, path, process.pid, as_json=as_json)
-        code = process.poll()
-        if code is not None:
-            return _ended(background.events_file(project, path), code, as_json=as_json)
+        if owner is not None and owner.pid == pid:
+            break
+        if not is_running:
+            return _ended(background.events_file(project, path), as_json=as_json)
         time.sleep(LOOK_S)
-    return _started(project, path, process.pid, as_json=as_json)
+    return _started(project, path, pid, as_json=as_json)
 
 
 def _started(project: Project, path: Path, pid: int, *, as_json: bool) -> int:
@@ -80,26 +80,21 @@ def _started(project: Project, path: Path, pid: int, *, as_json: bool) -> int:
     return 0
 
 
-def _ended(events: Path, code: int, *, as_json: bool) -> int:
+def _ended(events: Path, *, as_json: bool) -> int:
     """It ended before it owned the work, or at once: what it said, and its exit code."""
     said = background.said_last(events)
-    if as_json:
-        console.echo(said)
-        return code
     try:
         problem = json.loads(said)["error"]
-    except (ValueError, KeyError, TypeError):
-        from segue.cli.attach import show_all  # noqa: PLC0415 - it follows what there is
-
-        show_all(events)
-        return code
-    return output.error(
-        UserError(
+        error = UserError(
             problem["code"],
             problem["message"],
             file=problem.get("file"),
             line=problem.get("line"),
             hint=problem.get("hint"),
-        ),
-        as_json=False,
-    )
+        )
+    except (ValueError, KeyError, TypeError):
+        from segue.cli.attach import show_all  # noqa: PLC0415 - it follows what there is
+
+        return show_all(events, as_json=as_json)
+    code = output.error(error, as_json=as_json)
+    return trust.WAITS if problem["code"] == trust.UNTRUSTED else code

@@ -56,6 +56,7 @@ COMMANDS = {
 }
 # They are listed by name alone: the help is one screen.
 MORE = ("write", "skip", "unskip", "park", "wake", "detect", "rehearse", "hooks", "mcp", "service")
+BACKGROUND = "SEGUE_BACKGROUND"  # an owner without a terminal was started by another Segue
 HIDDEN = ("hook", "start-detached")  # what programs call, not people
 
 
@@ -134,6 +135,8 @@ def _alone() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     streams.open_missing()
+    if BACKGROUND in os.environ:
+        import_module("segue.work.background").wait_for_own_place(os.environ)
     environ = dict(os.environ)  # what agents may get of it is taken from here, not from later
     args = console.set_up(sys.argv[1:] if argv is None else argv, environ)
     streams.write_anything(as_json="--json" in args)

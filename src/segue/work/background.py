@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from segue.core.machines import PlanState
+from segue.drivers.lineage import lineage
+from segue.drivers.processes import read_stat
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import files
@@ -27,6 +31,7 @@ from segue.store.sqlite import Store
 from segue.work.act_targets import Work
 from segue.work.project import Project
 
+STARTER = 'out=$1 err=$2; shift 2; "$@" </dev/null >"$out" 2>"$err" & echo $!'
 VARIABLE = "SEGUE_BACKGROUND"  # set for the owner: the command that started it, as JSON
 OPTION = "--detach"
 DETACHED = "detached"  # the key in the options of a work
@@ -53,8 +58,8 @@ class Detached:
 def command_here(environ: Mapping[str, str]) -> tuple[str, ...] | None:
     """The command of this process, if it is an owner in the background."""
     try:
-        found = json.loads(environ.get(VARIABLE, ""))
-    except ValueError:
+        found = json.loads(environ.get(VARIABLE, ""))["argv"]
+    except (ValueError, KeyError, TypeError):
         return None
     return tuple(map(str, found)) if isinstance(found, list) else None
 
@@ -82,26 +87,40 @@ def start(
     argv: Sequence[str],
     environ: Mapping[str, str],
     folder: Path | None = None,
-) -> subprocess.Popen[bytes]:
-    """Start the owner of a work. `argv`: the command as a person typed it, without `--detach`."""
+) -> int:
+    """Start the owner of a work; its process. `argv`: the command as a person typed it, without
+    `--detach`. A shell starts it and ends: below a Segue it would be taken for an agent's."""
     project.prepare()
     events = events_file(project, path)
     if events.exists():
         events.replace(events.with_suffix(".old.jsonl"))
+    for made in (events, error_file(events)):
+        with open(made, "wb", opener=files.private):
+            pass
     words = [sys.executable, "-P", "-m", "segue", *argv]
-    with (
-        open(events, "wb", opener=files.private) as out,
-        open(error_file(events), "wb", opener=files.private) as err,
-    ):
-        return subprocess.Popen(
-            [*words, *(() if "--json" in argv else ("--json",))],
-            cwd=folder,
-            env={**environ, VARIABLE: json.dumps(list(argv))},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
+    given = {"argv": list(argv), "not_below": os.getpid()}
+    done = subprocess.run(
+        ["/bin/sh", "-c", STARTER, "sh", str(events), str(error_file(events)), *words]
+        + ([] if "--json" in argv else ["--json"]),
+        cwd=folder,
+        env={**environ, VARIABLE: json.dumps(given)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        check=True,
+    )
+    return int(done.stdout)
+
+
+def wait_for_own_place(environ: Mapping[str, str], within_s: float = 5.0) -> None:
+    """At the very start of an owner: until the shell between it and who started it has ended."""
+    try:
+        above = int(json.loads(environ.get(VARIABLE, ""))["not_below"])
+    except (ValueError, KeyError, TypeError):
+        return
+    ends = time.monotonic() + within_s
+    while above in lineage(os.getpid()) and time.monotonic() < ends:
+        time.sleep(0.005)
 
 
 def start_again(project: Project, detached: Detached, environ: Mapping[str, str]) -> int | None:
@@ -109,7 +128,7 @@ def start_again(project: Project, detached: Detached, environ: Mapping[str, str]
     if not detached.folder.is_dir():
         return None
     clean = {name: value for name, value in environ.items() if name != VARIABLE}
-    return start(project, detached.work.path, detached.argv, clean, detached.folder).pid
+    return start(project, detached.work.path, detached.argv, clean, detached.folder)
 
 
 def remember(store: Store, work: str, argv: Sequence[str] | None, at: datetime) -> None:
@@ -124,6 +143,12 @@ def forget(project: Project, work: Work) -> None:
         remember(store, work.id, None, datetime.now(UTC))
     finally:
         store.close()
+
+
+def is_running(pid: int) -> bool:
+    """Whether an owner lives; one that ended and that nobody reaped does not."""
+    stat = read_stat(pid)
+    return stat is not None and stat.state != "Z"
 
 
 def said_last(events: Path) -> str:

@@ -32,6 +32,7 @@ from segue.store import files
 
 VARIABLE, ALL = "SEGUE_TRUST", "all"
 SETTINGS, BOOK = "segue.toml", "book.toml"
+UNTRUSTED = "untrusted"
 WAITS = 3  # the exit code: a person must decide
 TEXT_BYTES_MAX = 4 * 1024 * 1024
 SHOWN_CHARS_MAX = 200
@@ -74,7 +75,7 @@ class Untrusted(UserError):  # noqa: N818 - it says what the folder is
         if by_agents:
             text = _("{files} changed while agents worked; review it before you trust it")
         super().__init__(
-            "untrusted",
+            UNTRUSTED,
             text.format(files=files_),
             file=str(root),
             hint=_("review what it would run, and trust it: segue trust"),

@@ -64,5 +64,5 @@ def test_lines_that_are_no_events_are_left_out(
 ) -> None:
     events = tmp_path / "events.jsonl"
     events.write_text('no JSON\n[]\n{"event": "x"}\n')
-    show_all(events)
+    assert show_all(events, as_json=False) == 1
     assert capsys.readouterr().out == ""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,10 +38,29 @@ def detached(bench: Bench) -> list[Detached]:
 
 
 def test_the_command_of_an_owner_is_in_its_environment() -> None:
-    assert background.command_here({background.VARIABLE: json.dumps(ARGV)}) == ARGV
-    for text in ("", "1", "no JSON"):
+    assert background.command_here({background.VARIABLE: json.dumps({"argv": ARGV})}) == ARGV
+    for text in ("", "1", "[]", "no JSON"):
         assert background.command_here({background.VARIABLE: text}) is None
     assert background.command_here({}) is None
+
+
+def test_an_owner_waits_until_it_is_below_no_segue() -> None:
+    """Below this process it stays only as long as it may wait; elsewhere it waits for nothing."""
+    begun = time.monotonic()
+    here = {background.VARIABLE: json.dumps({"argv": [], "not_below": os.getpid()})}
+    background.wait_for_own_place(here, within_s=0.05)
+    assert time.monotonic() - begun >= 0.05
+    for environ in ({}, {background.VARIABLE: json.dumps({"argv": [], "not_below": 0})}):
+        background.wait_for_own_place(environ, within_s=3600)
+
+
+def test_who_has_ended_does_not_run() -> None:
+    assert background.is_running(os.getpid())
+    process = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not background.is_running(process.pid), "not reaped yet"
+    process.wait()
+    assert not background.is_running(process.pid)
 
 
 def test_a_work_remembers_how_it_was_started(bench: Bench) -> None:
