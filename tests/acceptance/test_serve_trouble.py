@@ -319,7 +319,7 @@ def test_a_disk_that_is_full_at_the_start_is_waited_for(house: House) -> None:
         port = free.getsockname()[1]
     fill_it = f'cat /dev/zero > "{memory}/filler" 2>/dev/null;'
     going = start_on_a_small_disk(house, memory, fill_it, port)
-    until(lambda: "waits until it can write" in going.result.err, "that it waits")
+    until(lambda: "starts as soon as it can write" in going.result.err, "that it waits")
     assert "Traceback" not in going.result.err
     for method, path in (("POST", "/api/tasks"), ("GET", "/"), ("GET", "/health")) * 2:
         answer = asked_early(port, method, path)
@@ -338,7 +338,7 @@ def test_a_server_that_waits_for_a_disk_can_be_ended(house: House) -> None:
     memory = house.root / ".segue"
     memory.mkdir()
     going = start_on_a_small_disk(house, memory, f'cat /dev/zero > "{memory}/filler" 2>/dev/null;')
-    until(lambda: "waits until it can write" in going.result.err, "that it waits")
+    until(lambda: "starts as soon as it can write" in going.result.err, "that it waits")
     going.send(signal.SIGTERM)
     assert going.end().code == 0
 

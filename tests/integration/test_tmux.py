@@ -600,7 +600,7 @@ def test_a_server_that_stands_still(tmux: Tmux, monkeypatch: pytest.MonkeyPatch)
     async def scene(seen: Seen) -> None:
         os.kill(server, signal.SIGSTOP)
         try:
-            with pytest.raises(PaneError, match="does not answer"):
+            with pytest.raises(PaneError, match="does not respond"):
                 await seen.panes.screen(pane)
         finally:
             os.kill(server, signal.SIGCONT)

@@ -60,7 +60,7 @@ def look_at(supervisor: Supervisor, id: str) -> None:
     """At a start: what is broken is said. A task of which nothing is whole gets a new one."""
     found = newest(supervisor, id, rows(supervisor, id), is_said=True)
     if found.row is None and found.broken:
-        text = "task %s: no checkpoint of it is whole: it goes on from its files as they are"
+        text = "task %s: none of its checkpoints is intact: it continues from its files as they are"
         logger.error(text, id, extra={"task": id})
         supervisor.saving.save(id, "recovered")
 

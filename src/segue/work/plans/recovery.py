@@ -220,7 +220,7 @@ def _past_limit(run: PlanRun) -> None:
                 "task_skipped",
                 task=task.id,
                 because=None,
-                why=_("failed {used} times, {limit} allowed: please handle it manually").format(
+                why=_("failed {used} times, {limit} allowed: please handle it by hand").format(
                     used=used, limit=limit
                 ),
             )
