@@ -117,7 +117,7 @@ def test_a_run_in_the_sandbox_gets_its_place_back(stage: Stage, told: list[str])
     done = stage.run()
     assert done.code == 0, done.said
     place = after_compaction(told)
-    assert "**T-7** of PLAN.md, try 1 of 3" in place
+    assert "**T-7** of PLAN.md, attempt 1 of 3" in place
     assert "- [ ] 2. light the lamp" in place
 
 
