@@ -43,7 +43,7 @@ def run(
     project: Project, path: Path, held: Path, environ: Mapping[str, str], *, as_json: bool
 ) -> int:
     """Start the work in the background. `path`: what names the work; `held`: the lock that its
-    owner takes. Whoever ends before that has an error to show."""
+    owner takes. A process that ends before that has an error to show."""
     if (owner := lock.holder(held)) is not None:
         raise UserError(
             "already_running",

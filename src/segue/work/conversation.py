@@ -131,7 +131,7 @@ class Conversation:
         return row["state"] in OVER and not any(run["is_open"] for run in runs)
 
     def flush(self) -> Iterator[Entry]:
-        """What readers hold back: more of it may come. For whoever watches live."""
+        """Text that readers hold back because more of it may come; for a live view."""
         for run in self.store.all(RUNS, self.task):
             log = self._runs.get(run["id"])
             if log is not None and not log.is_closed:
