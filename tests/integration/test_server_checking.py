@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kit.app import House, play
-from kit.processes import state_of
+from kit.processes import is_stopped
 
 CHECKED = """
 [types.checked]
@@ -90,13 +90,13 @@ def test_a_check_stands_still_while_its_task_is_paused(house: House, is_killed: 
             folder = Path(server.commands.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
             server.commands.pause(id)
-            await server.until(lambda: state_of(pid) == "T")
+            await server.until(lambda: is_stopped(pid))
             (folder / "go").touch()
             return id, pid
 
     async def resume(id: str, pid: int) -> None:
         async with house.open() as server:
-            assert (state_of(pid), server.commands.agent(id)["status"]) == ("T", "paused")
+            assert (is_stopped(pid), server.commands.agent(id)["status"]) == (True, "paused")
             server.commands.resume(id)
             await server.pending(id, "review")
             assert (server.runs(id, "work"), server.runs(id, "check")) == (
@@ -134,7 +134,7 @@ def test_what_ends_while_its_task_is_paused_is_checked_again(house: House, type:
             folder = Path(server.commands.task(id)["workspace"]).parent
             pid = int(await server.until(lambda: _text(folder / "pids")))
             server.commands.pause(id)
-            await server.until(lambda: state_of(pid) == "T")
+            await server.until(lambda: is_stopped(pid))
             os.kill(pid, signal.SIGKILL)
             await server.until(lambda: server.runs(id, purpose) == ["failed", "intended"])
             (folder / "go").touch()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.app import House, Open, play
-from kit.processes import state_of
+from kit.processes import is_stopped, state_of
 from segue.store.changes import instant
 
 
@@ -103,7 +103,7 @@ def test_a_resumed_process_stands_still_until_there_is_a_slot(house: House) -> N
     async def go_on(id: str, other: str, pid: int) -> None:
         async with house.open(slots=1) as server:
             await _waits(server, id)
-            await server.until(lambda: state_of(pid) == "T")
+            await server.until(lambda: is_stopped(pid))
             server.commands.cancel(other)
             await server.until(lambda: state_of(pid) in "RS")
             assert server.runs(id) == ["running"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.app import House, play
-from kit.processes import state_of
+from kit.processes import all_stopped, state_of
 from segue.work.phases.refused import Refused
 
 TWO_PHASES = """
@@ -259,16 +259,16 @@ def test_a_living_agent_stands_still_while_people_think(house: House, is_killed:
             await server.pending(id, "question")
             workspace = Path(server.commands.task(id)["workspace"])
             pids.extend(map(int, (workspace / "pids").read_text().split()))
-            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+            await server.until(lambda: all_stopped(pids))
             return id
 
     async def answer(id: str) -> None:
         async with house.open(is_killed=is_killed) as server:
-            assert {state_of(pid) for pid in pids} == {"T"}
+            assert all_stopped(pids)
             question = await server.pending(id, "question")
             server.commands.answer(question["id"], "North")
             await server.pending(id, "review")
-            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+            await server.until(lambda: all_stopped(pids))
 
     async def approve(id: str) -> None:
         async with house.open() as server:
@@ -302,10 +302,10 @@ def test_pause_and_resume_stop_and_continue_the_tree(house: House) -> None:
             workspace = Path((await server.status(id, "in_progress"))["workspace"])
             pids = await server.until(lambda: _pids(workspace / "pid"))
             server.commands.pause(id)
-            await server.until(lambda: {state_of(pid) for pid in pids} == {"T"})
+            await server.until(lambda: all_stopped(pids))
         async with house.open() as server:
             assert server.commands.agent(id)["status"] == "paused"
-            assert {state_of(pid) for pid in pids} == {"T"}
+            assert all_stopped(pids)
             server.commands.resume(id)
             await server.until(lambda: {state_of(pid) for pid in pids} == {"S"})
             server.commands.cancel(id)

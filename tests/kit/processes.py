@@ -25,8 +25,22 @@ def state_of(pid: int) -> str:
     return next(iter(_stat_of(pid)), "")
 
 
-def all_stopped(pids: list[int]) -> bool:
-    return all(state_of(pid) in ("T", "t") for pid in pids)
+def is_stopped(pid: int) -> bool:
+    """Also one that waits for its vfork: it is stopped in the kernel until its child, stopped
+    before it became another program, goes on."""
+    state = state_of(pid)
+    return state in ("T", "t") or (state == "D" and any(map(is_stopped, _children(pid))))
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(i) for i in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def all_stopped(pids: Iterable[int]) -> bool:
+    return all(is_stopped(pid) for pid in pids)
 
 
 def all_running(pids: list[int]) -> bool:
@@ -69,7 +83,7 @@ def stop_all(look: Callable[[], Iterable[int]]) -> list[int]:
     stopped: set[int] = set()
 
     def stand_still() -> bool:
-        is_still = all(state_of(pid) in ("T", "t", "Z", "X", "") for pid in stopped)
+        is_still = all(is_stopped(pid) or state_of(pid) in ("Z", "X", "") for pid in stopped)
         found = set(look())  # later: what stands still starts nothing more
         if is_still and found <= stopped:
             return True

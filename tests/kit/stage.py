@@ -23,7 +23,7 @@ import pytest
 from kit.agents_here import PROGRAMS, clean_env
 from kit.box import Box
 from kit.command import Event, Going, Result
-from kit.processes import environ_of
+from kit.processes import all_stopped, environ_of
 from kit.terminal import Terminal
 from kit.waiting import until
 from segue.drivers import processes
@@ -300,7 +300,7 @@ class Stage(Box):
 
     def all_stand_still(self, *pids: int) -> None:
         """Wait until none of them does anything any more."""
-        until(lambda: {self.state_of(pid) for pid in pids} == {"T"}, "standing still")
+        until(lambda: all_stopped(pids), "standing still")
 
     def kill(self, pid: int, number: signal.Signals = signal.SIGKILL) -> None:
         os.kill(pid, number)

@@ -21,7 +21,7 @@ Process = tuple[int, int]  # pid, start time in clock ticks since the boot (fiel
 
 KILL_S = 5.0
 ROUND_S = 0.01
-STOP_S = 0.2  # one that waits in a system call (for a vfork, a disk) stops only after that
+STOP_S = 0.2  # one that waits in a system call (for a disk) stops only after that
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -208,12 +208,21 @@ def stop_tree(pid: int, *, root: bool = True) -> None:
         stopped.update(fresh)
         if not fresh:
             # One that is not yet still may be in the middle of a fork.
-            stats = [read_stat(process[0]) for process in stopped]
-            if all(stat is None or stat.state in "TtZX" for stat in stats):
+            if all(_is_still(pid) for pid, _ in stopped):
                 return
             if time.monotonic() > until:
                 return
             time.sleep(0.001)
+
+
+def _is_still(pid: int) -> bool:
+    """Stopped or gone. One that waits for its vfork is not shown as stopped before its child,
+    which was stopped before it became another program, goes on."""
+    stat = read_stat(pid)
+    if stat is None or stat.state in "TtZX":
+        return True
+    children = [read_stat(child) for child in _children(pid)] if stat.state == "D" else []
+    return any(child is not None and child.state in "Tt" for child in children)
 
 
 def continue_tree(pid: int, *, root: bool = True) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.waiting import until
+from kit.waiting import WAIT_S, until
 from segue.drivers import processes
 
 CODE_OF_A_TREE = """
@@ -192,6 +192,31 @@ def test_stop_without_the_root(tree: Tree) -> None:
     until(lambda: state_of(tree.root.pid) == "S")  # back asleep after the news of its child
     processes.continue_tree(tree.root.pid, root=False)
     until(lambda: {state_of(pid) for pid in tree.pids} == {"S"})
+
+
+VFORKING = """
+import os, sys
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], 0, 0)])
+"""
+
+
+def test_one_that_waits_for_its_vfork_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its child opens a FIFO before it becomes `true`: the parent is not shown as stopped, but it
+    does nothing before its child goes on, so nobody waits for that."""
+    os.mkfifo(tmp_path / "fifo")
+    parent = subprocess.Popen([sys.executable, "-c", VFORKING, tmp_path / "fifo"])
+    until(lambda: processes.descendants(parent.pid))
+    [child] = processes.descendants(parent.pid)
+    until(lambda: (state_of(parent.pid), state_of(child)) == ("D", "S"))
+    monkeypatch.setattr(processes, "STOP_S", WAIT_S)
+    began = time.monotonic()
+    processes.stop_tree(parent.pid)
+    assert time.monotonic() - began < WAIT_S / 2
+    assert (state_of(parent.pid), state_of(child)) == ("D", "T")
+    assert processes.kill_tree(parent.pid) == []
+    parent.wait()
 
 
 def test_kill_tree(tree: Tree) -> None:
