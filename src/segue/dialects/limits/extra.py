@@ -7,24 +7,35 @@
 
 A pattern is a regular expression. It is looked for in the lines of the newest block of the screen,
 like those that are built in: what is below a message must still be no new work.
+
+Nobody has proven a user's pattern to be linear, so it is matched under a time limit, which `re`
+cannot do: `regex` can. One that takes longer is left out from then on, and a warning says so.
 """
 
 from __future__ import annotations
 
-import re
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from segue.core.limits import FAMILY
 from segue.dialects.limits.brands import brand_of
 from segue.errors import Problem, UserError
 from segue.i18n import _
 
+if TYPE_CHECKING:  # few users have patterns of their own
+    import regex
+
+logger = logging.getLogger("segue.limits")
+
 KEYS = ("pattern", "kind", "agent")
 PATTERNS_MAX = 100
 PATTERN_CHARS_MAX = 1_000
+MATCH_S = 0.1  # of the processor's time, for one line; a linear pattern needs a thousandth of it
+
+_too_slow: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +44,20 @@ class Extra:
 
     id: str
     kind: str
-    found: re.Pattern[str]
+    found: regex.Pattern[str]
     agent: str = ""
 
     def is_in(self, line: str, brand: str) -> bool:
-        return self.agent in ("", brand) and self.found.search(line) is not None
+        if self.agent not in ("", brand) or self.found.pattern in _too_slow:
+            return False
+        try:
+            return self.found.search(line, timeout=MATCH_S) is not None
+        except TimeoutError:
+            _too_slow.add(self.found.pattern)
+            text = _("The limit pattern `{pattern}` takes too long on one line; Segue ignores it.")
+            hint = _("Avoid nested repeats: write `a+`, not `(a+)+`.")
+            logger.warning("%s %s", text.format(pattern=self.found.pattern), hint)
+            return False
 
 
 Place = Callable[[int, str | None], tuple[str | None, int | None]]
@@ -103,7 +123,9 @@ class _Reader:
             return Extra(id_, kind, found, brand_of(agent, ()))
         return None
 
-    def _pattern(self) -> re.Pattern[str] | None:
+    def _pattern(self) -> regex.Pattern[str] | None:
+        import regex  # noqa: PLC0415 - few users have patterns of their own
+
         source = self._table.get("pattern")
         if not isinstance(source, str) or not source or len(source) > PATTERN_CHARS_MAX:
             message = _("`pattern` is missing, or too long")
@@ -112,8 +134,8 @@ class _Reader:
             self._problem("bad_value", message, hint.format(n=PATTERN_CHARS_MAX), key)
             return None
         try:
-            return re.compile(source)
-        except (re.error, OverflowError, RecursionError) as error:
+            return regex.compile(source)
+        except (regex.error, OverflowError, RecursionError) as error:
             text = _("`{pattern}` is not a regular expression: {error}")
             message = text.format(pattern=source, error=error)
             hint = _("escape special characters with \\: \\( \\[ \\+; quote with '…'")
