@@ -46,7 +46,7 @@ FORMS = {
 }
 UNKNOWN_ZONE = "unknown_zone"
 NOTES = {
-    UNKNOWN_ZONE: N_("unknown time zone “{zone}”: Segue uses this machine's"),
+    UNKNOWN_ZONE: N_("unknown time zone “{zone}”: Segue ignores the reset time"),
     "day_only": N_("only a day is given: Segue takes its beginning"),
     "next_period": N_("no time is given: Segue takes the beginning of the period"),
 }

@@ -128,7 +128,7 @@ def _timed(limit: LimitHit, moment: Moment | None) -> LimitHit:
         return limit
     return replace(
         limit,
-        resets_at=moment.at,
+        resets_at=moment.resets_at,
         is_minute=moment.is_minute_rounded and moment.form in TO_THE_MINUTE,
         unknown_zone=moment.zone if UNKNOWN_ZONE in moment.notes else "",
     )

@@ -416,7 +416,7 @@ def _detection(
     return Detection(
         state,
         kind,
-        resets_at=moment.at,
+        resets_at=moment.resets_at,
         evidence=evidence,
         rule=rule,
         notes=moment.notes,

@@ -119,7 +119,7 @@ class PaneMessages:
         self.line(text.format(id=pane.number, kind=name, time=time, seconds=seconds))
 
     def unknown_zone(self, zone: str) -> None:
-        text = _("unknown time zone “{zone}”: Segue uses this machine's")
+        text = _("unknown time zone “{zone}”: Segue ignores the reset time")
         self.line("[WARN] " + text.format(zone=zone))
 
     def _paused(self, pane: WatchedPane) -> None:

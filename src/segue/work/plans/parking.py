@@ -65,7 +65,7 @@ def _park(run: PlanRun, attempt: Attempt, park: Park) -> None:
 def _tell_doubts(run: PlanRun, attempt: Attempt, park: Park) -> None:
     """What had to be assumed about the instant."""
     if park.unknown_zone:
-        text = _("{task}: unknown time zone “{zone}”; Segue uses this machine's")
+        text = _("{task}: unknown time zone “{zone}”; Segue ignores the reset time")
         run.publish("notice", text=text.format(task=attempt.task.id, zone=park.unknown_zone))
     if park.is_guess:
         text = _("[WARN] could not read the reset time; waiting {seconds} s")

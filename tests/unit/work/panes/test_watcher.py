@@ -473,7 +473,7 @@ def test_a_zone_that_is_not_known_is_told(play: Callable[[Scene], Bench]) -> Non
         assert bench.last(pane)["notes"] == ["unknown_zone"]
 
     lines = play(scene).lines
-    assert "[WARN] unknown time zone “Mars/Base”: Segue uses this machine's" in lines[0]
+    assert "[WARN] unknown time zone “Mars/Base”: Segue ignores the reset time" in lines[0]
 
 
 def test_the_first_word_about_a_stopped_pane_is_that_it_is_stopped(

@@ -61,13 +61,18 @@ _SECONDS = Expression(r"(?P<s>\d{1,7}(?:\.\d{1,9})?)(?![\d.]*\s*%|\w)")
 class Moment(NamedTuple):
     """An instant, how it was written, and what had to be assumed to read it."""
 
-    at: datetime
+    at: datetime  # a guess where the zone is unknown: see `resets_at`
     form: str  # epoch, iso, http, date, weekday, day, clock, span, period
     text: str
     end: int
     zone: str = ""  # as printed
     is_minute_rounded: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def resets_at(self) -> datetime | None:
+        """None where a word beside the time is not understood: better no time than a wrong one."""
+        return None if UNKNOWN_ZONE in self.notes else self.at
 
 
 class Here(NamedTuple):

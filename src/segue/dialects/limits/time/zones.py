@@ -71,6 +71,8 @@ BRACKETED = Expression(r"\s*\(\s*(?P<zone>[A-Za-z][A-Za-z0-9_+\-/: ]{1,40}?)\s*(
 _FIXED = Expression(
     r"(?:UTC|GMT)?\s?(?P<sign>[+\-])(?P<h>\d{1,2})(?::?(?P<m>\d{2}))?", re.IGNORECASE
 )
+# Capitals that end the sentence behind a time can only be a zone.
+_STRANGE = Expression(r" (?P<zone>(?-i:[A-Z]{3,5}))(?=[.,;)\]]?(?:\s|$))(?! [A-Za-z])")
 _ABBREVIATION = Expression(r"[A-Z]{2,6}")
 _WORDS_NO_ZONE = frozenset(
     {"am", "pm", "on", "or", "to", "if", "in", "at", "by", "and", "but", "for", "the", "you", "is"}
@@ -104,6 +106,8 @@ def after(text: str, at: int) -> tuple[str, int]:
     bracketed = BRACKETED.match(text, at)
     if bracketed and ("/" in bracketed["zone"] or _ABBREVIATION.fullmatch(bracketed["zone"])):
         return bracketed["zone"], bracketed.end()
+    if strange := _STRANGE.match(text, at):
+        return strange["zone"], strange.end()
     return "", at
 
 

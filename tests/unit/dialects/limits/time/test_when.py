@@ -137,12 +137,19 @@ def test_zones_by_every_kind_of_name(zone: str, hour: int) -> None:
     assert moment.zone == zone
 
 
-def test_an_unknown_zone_is_told() -> None:
-    """The machine's zone is used instead, and a note says so."""
-    moment = read("resets 3pm (Mars/Olympus)")
+@pytest.mark.parametrize("zone", ["(Mars/Olympus)", "(America/Nowhere)", "XQT.", "ZZZ"])
+def test_a_time_in_an_unknown_zone_is_no_time(zone: str) -> None:
+    """Better no time than a wrong one, and a note says why."""
+    moment = read(f"resets 3pm {zone}")
     assert moment is not None
-    assert moment.notes == ("unknown_zone",)
-    assert moment.at == datetime(2026, 3, 16, 19, 0, tzinfo=UTC)
+    assert (moment.notes, moment.resets_at) == (("unknown_zone",), None)
+
+
+@pytest.mark.parametrize("rest", ["PLEASE wait", "AND no earlier", ""])
+def test_other_capitals_behind_a_time_are_no_zone(rest: str) -> None:
+    moment = read(f"resets 3pm {rest}")
+    assert moment is not None
+    assert moment.resets_at is not None
 
 
 def test_an_abbreviation_of_the_machine_is_its_own() -> None:
