@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 from segue.core.machines import RunState
-from segue.dialects.events import Dialect
+from segue.dialects.events import Dialect, PermissionAsked
 from segue.dialects.text import Text
-from segue.engine.agent import Access, Facts, Start, Wanted
+from segue.engine.agent import Access, Facts, Grant, Start, Verdict, Wanted
 from segue.engine.attempt import Attempt
 from segue.store.rows import RunRow
 
@@ -31,9 +32,12 @@ class PlainAgent:
     takes_lines: bool = False
     has_terminal: bool = False
     counts_conversation: bool = False
+    own_conversation: str | None = None
     has_context: bool = True
     compact: str | None = None
     keeps_place: bool = False
+    answers_permissions: bool = False
+    verdict: Verdict = Verdict.ASK  # where a person granted nothing
     silence_after_s: float | None = None
     silence_max_s: float | None = None
     fallback: str | None = None
@@ -43,6 +47,13 @@ class PlainAgent:
     env: Mapping[str, str] = field(default_factory=dict)
     access: Access | None = None
     check_access: Access | None = None
+
+    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
+        is_granted = any(grant.tool == asked.tool for grant in grants)
+        return Verdict.ALLOW if is_granted else self.verdict
+
+    def permission_reply(self, asked: PermissionAsked, refusal: str | None) -> bytes:
+        return f"{asked.tool}: {refusal or 'allowed'}".encode()
 
     def environment(
         self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]

@@ -17,13 +17,14 @@ def check(environ: Mapping[str, str]) -> None:
     run = run_of(environ)
     if run is None:
         return
-    from segue.work import refusals  # noqa: PLC0415 - a person does not need it
+    from segue.engine.refusals import shown  # noqa: PLC0415 - a person does not need it
+    from segue.work import refusals  # noqa: PLC0415
 
     refusals.note(run, "cli", click.get_current_context().command_path, datetime.now(UTC))
     raise UserError(
         "in_a_run",
         _("only a person may decide this, but the command runs inside an agent: {run}").format(
-            run=refusals.shown(run[RUN])
+            run=shown(run[RUN])
         ),
         hint=_("ask a person instead: with [USER_QUESTION]"),
     )

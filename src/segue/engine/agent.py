@@ -6,14 +6,15 @@ a property here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from segue.core.plan import Task
-from segue.dialects.events import Dialect
+from segue.dialects.events import Dialect, PermissionAsked
 from segue.drivers.sandbox import FULL, Mount, Network
 
 
@@ -76,6 +77,22 @@ class Access:
     folders: tuple[Path, ...] = ()  # its own, made before its first run
 
 
+class Verdict(StrEnum):
+    """Whether an agent may use a tool."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a person allowed: a tool with exactly this input, or (None) the tool."""
+
+    tool: str
+    input: Mapping[str, Any] | None = None
+
+
 class Agent(Protocol):
     """One agent, ready to be started."""
 
@@ -129,6 +146,11 @@ class Agent(Protocol):
         ...
 
     @property
+    def own_conversation(self) -> str | None:
+        """The conversation that the user's own command continues, if it names one."""
+        ...
+
+    @property
     def has_context(self) -> bool:
         """It keeps a context, which may be full."""
         ...
@@ -151,6 +173,19 @@ class Agent(Protocol):
 
     @property
     def fallback_after_s(self) -> float | None: ...
+
+    @property
+    def answers_permissions(self) -> bool:
+        """It asks before it uses a tool, and reads the answer."""
+        ...
+
+    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
+        """By the rules of its settings, and by what a person granted before."""
+        ...
+
+    def permission_reply(self, asked: PermissionAsked, refusal: str | None) -> bytes:
+        """What it reads then; `refusal`: why it may not, None where it may."""
+        ...
 
     @property
     def start(self) -> Callable[[Wanted], Start]: ...

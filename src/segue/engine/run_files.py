@@ -7,8 +7,32 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 LOG_BYTES_READ = 256 * 1024
+
+
+class Folders(Protocol):
+    """Where a project is, and where what Segue keeps of it lies."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def memory(self) -> Path: ...
+
+    @property
+    def logs(self) -> Path: ...
+
+    @property
+    def evidence(self) -> Path: ...
+
+    @property
+    def runs(self) -> Path: ...
+
+    def relative(self, path: Path) -> str:
+        """A path as people of this project call it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +43,10 @@ class RunFiles:
     logs: Path
     evidence: Path
     runs: Path
+
+    @classmethod
+    def of(cls, folders: Folders) -> RunFiles:
+        return cls(folders.logs, folders.evidence, folders.runs)
 
     def log(self, run: str) -> Path:
         return self.logs / f"{run}.log"

@@ -13,7 +13,7 @@ from starlette.types import Scope
 from segue.drivers.lineage import RUN
 from segue.drivers.peer import Caller, find_caller
 from segue.drivers.sockets import End, is_local
-from segue.work.refusals import shown
+from segue.engine.refusals import shown
 
 ESTABLISHED = 1  # of TCP_INFO: the other end is still open
 SCOPE = "segue.connection"

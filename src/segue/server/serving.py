@@ -18,7 +18,7 @@ from socket import socket
 from typing import Any
 
 from segue.drivers.notify import Notifier
-from segue.engine import outage
+from segue.engine import outage, refusals
 from segue.engine.clock import Clock
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox
@@ -34,7 +34,7 @@ from segue.server.problems import of_user_error
 from segue.store import files, lock
 from segue.store.changes import Change
 from segue.store.tokens import Tokens, check_length
-from segue.work import refusals, trust
+from segue.work import trust
 from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans
 from segue.work.phases.app import App, open_app

@@ -12,9 +12,9 @@ from segue import i18n
 from segue.core.machines import GATE, TASK, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT, AgentState
+from segue.engine import refusals
 from segue.server.pages import pages, speech, texts, words
 from segue.server.pages.forms import FIELDS_MAX
-from segue.work import refusals
 from segue.work.phases.commands import NewTask
 
 EVIL = "<script>alert(1)</script>"

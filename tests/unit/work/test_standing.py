@@ -10,6 +10,7 @@ from kit.bench import Bench
 from kit.standing import standing
 from segue.dialects.events import LimitHit, Opened
 from segue.store.lock import Holder
+from segue.work.project import Project
 from segue.work.standing import Known
 
 PLAN = "- [ ] T-1: Build\n"
@@ -34,7 +35,7 @@ def test_the_memory_knows_parks_gates_and_runs(bench: Bench) -> None:
     bench.says(Opened("talk-1"), LimitHit("session_limit", wait_s=60))
     bench.ends(1)
     bench.close()
-    known = Known.of(bench.run.job_factory.project)
+    known = Known.of(Project(bench.root))
     path = bench.root / "PLAN.md"
     parks, gates = known.waits(path)
     assert ([park["task"] for park in parks], gates) == (["T-1"], [])
@@ -46,7 +47,8 @@ def test_the_memory_knows_parks_gates_and_runs(bench: Bench) -> None:
 
 def test_a_folder_without_memory_knows_nothing(bench: Bench) -> None:
     """Nothing is made by looking."""
-    known = Known.of(bench.start(PLAN).job_factory.project)
+    bench.start(PLAN)
+    known = Known.of(Project(bench.root))
     other = bench.root / "OTHER.md"
     assert known.waits(other) == ([], [])
     assert known.runs(other, ["T-1"]) == []

@@ -7,14 +7,12 @@ Rules are written as Claude Code writes them: `Bash`, `Bash(pytest:*)`, `Edit(sr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from segue.dialects.events import PermissionAsked
+from segue.engine.agent import Grant, Verdict
 from segue.work.settings.config import RULE, AgentSettings
 
 PATH_KEYS = ("file_path", "notebook_path", "path")
@@ -26,20 +24,6 @@ QUOTING = re.compile(r"\\\n|[\\'\"]")
 _PLAIN_URL = re.compile(
     r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:[/?#][!-\[\]-~]*)?\Z", re.IGNORECASE
 )
-
-
-class Verdict(StrEnum):
-    ALLOW = "allow"
-    DENY = "deny"
-    ASK = "ask"
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """What a person allowed: a tool with exactly this input, or (None) the tool."""
-
-    tool: str
-    input: Mapping[str, Any] | None = None
 
 
 def judge(

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -19,14 +19,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from segue.dialects.events import Dialect
+from segue.dialects.events import Dialect, PermissionAsked
 from segue.dialects.script import Script
 from segue.dialects.text import Text
-from segue.engine.agent import Access, Facts, Start, Wanted
-from segue.errors import UserError
+from segue.engine.agent import Access, Facts, Grant, Start, Verdict, Wanted
+from segue.errors import Bug, UserError
 from segue.i18n import _
 from segue.plans import scenario
-from segue.work.agents import brands, confinement
+from segue.work.agents import brands, confinement, permissions
 from segue.work.agents.brands import Brand, Call, named_conversation
 from segue.work.agents.zone import named_zone
 from segue.work.settings.config import AgentSettings
@@ -132,6 +132,20 @@ class Profile:
     def has_tools(self) -> bool:
         """Whether it gets Segue's own tools, so that it need not report by text."""
         return self.brand is not None and self.brand.has_tools and self.settings.mcp and has_mcp()
+
+    @property
+    def answers_permissions(self) -> bool:
+        brand = self.brand
+        return brand is not None and brand.allow is not None and brand.deny is not None
+
+    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
+        return permissions.judge(asked, self.settings, grants, root)
+
+    def permission_reply(self, asked: PermissionAsked, refusal: str | None) -> bytes:
+        brand = self.brand
+        if brand is None or brand.allow is None or brand.deny is None:
+            raise Bug(f"{self.name} reads no permissions")
+        return brand.allow(asked) if refusal is None else brand.deny(asked, refusal)
 
     def environment(
         self, facts: Facts, environ: Mapping[str, str], base: Mapping[str, str]

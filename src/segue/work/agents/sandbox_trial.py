@@ -113,7 +113,7 @@ def _tried(
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = state / f"doctor-{token}"
     outside = state.parent / f"segue-doctor-{token}"
-    files = RunFiles(project.logs, project.evidence, project.runs)
+    files = RunFiles.of(project)
     own_line = Path("/proc/self/cmdline").read_bytes().hex()
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -216,7 +216,7 @@ class BookSteps(Steps[PlanRun]):
 
     def _judged(self, attempt: Attempt) -> str | None:
         text = "\n".join(attempt.lines)
-        if attempt.profile.brand is None:
+        if not attempt.profile.is_structured:
             text = self.run.job_factory.files.tail(attempt.run.id, OUTPUT_BYTES_MAX)
         verdict = judging.read(text)
         if isinstance(verdict, str):

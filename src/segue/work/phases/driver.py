@@ -28,6 +28,7 @@ from segue.dialects.events import (
     Unsigned,
     Used,
 )
+from segue.engine import refusals
 from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget, grants
 from segue.engine.executors import ActsAdded, Broke, Ended, Happening, Heard, Started
@@ -42,7 +43,6 @@ from segue.i18n import _
 from segue.store.actors import SEGUE, Actor, acting, agent
 from segue.store.changes import Change
 from segue.store.rows import SERVER
-from segue.work import refusals
 from segue.work.phases import (
     checking,
     checkpoint_integrity,

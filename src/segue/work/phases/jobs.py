@@ -40,7 +40,7 @@ class Jobs:
 
     @property
     def files(self) -> RunFiles:
-        return RunFiles(self.project.logs, self.project.evidence, self.project.runs)
+        return RunFiles.of(self.project)
 
     @property
     def builder(self) -> JobBuilder:

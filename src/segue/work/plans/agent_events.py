@@ -25,10 +25,10 @@ from segue.dialects.events import (
     ToolUsed,
     Unsigned,
 )
+from segue.engine import refusals
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
 from segue.store.changes import Change
-from segue.work import refusals
 from segue.work.plans import answers, conversations
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.plan_run import PlanRun

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from segue.dialects.events import Asked, PermissionAsked
-from segue.engine import gates
-from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
+from segue.dialects.events import PermissionAsked
+from segue.engine import gates, permissions
 from segue.engine.outcome import Need
-from segue.engine.question_texts import PERMISSION, text_of
 from segue.errors import AgentError
-from segue.i18n import _
 from segue.store.actors import TIMER, acting
-from segue.work.agents.permissions import Grant, Verdict, judge
 from segue.work.plans import beginning
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.plan_run import PlanRun
@@ -22,45 +18,25 @@ DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
 
 def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> None:
     """The agent wants to use a tool: answered by the rules, or by a person."""
-    brand = attempt.profile.brand
-    if brand is None or brand.allow is None or brand.deny is None:
+    if not attempt.profile.answers_permissions:
         return
-    root = run.job_factory.folder(attempt.task.id)
-    verdict = judge(asked, attempt.profile.settings, _grants(run, attempt.task.id), root)
+    task = attempt.task.id
+    grants = permissions.granted(run.ledger.permissions(task))
+    ruling = permissions.rule(attempt, asked, grants, run.job_factory.folder(task))
     run.publish(
         "permission_asked",
-        task=attempt.task.id,
+        task=task,
         tool=asked.tool,
         what=asked.what,
-        verdict=verdict.value,
+        verdict=ruling.verdict.value,
     )
-    if verdict is Verdict.ASK:
-        if attempt.has_asked:
-            return  # one question at a time: it asks again for this one
-        attempt.permission = {"tool": asked.tool, "what": asked.what, "input": dict(asked.input)}
-        text = text_of(PERMISSION, attempt.permission)
-        question = Asked(text, (ALLOW, ALLOW_TOOL, DENY), DENY, category=PERMISSION)
-        stop_to_ask(run, attempt, question)
-        return
-    if verdict is Verdict.ALLOW:
-        answer = brand.allow(asked)
-    else:
-        answer = brand.deny(asked, _("the permission rules of this project deny it"))
-    try:
-        run.engine.send(attempt.run.id, answer)
-    except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more
-        run.publish("notice", text=f"{attempt.task.id}: {error}")
-
-
-def _grants(run: PlanRun, task: str) -> list[Grant]:
-    """What a person allowed this task before, newest answer last."""
-    found = []
-    for about, answer in run.ledger.permissions(task):
-        if answer == ALLOW:
-            found.append(Grant(about["tool"], about["input"]))
-        elif answer == ALLOW_TOOL:
-            found.append(Grant(about["tool"]))
-    return found
+    if ruling.question is not None:
+        stop_to_ask(run, attempt, ruling.question)
+    elif ruling.reply is not None:
+        try:
+            run.engine.send(attempt.run.id, ruling.reply)
+        except AgentError as error:  # it has ended meanwhile, or reads nothing: its end tells more
+            run.publish("notice", text=f"{task}: {error}")
 
 
 @acting(TIMER)

@@ -13,17 +13,15 @@ from segue.core.plan import Task
 from segue.core.variables import decides_what_runs
 from segue.engine import attempt as engine_attempt
 from segue.engine import evidence, prompts
-from segue.engine.agent import Facts, Wanted
+from segue.engine.agent import Agent, Facts, Wanted
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended, Job
 from segue.engine.launch import JobBuilder, Launch
-from segue.engine.run_files import RunFiles
+from segue.engine.run_files import Folders, RunFiles
 from segue.engine.said import Heard, heard_before
 from segue.engine.worktree import Worktrees
 from segue.store.changes import Record
 from segue.store.rows import RunRow
-from segue.work.agents.profiles import Profile
-from segue.work.project import Project
 
 ATTEMPT = "\ue000attempt\ue000"  # which try it is, in a task's prompt and environment
 TAIL_LINES = 40
@@ -39,7 +37,6 @@ class Attempt(engine_attempt.Attempt):
     """An attempt at a task of a plan."""
 
     task: Task
-    profile: Profile
     answer: str | None = None
     before: str = ""  # what was done in a conversation that is lost
     summary: str = ""
@@ -58,7 +55,7 @@ class Attempt(engine_attempt.Attempt):
 class JobFactory:
     """Makes the jobs of a plan's runs."""
 
-    project: Project
+    project: Folders
     environ: Mapping[str, str]
     base: Mapping[str, str]  # what every agent gets of it
     worktrees: Worktrees | None
@@ -71,7 +68,7 @@ class JobFactory:
 
     def __post_init__(self) -> None:
         # Made once: every start and every end of a run needs them.
-        files = RunFiles(self.project.logs, self.project.evidence, self.project.runs)
+        files = RunFiles.of(self.project)
         object.__setattr__(self, "files", files)
         object.__setattr__(self, "builder", JobBuilder(files, self.environ, self.base))
 
@@ -114,7 +111,7 @@ class JobFactory:
             is_adopted=prompt is None,
         )
 
-    def heard_before(self, run: RunRow, profile: Profile) -> Heard:
+    def heard_before(self, run: RunRow, profile: Agent) -> Heard:
         """What a run had told before its supervisor died, from its log."""
         return heard_before(self.files, run.id, run.nonce, profile)
 

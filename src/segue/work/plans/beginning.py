@@ -5,6 +5,7 @@ from __future__ import annotations
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine import prompts
+from segue.engine.agent import Agent
 from segue.engine.executors import Job
 from segue.engine.gates import as_told
 from segue.engine.limits import COMPACT
@@ -13,7 +14,6 @@ from segue.errors import AgentError
 from segue.i18n import _
 from segue.plans.task_edit import TaskEdit
 from segue.store.rows import GateRow, RunRow
-from segue.work.agents.profiles import Profile
 from segue.work.plans import context_files, conversations
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.plan_run import PlanRun
@@ -67,8 +67,8 @@ def _conversation(run: PlanRun, task: Task, before: RunRow | None) -> RunRow | N
     profile = run.agent_for(task)
     if profile.name != before.agent:
         return None
-    if profile.brand is None:
-        return before if profile.settings.kind == "command" else None
+    if not profile.is_structured:
+        return before if profile.kind == "command" else None
     return before if before.resume_id is not None else None
 
 
@@ -84,7 +84,7 @@ def first_attempt(run: PlanRun, task: Task, number: int) -> Attempt:
     if before is None:
         return new_attempt(run, task, attempt=number, purpose=purpose)
     profile = run.profile_named(before.agent)
-    if profile is None or profile.brand is None or before.resume_id is None:
+    if profile is None or not profile.is_structured or before.resume_id is None:
         return new_attempt(
             run, task, attempt=number, conversation=before.conversation, purpose=purpose
         )
@@ -102,8 +102,8 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     attempt.provided = run.ledger.provided(attempt.task.id)
     is_restart = attempt.run.purpose == prompts.RESTART
     if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
-        if attempt.run.purpose == COMPACT and attempt.profile.brand is not None:
-            return factory.agent_job(attempt, attempt.profile.brand.compact)
+        if attempt.run.purpose == COMPACT and attempt.profile.is_structured:
+            return factory.agent_job(attempt, attempt.profile.compact)
         return factory.agent_job(attempt, factory.resume_prompt(attempt))
     is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
     worktrees = factory.worktrees_of(attempt.task.id)
@@ -135,7 +135,7 @@ def new_attempt(
     answer: str | None = None,
     before: str = "",
     purpose: str = "",
-    profile: Profile | None = None,
+    profile: Agent | None = None,
     conversation: str | None = None,
 ) -> Attempt:
     """A run of a task: a new one, or (`resumes`) one that goes on with the conversation of an

@@ -18,7 +18,7 @@ def can_go_on(attempt: Attempt) -> bool:
     summary of the earlier one, a new one is meant."""
     if attempt.before:
         return False
-    return attempt.profile.brand is None or attempt.run.resume_id is not None
+    return not attempt.profile.is_structured or attempt.run.resume_id is not None
 
 
 def opened(run: PlanRun, attempt: Attempt, conversation: str) -> None:

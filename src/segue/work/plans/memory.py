@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from segue.core.plan import TaskState
+from segue.engine.run_files import Folders
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.plans.plan_run import PlanRun
-from segue.work.project import Project
 
 NAMES_MAX = 5
 
@@ -47,7 +47,7 @@ def _names(ids: list[str]) -> str:
     return ", ".join(ids[:NAMES_MAX]) + (f", … (+{more})" if more > 0 else "")
 
 
-def in_words(error: OSError, project: Project) -> UserError | None:
+def in_words(error: OSError, project: Folders) -> UserError | None:
     """What could not be written because it was removed that moment; None: it is something else."""
     name = error.filename
     if not isinstance(name, str) or not Path(name).is_relative_to(project.memory):

@@ -11,6 +11,7 @@ from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.dialects.events import Asked, LimitHit
 from segue.engine import prompts
+from segue.engine.agent import Agent
 from segue.engine.conversations import BUSY_S
 from segue.engine.fallback import agent_or_fallback
 from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park, iso
@@ -19,7 +20,6 @@ from segue.i18n import _
 from segue.store.actors import TIMER, acting
 from segue.store.conversations import ConversationHolder
 from segue.store.rows import ParkRow
-from segue.work.agents.profiles import Profile
 from segue.work.plans import conversations
 from segue.work.plans.attempts import Attempt
 from segue.work.plans.beginning import new_attempt
@@ -81,12 +81,12 @@ def _park_account(run: PlanRun, attempt: Attempt, park: Park) -> None:
 # Another agent in the meantime
 
 
-def profile_or_fallback(run: PlanRun, profile: Profile) -> Profile:
+def profile_or_fallback(run: PlanRun, profile: Agent) -> Agent:
     """Who works for this agent now."""
     return agent_or_fallback(profile, run.profile_named, run.accounts, run.clock.now())
 
 
-def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Profile) -> None:
+def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Agent) -> None:
     """The other agent cannot know the conversation: it gets a summary of it."""
     run.ledger.move_run(attempt.run, RunState.PARKED, Trigger.PARK)
     before = conversations.what_is_known(run, attempt.run)

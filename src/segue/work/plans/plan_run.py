@@ -21,6 +21,7 @@ from segue.core.pace import Pace
 from segue.core.plan import Task, TaskState
 from segue.core.rules import Reopen, cascade, judge_skipped
 from segue.engine.accounts import Accounts
+from segue.engine.agent import Agent
 from segue.engine.agent_events import AgentEvents
 from segue.engine.budget import Budget
 from segue.engine.canary import Canaries
@@ -41,7 +42,6 @@ from segue.errors import AgentError
 from segue.plans.task_edit import TaskEdit
 from segue.store.conversations import Conversations
 from segue.store.rows import GateRow, RunRow
-from segue.work.agents.profiles import Profile
 from segue.work.plans.attempts import Attempt, JobFactory
 from segue.work.plans.ledger import Ledger
 from segue.work.plans.source import Source
@@ -104,8 +104,8 @@ class PlanRun:
     job_factory: JobFactory
     options: Options
     leash: Leash
-    profile_for: Callable[[Task], Profile]
-    profile_named: Callable[[str], Profile | None]
+    profile_for: Callable[[Task], Agent]
+    profile_named: Callable[[str], Agent | None]
     questions: Asking
     held_conversations: Conversations
     emit: Callable[..., None]
@@ -134,7 +134,7 @@ class PlanRun:
     canaries: Canaries = field(init=False)
     silence: SilenceWatch[Attempt] = field(init=False)
     events: AgentEvents = field(init=False)
-    parking: Parking[Profile] = field(init=False)
+    parking: Parking[Agent] = field(init=False)
     deferred: dict[str, Deferred] = field(default_factory=dict)  # they wait without a run
     deferred_published: dict[str, str | None] = field(default_factory=dict)
     has_acts_left: bool = False  # a person wants something that waits for an agent's end
@@ -270,7 +270,7 @@ class PlanRun:
             account_of=lambda task: self.agent_for(task).account,
         )
 
-    def agent_for(self, task: Task) -> Profile:
+    def agent_for(self, task: Task) -> Agent:
         """Who does a task that begins now."""
         profile = self.profile_for(task)
         return agent_or_fallback(profile, self.profile_named, self.accounts, self.clock.now())

@@ -127,9 +127,8 @@ async def run_work(
             run.publish("notice", text=text, is_log=True)
         run.ledger.note_options(background.options_of(environment.background))
         begin(run)
-        return await _run(
-            run, engine, environment, policy, post(run, store, notifiers, settings, tz)
-        )
+        sender = post(run, project, store, notifiers, settings, tz)
+        return await _run(run, project, engine, environment, policy, sender)
     finally:
         await launcher.close()
         if store is not None:
@@ -140,17 +139,18 @@ async def run_work(
 
 async def _run(
     run: PlanRun,
+    project: Project,
     engine: ProcessExecutor,
     environment: Environment,
     policy: RunPolicy,
     sender: NoticeSender | None,
 ) -> Result:
-    driver, root = PlanDriver(run), run.job_factory.project.root
+    driver, root = PlanDriver(run), project.root
     before = trust.settings_now(root)
     with signals.handled(_actions(driver, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
-            engine.watch_bell(run.job_factory.project.bell)
+            engine.watch_bell(project.bell)
             run.emit("started", path=str(run.file.path))
             await recovery.recover(run, restart=policy.restart)
             environment.show(run)
@@ -163,9 +163,9 @@ async def _run(
             return result
         except BaseException as error:
             if run.has_begun and is_passing(error):
-                raise Outage(error, run.job_factory.project, run.file.path) from error
+                raise Outage(error, project, run.file.path) from error
             await engine.end_all()
-            shown = in_words(error, run.job_factory.project) if isinstance(error, OSError) else None
+            shown = in_words(error, project) if isinstance(error, OSError) else None
             if shown is not None:
                 raise shown from error
             raise
@@ -206,13 +206,18 @@ def _actions(
 
 
 def post(
-    run: PlanRun, store: Store, notifiers: Sequence[Notifier], settings: config.Config, tz: tzinfo
+    run: PlanRun,
+    project: Project,
+    store: Store,
+    notifiers: Sequence[Notifier],
+    settings: config.Config,
+    tz: tzinfo,
 ) -> NoticeSender | None:
     """Who brings people outside what they are told; None where no way is set."""
     if not notifiers:
         return None
     faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
-    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(run.job_factory.project))
+    quiet, turn = channels.quiet(settings.notify), Turn(notices_lock(project))
     pending = WorkNotices(store)
     sender = NoticeSender(
         Outbox(pending, run.clock, notifiers, quiet, tz, FIRST_WAIT_OF_PLANS, faults, turn=turn)

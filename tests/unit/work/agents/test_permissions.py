@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from segue.dialects.events import PermissionAsked
-from segue.work.agents.permissions import Grant, Verdict, applies, judge
+from segue.engine.agent import Grant, Verdict
+from segue.work.agents.permissions import applies, judge
 from segue.work.settings.config import AgentSettings
 
 ROOT = Path("/nowhere/project")

@@ -14,7 +14,7 @@ STEPS = tuple(Step(text, TaskState.PENDING, 1) for text in ("stones", "lamp"))
 
 
 def attempt(task: Task = TASK) -> Attempt:
-    return Attempt(run=run_row(), task=task, profile=STRUCTURED)  # type: ignore[arg-type]
+    return Attempt(run=run_row(), task=task, profile=STRUCTURED)
 
 
 def test_a_note_names_task_plan_and_try() -> None:
