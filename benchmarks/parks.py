@@ -25,9 +25,9 @@ from processes import LOOK_S, STILL_S, computed_s, idle_share, resident_mb
 from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import TaskState
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.plans.tasklist import Document
 from segue.store.sqlite import Store
-from segue.work.plans.ledger import Ledger
 from segue.work.project import Project
 
 PARKS = 10_000

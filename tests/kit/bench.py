@@ -27,19 +27,19 @@ from segue.engine.executors import (
     Started,
     StopWanted,
 )
+from segue.engine.ledger import Ledger
+from segue.engine.plan import recovery
+from segue.engine.plan.attempts import Attempt, JobFactory
+from segue.engine.plan.driver import PlanDriver
+from segue.engine.plan.plan_run import Options, PlanRun
+from segue.engine.plan.questions import Questions
+from segue.engine.plan.source import Source
 from segue.engine.silence import SilenceBounds
 from segue.store.actors import Actor
 from segue.store.conversations import Conversations
 from segue.store.rows import ActRow, RunRow
 from segue.store.sqlite import Store
 from segue.work.agents import profiles as agents
-from segue.work.plans import recovery
-from segue.work.plans.attempts import Attempt, JobFactory
-from segue.work.plans.driver import PlanDriver
-from segue.work.plans.ledger import Ledger
-from segue.work.plans.plan_run import Options, PlanRun
-from segue.work.plans.questions import Questions
-from segue.work.plans.source import Source
 from segue.work.project import Project
 from segue.work.roster import AgentRoster
 from segue.work.settings import config

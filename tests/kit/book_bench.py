@@ -19,11 +19,11 @@ from kit.steps_bench import StepsBench
 from segue.core.book import BookState
 from segue.dialects.events import Said
 from segue.engine.executors import Job
+from segue.engine.plan import edits
+from segue.engine.plan.plan_run import PlanRun
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import BookSteps
 from segue.work.book.writing import CommandOptions, write_book
-from segue.work.plans import edits
-from segue.work.plans.plan_run import PlanRun
 
 BOOK = """\
 title = "The long night"

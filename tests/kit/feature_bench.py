@@ -16,13 +16,13 @@ from kit.steps_bench import StepsBench
 from segue.core.develop import Feature, Progress
 from segue.dialects.events import Finished, Said
 from segue.engine.executors import Ended, Heard, Job, Started
+from segue.engine.plan.attempts import Attempt
+from segue.engine.plan.beginning import go_on_with
+from segue.engine.plan.plan_run import PlanRun
 from segue.plans import develop_state
 from segue.work.feature.developing import CommandOptions, develop
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.steps import FeatureSteps
-from segue.work.plans.attempts import Attempt
-from segue.work.plans.beginning import go_on_with
-from segue.work.plans.plan_run import PlanRun
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
 APART = """\

@@ -13,11 +13,11 @@ from typing import Generic, TypeVar
 import pytest
 
 from kit.bench import RunBench
-from segue.work.plans import recovery
-from segue.work.plans.environment import Environment, RunPolicy
-from segue.work.plans.finish import Result
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Source
+from segue.engine.plan import recovery
+from segue.engine.plan.environment import Environment, RunPolicy
+from segue.engine.plan.finish import Result
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Source
 from segue.work.project import Project
 from segue.work.roster import AgentRoster
 from segue.work.settings.config import Config

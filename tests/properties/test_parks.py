@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.core.decide import AccountView, Candidate, Decisions, Leash, ParkView, Snapshot, decide
+from segue.engine.waiting_parks import WaitingParks
 from segue.store.rows import ParkRow
-from segue.work.plans.waiting_parks import WaitingParks
 
 NOW = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 ACCOUNTS = ["a", "b", "c"]

@@ -15,7 +15,7 @@ from babel.messages.pofile import read_po
 
 from segue import i18n
 from segue.core.plan import Task, TaskState
-from segue.work.plans.questions import failed_question
+from segue.engine.plan.questions import failed_question
 
 ROOT = Path(__file__).parents[2]
 PO = i18n.LOCALE_DIR / "ko" / "LC_MESSAGES" / "segue.po"

@@ -11,10 +11,10 @@ from segue.cli.words import headline, limit_name, local_time, usage_in_words
 from segue.core import cells
 from segue.core.book import BookState, Pause, pause_of
 from segue.core.durations import format_duration
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Source
 from segue.i18n import _
 from segue.work.book.steps import BookSteps
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Source
 
 PLOT_ROWS_MAX = 40
 PLOT_CELLS = 30

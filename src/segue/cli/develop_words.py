@@ -8,12 +8,12 @@ from typing import Any
 from segue.cli.words import headline, local_time, usage_in_words
 from segue.core.develop import Phase, Status
 from segue.core.durations import format_duration
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Source
 from segue.engine.question_texts import DESIGN
 from segue.i18n import _
 from segue.work.feature.gates import way_on
 from segue.work.feature.steps import FeatureSteps
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Source
 
 SIGNS = {
     Status.PENDING: "○",

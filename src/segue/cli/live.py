@@ -26,7 +26,7 @@ from segue.cli.words import in_words
 from segue.core.durations import format_duration
 
 if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+    from segue.engine.plan.plan_run import PlanRun
 
 REFRESH_S = 0.25
 BAR_CELLS_MIN = 4

@@ -19,7 +19,7 @@ from segue.core.plan import TaskState
 from segue.i18n import _
 
 if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+    from segue.engine.plan.plan_run import PlanRun
 
 SPIN_S = 0.25
 TITLE_CELLS_MIN = 16

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from segue.cli import console
 from segue.cli.summary import summary
 from segue.cli.words import in_words
-from segue.work.plans.questions import Asker
-from segue.work.plans.run_log import line_of
+from segue.engine.plan.questions import Asker
+from segue.engine.run_log import line_of
 
 if TYPE_CHECKING:
     from segue.cli.asker import PlainQuestions
-    from segue.work.plans.plan_run import PlanRun
+    from segue.engine.plan.plan_run import PlanRun
 
 NOT_FOR_PROGRAMS = frozenset({"task_said"})
 

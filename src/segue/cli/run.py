@@ -17,8 +17,8 @@ from segue.work.settings.config import JOBS_MAX
 
 if TYPE_CHECKING:  # imported where they are used, so that --help starts fast
     from segue.cli.reporters import Reporter
-    from segue.work.plans.environment import Environment
-    from segue.work.plans.finish import Result
+    from segue.engine.plan.environment import Environment
+    from segue.engine.plan.finish import Result
     from segue.work.project import Project
     from segue.work.tasklist.running import CommandOptions
 
@@ -158,7 +158,7 @@ def send_late_notices(project: Project, environ: Mapping[str, str]) -> None:
     import asyncio  # noqa: PLC0415 - see above
 
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
-    from segue.work.plans import late_notices  # noqa: PLC0415 - see above
+    from segue.work import late_notices  # noqa: PLC0415 - see above
 
     tz = datetime.now().astimezone().tzinfo
     assert tz is not None
@@ -171,8 +171,8 @@ async def _conduct(
     work: Callable[[Environment], Awaitable[Result]], environ: dict[str, str], reporter: Reporter
 ) -> int:
     from segue.engine.clock import SystemClock  # noqa: PLC0415 - see above
+    from segue.engine.plan.environment import Environment  # noqa: PLC0415 - see above
     from segue.work import background  # noqa: PLC0415 - see above
-    from segue.work.plans.environment import Environment  # noqa: PLC0415 - see above
 
     is_there = sys.stdin.isatty() and sys.stderr.isatty() and console.is_foreground()
     asker = reporter.asker() if is_there else None

@@ -11,7 +11,7 @@ from segue.core.durations import format_duration
 from segue.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from segue.work.plans.plan_run import PlanRun
+    from segue.engine.plan.plan_run import PlanRun
 
 BAR_CELLS = 24
 ERROR_CHARS_MAX = 160

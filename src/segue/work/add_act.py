@@ -20,6 +20,9 @@ from segue.engine import acts, bell
 from segue.engine.accounts import Accounts
 from segue.engine.acts import CannotError, Verb, Wanted
 from segue.engine.clock import Clock
+from segue.engine.ledger import Ledger
+from segue.engine.plan import deferred, manual_parks
+from segue.engine.plan.manual_parks import ACCOUNT
 from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION
 from segue.errors import UserError
 from segue.i18n import _
@@ -31,9 +34,6 @@ from segue.store.sqlite import Store
 from segue.work import act_targets, background
 from segue.work.act_targets import Target, Work
 from segue.work.kinds import KINDS
-from segue.work.plans import deferred, manual_parks
-from segue.work.plans.ledger import Ledger
-from segue.work.plans.manual_parks import ACCOUNT
 from segue.work.project import Project
 
 WAIT_S = 10.0  # for the owner to take an act in

@@ -21,6 +21,7 @@ from segue.core.develop import Phase, Progress, Status
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import book_state, develop_state
@@ -34,7 +35,6 @@ from segue.work.book.folder import BookFolder
 from segue.work.feature.folder import FeatureFolder
 from segue.work.folders import markdown_below
 from segue.work.locks import check_held, lock_path
-from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
 from segue.work.standing import Standing
 

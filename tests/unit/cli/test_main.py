@@ -87,7 +87,7 @@ def test_commands_are_loaded_only_when_they_are_called() -> None:
     code = (
         "import sys\nfrom segue.cli.main import main\n"
         "try:\n    main(['{arg}'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {{'asyncio', 'rich', 'sqlite3', 'segue.work.plans.runner'}} & set(sys.modules)\n"
+        "heavy = {{'asyncio', 'rich', 'sqlite3', 'segue.work.runner'}} & set(sys.modules)\n"
         "print(sorted(heavy), file=sys.stderr)\n"
     )
     for arg in ("--help", "--version"):

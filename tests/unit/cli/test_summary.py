@@ -11,7 +11,7 @@ import pytest
 
 from segue.cli.summary import BAR_CELLS, ERROR_CHARS_MAX, bar, summary
 from segue.core.plan import Task
-from segue.work.plans.waiting_parks import Deferred
+from segue.engine.waiting_parks import Deferred
 from segue.work.project import Project
 
 TOOK_S = 300.0

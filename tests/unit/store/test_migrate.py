@@ -15,10 +15,10 @@ import pytest
 
 from segue.engine.accounts import Accounts
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.errors import UserError
 from segue.store import migrate
 from segue.store.sqlite import Store
-from segue.work.plans.ledger import Ledger
 
 TWO_STEPS = [
     "CREATE TABLE a (x TEXT);\n-- a remark; with a semicolon\nCREATE INDEX a_x ON a (x);\n",

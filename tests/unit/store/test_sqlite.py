@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.errors import Bug, UserError
 from segue.store import sqlite
 from segue.store.changes import Add, Change, Move, Note, instant, stamp
 from segue.store.sqlite import Store
-from segue.work.plans.ledger import Ledger
 
 NOW = datetime(2025, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from segue.core import book as rules
 from segue.core.book import BookState, Evidence
 from segue.core.plan import TaskState
+from segue.engine.ledger import Ledger
 from segue.i18n import _
 from segue.work.book import judging
 from segue.work.book.folder import BookFolder
-from segue.work.plans.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from segue.core import book as rules
 from segue.core.book import BookState
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import book_state
@@ -29,7 +30,6 @@ from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.writing import book_of, fitted, new_state
 from segue.work.locks import check_held, lock_path
-from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
 
 

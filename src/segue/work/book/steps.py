@@ -19,6 +19,10 @@ from segue.core import book as rules
 from segue.core.book import BookState, Pause, Verdict
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine.acts import CannotError
+from segue.engine.plan import context_note
+from segue.engine.plan.attempts import Attempt
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Steps
 from segue.engine.question_texts import BREAKER, text_of
 from segue.i18n import _
 from segue.plans import book_state
@@ -27,10 +31,6 @@ from segue.store.changes import stamp
 from segue.work.book import evidence, judging, prompts, wisdom
 from segue.work.book.folder import BookFolder, in_seconds
 from segue.work.book.settings import FILE, Book
-from segue.work.plans import context_note
-from segue.work.plans.attempts import Attempt
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow

@@ -13,21 +13,8 @@ from segue.core.book import BookState, Pause
 from segue.dialects.text import Text
 from segue.engine.acts import Verb
 from segue.engine.agent import Start, Wanted
-from segue.engine.question_texts import BREAKER
-from segue.errors import UserError
-from segue.i18n import _
-from segue.plans.book_state import DamagedError, NewerError
-from segue.store import files
-from segue.store.rows import GateRow
-from segue.work.agents import profiles as agents
-from segue.work.agents.profiles import Profile
-from segue.work.book import evidence, settings
-from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.settings import Book
-from segue.work.book.steps import JUDGE_COMMAND, REPLAN, SKIP, STOP, TRIGGERED, BookSteps
-from segue.work.plans import runner
-from segue.work.plans.environment import Environment, RunPolicy
-from segue.work.plans.finish import (
+from segue.engine.plan.environment import Environment, RunPolicy
+from segue.engine.plan.finish import (
     ALL_DONE,
     INTERRUPTED,
     PARKED,
@@ -36,13 +23,26 @@ from segue.work.plans.finish import (
     Result,
     end,
 )
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.storage_outage import outlast
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.question_texts import BREAKER
+from segue.errors import UserError
+from segue.i18n import _
+from segue.plans.book_state import DamagedError, NewerError
+from segue.store import files
+from segue.store.rows import GateRow
+from segue.work import runner
+from segue.work.agents import profiles as agents
+from segue.work.agents.profiles import Profile
+from segue.work.book import evidence, settings
+from segue.work.book.folder import BookFolder, in_seconds
+from segue.work.book.settings import Book
+from segue.work.book.steps import JUDGE_COMMAND, REPLAN, SKIP, STOP, TRIGGERED, BookSteps
 from segue.work.project import Project, check_writable
 from segue.work.roster import AgentRoster
 from segue.work.settings import config
 from segue.work.settings.config import AgentSettings, Config
 from segue.work.settings.toml_file import line_of
+from segue.work.storage_outage import outlast
 
 
 class How(StrEnum):

@@ -21,6 +21,17 @@ from segue.core.develop import (
 from segue.core.plan import TaskState
 from segue.dialects.text import Text
 from segue.engine.agent import Start
+from segue.engine.plan.environment import Environment, RunPolicy
+from segue.engine.plan.finish import (
+    ALL_DONE,
+    INTERRUPTED,
+    PARKED,
+    SOMETHING_FAILED,
+    WAITS,
+    Result,
+    end,
+)
+from segue.engine.plan.plan_run import PlanRun
 from segue.engine.worktree import Worktrees
 from segue.errors import UserError
 from segue.i18n import _
@@ -31,29 +42,18 @@ from segue.plans.develop_state import BrokenError
 from segue.store.changes import Note, instant
 from segue.store.rows import GateRow
 from segue.store.sqlite import Store
+from segue.work import runner
 from segue.work.agents.profiles import Profile
 from segue.work.feature.feature_work import FeatureOptions
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.gates import STOP
 from segue.work.feature.steps import FeatureSteps
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW
-from segue.work.plans import runner
-from segue.work.plans.environment import Environment, RunPolicy
-from segue.work.plans.finish import (
-    ALL_DONE,
-    INTERRUPTED,
-    PARKED,
-    SOMETHING_FAILED,
-    WAITS,
-    Result,
-    end,
-)
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.storage_outage import outlast
 from segue.work.project import Project, check_writable
 from segue.work.roster import AgentRoster
 from segue.work.settings import config
 from segue.work.settings.config import AgentSettings, Config
+from segue.work.storage_outage import outlast
 
 
 @dataclass(frozen=True, slots=True)

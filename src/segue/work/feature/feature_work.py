@@ -8,8 +8,8 @@ from typing import Protocol
 
 from segue.core.develop import Checkpoint, Feature, Strategy
 from segue.core.plan import TaskState
+from segue.engine.plan.plan_run import PlanRun
 from segue.work.feature.folder import FeatureFolder
-from segue.work.plans.plan_run import PlanRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from segue.core.develop import Phase, Status
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
 from segue.engine.acts import CannotError
+from segue.engine.plan.questions import EDIT, retry_failed
 from segue.engine.question_texts import DESIGN, ESCALATED, text_of
 from segue.i18n import _
 from segue.store.rows import GateRow
 from segue.work.feature.feature_work import FeatureWork
-from segue.work.plans.questions import EDIT, retry_failed
 
 RETRY, SKIP, STOP = "retry", "skip", "stop"
 CHOICES = (RETRY, EDIT, SKIP, STOP)

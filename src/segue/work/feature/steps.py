@@ -24,6 +24,10 @@ from segue.core.develop import (
 )
 from segue.core.machines import Trigger
 from segue.core.plan import Task, TaskState
+from segue.engine.plan import context_note
+from segue.engine.plan.attempts import Attempt
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Steps
 from segue.i18n import _
 from segue.plans import checkpoints as document
 from segue.plans import develop_state
@@ -34,10 +38,6 @@ from segue.work.feature.feature_work import FeatureOptions
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.tasks import BY_COMMAND, DESIGN, MERGE, REVIEW, STATES
 from segue.work.feature.validations import CHECK
-from segue.work.plans import context_note
-from segue.work.plans.attempts import Attempt
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Steps
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow

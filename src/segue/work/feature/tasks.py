@@ -5,11 +5,11 @@ from __future__ import annotations
 from segue.core.develop import ITERATIONS_MAX, Checkpoint, Phase, Progress, Status, Strategy
 from segue.core.plan import Resume, Task, TaskState
 from segue.engine.launch import CHECK_ENV
+from segue.engine.plan.attempts import ATTEMPT
 from segue.i18n import _
 from segue.work.feature import prompts, validations
 from segue.work.feature.feature_work import FeatureWork
 from segue.work.feature.validations import CHECK
-from segue.work.plans.attempts import ATTEMPT
 
 DESIGN, REVIEW, MERGE = "design", "review", "merge"
 BY_COMMAND = "command"  # the name of what is no agent: a command of the plan itself

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from segue.core.develop import ITERATIONS_MAX, Checkpoint
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
+from segue.engine.plan.attempts import ERROR_CHARS_MAX
 from segue.i18n import _
 from segue.work.feature.feature_work import FeatureWork
-from segue.work.plans.attempts import ERROR_CHARS_MAX
 
 CHECK = "check"  # the task that runs them
 OUTPUT_BYTES_MAX = 256 * 1024

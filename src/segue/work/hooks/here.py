@@ -74,7 +74,7 @@ def feature_here(project: Project) -> Feature | None:
 
 def _feature(project: Project, feature: Feature, *, is_short: bool) -> str:
     from segue.core.develop import report  # noqa: PLC0415
-    from segue.work.plans.context_note import one_line  # noqa: PLC0415
+    from segue.engine.plan.context_note import one_line  # noqa: PLC0415
 
     told = _("A feature is being developed here: “{feature}”, phase {phase}.")
     first = told.format(feature=one_line(feature.feature), phase=feature.phase)
@@ -202,8 +202,8 @@ def _plan(project: Project, standing: Standing, *, is_short: bool) -> list[str]:
 def _tasks(standing: Standing, shown: str) -> list[str]:
     """The tasks in progress, else the one that is next: title, steps, what to read again."""
     from segue.core.plan import TaskState  # noqa: PLC0415
+    from segue.engine.plan.context_note import boxes, one_line  # noqa: PLC0415
     from segue.plans.tasklist import Document  # noqa: PLC0415
-    from segue.work.plans.context_note import boxes, one_line  # noqa: PLC0415
 
     document = Document.parse(standing.path.read_bytes(), file=shown)
     done = {task.id for task in document.tasks if task.state is TaskState.COMPLETED}

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segue.core.plan import Task, TaskState
+from segue.engine.plan import context_note
+from segue.engine.plan.attempts import Attempt
+from segue.engine.plan.plan_run import PlanRun
 from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.task_edit import TaskEdit
 from segue.plans.tasklist import Document
 from segue.store import files
-from segue.work.plans import context_note
-from segue.work.plans.attempts import Attempt
-from segue.work.plans.plan_run import PlanRun
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from segue.core.plan import TaskState
 from segue.engine.clock import SystemClock
+from segue.engine.ledger import Ledger
 from segue.plans.tasklist import Document
 from segue.store import files
 from segue.store.changes import stamp
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.locks import check_held, lock_path
-from segue.work.plans.ledger import Ledger
 from segue.work.project import Project, check_writable
 
 

@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 
 from segue.core.plan import Task, TaskState
+from segue.engine.plan.attempts import Attempt
+from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Steps
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
-from segue.work.plans.attempts import Attempt
-from segue.work.plans.plan_run import PlanRun
-from segue.work.plans.source import Steps
 
 
 class TwoSteps(Steps[PlanRun]):

@@ -11,12 +11,12 @@ from kit.book_bench import BOOK, SETTINGS, BookBench
 from segue.core.book import BookState, Breaker, Pause, pause_of
 from segue.dialects.events import Asked, LimitHit
 from segue.engine.executors import Alive
+from segue.engine.plan.beginning import go_on_with
 from segue.plans.book_state import render
 from segue.plans.task_edit import TaskEdit
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How
-from segue.work.plans.beginning import go_on_with
 
 # One after the other
 

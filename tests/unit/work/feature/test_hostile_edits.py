@@ -10,9 +10,9 @@ import pytest
 from kit.feature_bench import APART, FeatureBench
 from segue.core.develop import Phase
 from segue.engine.executors import Alive, Ended
+from segue.engine.plan.beginning import go_on_with
 from segue.errors import UserError
 from segue.work.feature.developing import repair
-from segue.work.plans.beginning import go_on_with
 
 CHECKPOINTS = APART + "- {id: cp-3, validate: check guide, files: [guide.md], depends: [cp-1]}\n"
 IDS = ("cp-1", "cp-2", "cp-3")
