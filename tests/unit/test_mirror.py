@@ -19,7 +19,6 @@ MISSING = frozenset(
         "dialects/claude_limits.py",
         "dialects/limits/brands.py",
         "dialects/limits/envelope/labels.py",
-        "dialects/limits/extra.py",
         "dialects/limits/lazy_regex.py",
         "dialects/limits/message.py",
         "dialects/limits/reading.py",
