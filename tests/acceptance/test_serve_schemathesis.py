@@ -162,6 +162,9 @@ def try_operation(operation: Any, mode: GenerationMode, stock: Stock) -> set[int
         turn = next(turns)
         if ids and turn % 4 != 3:  # one of four is about nothing that is there
             case.path_parameters = {**case.path_parameters, "id": ids[turn % len(ids)]}
+        if not turn and "path" in case.path_parameters:
+            (first, *_more) = stock.server.items(f"/tasks/{ids[0]}/files")
+            case.path_parameters["path"] = first["path"]
         if not turn and mode is GenerationMode.POSITIVE and operation.body:
             case.body = stock.body(operation, case.path_parameters.get("id", ""), case.body)
         answer = case.call(base_url=stock.server.url, headers=headers)

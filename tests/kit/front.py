@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ class FakeCommands:
         self.calls = 0
         self.reads = 0
         self._listeners: list[Callable[[], None]] = []
+        self.on_output: Callable[[Sequence[Json]], None] | None = None
+        self.said: list[Json] = []
+        self.folder: dict[str, bytes] = {}
 
     # Setting the scene
 
@@ -87,6 +91,14 @@ class FakeCommands:
         for listener in self._listeners:
             listener()
         return seq
+
+    def say(self, task: str, text: str, **more: object) -> None:
+        item = {"taskId": task, "id": f"run_1.{len(self.said) + 1}", "at": AT, "kind": "text", "text": text,
+                "tool": None, "input": None, "result": None, "isError": False, "run": "run_1", "attempt": 1,
+                "agent": "claude", "role": "work"} | more  # fmt: skip
+        self.said.append(item)
+        if self.on_output is not None:
+            self.on_output([item])
 
     # What the front end asks for
 
@@ -288,6 +300,34 @@ class FakeCommands:
 
     def on_commit(self, listener: Callable[[], None], /) -> None:
         self._listeners.append(listener)
+
+    def follow_output(self, listener: Callable[[Sequence[Json]], None] | None, /) -> None:
+        self.on_output = listener
+
+    async def conversation(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self.task(id)
+        return paged([item for item in self.said if item["taskId"] == id], page, page_size)
+
+    async def files(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self.task(id)
+        items = [{"path": name, "size": len(data)} for name, data in self.folder.items()]
+        return paged(items, page, page_size)
+
+    def file(self, id: str, path: str) -> int:
+        self.task(id)
+        if path not in self.folder:
+            raise Refused(404, "unknown_file", f"no such file: {path}")
+        reader, writer = os.pipe()
+        os.write(writer, self.folder[path])
+        os.close(writer)
+        return reader
+
+    async def diff(self, id: str, *, since: str | None = None) -> Json:
+        self.task(id)
+        if since not in (None, "cp_1"):
+            raise Refused(422, "unknown_checkpoint", "there is no such checkpoint")
+        files = [{"path": name, "additions": 1, "deletions": 0} for name in self.folder]
+        return {"base": since, "head": "h", "files": files, "patch": "", "truncated": False}
 
     def limits(self) -> Json:
         return {"accounts": [], "parks": []}
@@ -495,6 +535,9 @@ class Wire:
 def _event(block: str) -> Json:
     fields = dict(line.split(": ", 1) for line in block.split("\n"))
     data = json.loads(fields["data"])
+    if fields["event"] == "output":
+        assert "id" not in fields, "the numbers are those of the journal"
+        return {"type": "output", **data}
     assert (int(fields["id"]), fields["event"]) == (data["seq"], data["type"])
     read: Json = data
     return read

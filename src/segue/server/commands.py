@@ -19,6 +19,7 @@ __all__ = [
     "GateCommands",
     "Json",
     "NewTask",
+    "OutputCommands",
     "SystemCommands",
     "TaskCommands",
 ]
@@ -68,6 +69,18 @@ class TaskCommands(Protocol):
         ...
 
 
+class OutputCommands(Protocol):
+    """What a task has produced."""
+
+    async def conversation(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
+    async def files(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
+    def file(self, id: str, path: str) -> int:
+        """A descriptor to read a file of the workspace by."""
+        ...
+
+    async def diff(self, id: str, *, since: str | None = None) -> Json: ...
+
+
 class GateCommands(Protocol):
     """Reviews, questions and dependencies: what waits for a person."""
 
@@ -110,6 +123,9 @@ class EventCommands(Protocol):
         self, seq: int, task: str | None = None, limit: int = 500
     ) -> Sequence[Mapping[str, Any]]: ...
     def on_commit(self, listener: Callable[[], None], /) -> None: ...
+    def follow_output(self, listener: Callable[[Sequence[Json]], None] | None, /) -> None:
+        """Hand over every item of every conversation from now on; None: no more of them."""
+        ...
 
 
 class SystemCommands(Protocol):
@@ -121,7 +137,7 @@ class SystemCommands(Protocol):
     def change_settings(self, changes: Mapping[str, Any]) -> Json: ...
 
 
-class Commands(TaskCommands, GateCommands, EventCommands, SystemCommands, Protocol):
+class Commands(TaskCommands, OutputCommands, GateCommands, EventCommands, SystemCommands, Protocol):
     """All of it."""
 
     def kept_with(self, act: Callable[[], Json], keep: Keep) -> Json:

@@ -5,6 +5,9 @@ newest in a short list. Clients are woken and take what is after their own posit
 keep up get the very same bytes; one that fell out of the list reads the journal by itself, in
 small batches, one client at a time. Nothing is ever queued for a client, so a slow one costs
 nobody anything. Under load many commits are handed over together (`PACE_S`).
+
+Output of agents is sent beside it, without a number, to those who listen while it is said: it is
+no part of the journal, and whoever missed some of it reads the conversation.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import json
 import logging
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +28,7 @@ PACE_S = 0.05
 HEARTBEAT_S = 15.0
 RECENT_MAX = 1_024
 RECENT_BYTES_MAX = 4_000_000
+OUTPUT_BYTES_MAX = 4_000_000
 PIECE_BYTES = 128_000  # what a client that reads nothing can make us hold
 BATCH = 100
 BATCHES_KEPT = 32
@@ -49,9 +53,14 @@ class Client:
 
     position: int
     task: str | None
+    heard: int = 0  # how far it has got in the output
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     beats: int = 0  # heartbeats that are due
     is_gone: bool = False
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        return self.position, self.heard
 
     def end(self) -> None:
         self.is_gone = True
@@ -64,12 +73,20 @@ def told(event: Mapping[str, Any]) -> WireEvent:
     return WireEvent(event["seq"], event.get("taskId"), wire.encode("utf-8", "replace"))
 
 
+def said(item: Mapping[str, Any], number: int) -> WireEvent:
+    data = json.dumps(item, ensure_ascii=False, separators=(",", ":"), default=str)
+    wire = f"event: output\ndata: {data}\n\n".encode("utf-8", "replace")
+    return WireEvent(number, item["taskId"], wire)
+
+
 class Hub:
     def __init__(self, commands: EventCommands, *, heartbeat_s: float = HEARTBEAT_S) -> None:
         self._commands = commands
         self._heartbeat_s = heartbeat_s
         self._clients: set[Client] = set()
         self._recent: list[WireEvent] = []
+        self._output: list[WireEvent] = []
+        self._output_count = 0
         self._floor = self._last = commands.last_seq  # what is recent lies in between
         self._joined: dict[int, tuple[bytes, int]] = {}
         self._batches: OrderedDict[int, list[WireEvent]] = OrderedDict()
@@ -90,10 +107,13 @@ class Hub:
         last = self._commands.last_seq
         if not self._clients:
             self._forget(last)
-        client = Client(last if after is None else min(after, last), task)
+        position = last if after is None else min(after, last)
+        client = Client(position, task, self._output_count)
         if self.is_closed:
             client.is_gone = True
             return client
+        if not self._clients:
+            self._commands.follow_output(self._heard)
         self._clients.add(client)
         if self._beat is None:
             self._beat = asyncio.get_running_loop().call_later(self._heartbeat_s, self._beats)
@@ -102,6 +122,7 @@ class Hub:
     def leave(self, client: Client) -> None:
         self._clients.discard(client)
         if not self._clients:
+            self._commands.follow_output(None)
             self._cancel_timers()
 
     def close(self) -> None:
@@ -122,7 +143,7 @@ class Hub:
     async def after(self, client: Client) -> bytes:
         """What the client has not seen yet, a piece at a time; nothing if it has seen all."""
         if client.position >= self._last:
-            return b""
+            return self._from_output(client)
         if client.position >= self._floor:
             found = self._from_recent(client)
         else:
@@ -131,6 +152,31 @@ class Hub:
                 await asyncio.sleep(0)  # one batch for each turn of the loop
         wire, client.position = found
         return wire
+
+    def _heard(self, items: Sequence[Mapping[str, Any]]) -> None:
+        for item in items:
+            self._output_count += 1
+            self._output.append(said(item, self._output_count))
+        size = sum(len(each.wire) for each in self._output)
+        while size > OUTPUT_BYTES_MAX and len(self._output) > 1:
+            size -= len(self._output.pop(0).wire)
+        for client in self._clients:
+            client.wake.set()
+
+    def _from_output(self, client: Client) -> bytes:
+        """What was said since, as far as it is kept: the oldest of it goes first."""
+        wires: list[bytes] = []
+        size = 0
+        start = bisect_right(self._output, client.heard, key=lambda each: each.seq)
+        client.heard = self._output_count
+        for each in self._output[start:]:
+            if client.task in (None, each.task):
+                wires.append(each.wire)
+                size += len(each.wire)
+            if size >= PIECE_BYTES:
+                client.heard = each.seq
+                break
+        return b"".join(wires)
 
     def _from_recent(self, client: Client) -> tuple[bytes, int]:
         position, task = client.position, client.task
@@ -200,6 +246,7 @@ class Hub:
         """While nobody listened nothing was read."""
         self._recent.clear()
         self._joined.clear()
+        self._output.clear()
         self._floor = self._last = last
 
     def _beats(self) -> None:

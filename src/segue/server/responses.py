@@ -125,6 +125,41 @@ class Dependency(Answer):
     created_at: str
 
 
+class ConversationItem(Answer):
+    """Something that was said or done. One that comes again with the same id replaces the earlier
+    one: a tool call with its result, a text that went on."""
+
+    id: str
+    at: At
+    kind: Literal["text", "tool", "todos", "diff", "error", "message"]
+    text: str
+    tool: str | None = Field(description="the name of the tool")
+    input: str | None = Field(description="what the tool was called with")
+    result: str | None = Field(description="what it returned; null while it is at work")
+    run: str
+    agent: str
+    role: str = Field(description="work, check, review; `person` for what people said")
+
+
+class WorkspaceFile(Answer):
+    path: str = Field(description="from the workspace")
+    size: int = Field(description="bytes")
+
+
+class ChangedFile(Answer):
+    path: str
+    additions: int | None = Field(description="lines; null where the file is not text")
+    deletions: int | None
+
+
+class Diff(Answer):
+    base: str | None = Field(description="a snapshot, or git's empty tree")
+    head: str | None = Field(description="the workspace as it is now, as a tree of git's")
+    files: list[ChangedFile]
+    patch: str = Field(description="unified diff; without files that are not text")
+    truncated: bool = Field(description="the patch has not all of the files")
+
+
 class Checkpoint(Answer):
     id: str
     task_id: str
@@ -168,6 +203,14 @@ class Questions(Paged):
 
 class Dependencies(Paged):
     items: list[Dependency]
+
+
+class Conversation(Paged):
+    items: list[ConversationItem]
+
+
+class Files(Paged):
+    items: list[WorkspaceFile]
 
 
 class Checkpoints(Paged):

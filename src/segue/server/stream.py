@@ -45,11 +45,11 @@ class EventStream(Response):
     async def _follow(self, client: Client, send: Send) -> None:
         while not client.is_gone:
             client.wake.clear()
-            position = client.position
+            progress = client.progress
             wire = await self._hub.after(client)
             if wire:
                 await _write(send, wire)
-            if client.position != position:
+            if client.progress != progress:
                 continue
             if client.beats:
                 client.beats = 0

@@ -82,6 +82,9 @@ class _RunLog:
     def flushed(self) -> Iterator[Item]:
         return self._dated(self.reader.flush())
 
+    def peeked(self) -> Iterator[Item]:
+        return self._dated(self.reader.peek())
+
     def _pieces(self) -> Iterator[bytes]:
         try:
             with self.path.open("rb") as file:
@@ -136,6 +139,14 @@ class Conversation:
             log = self._runs.get(run["id"])
             if log is not None and not log.is_closed:
                 for item in log.flushed():
+                    yield _entry(run, item)
+
+    def peek(self) -> Iterator[Entry]:
+        """The same, still held back: it comes again under the same id once it is whole."""
+        for run in self.store.all(RUNS, self.task):
+            log = self._runs.get(run["id"])
+            if log is not None and not log.is_closed:
+                for item in log.peeked():
                     yield _entry(run, item)
 
     def _said(self, run: Any) -> Iterator[Entry]:

@@ -204,3 +204,40 @@ def test_after_the_end_nobody_stays() -> None:
         assert hub.events_total == 0
 
     on(scene)
+
+
+def test_output_is_sent_without_a_number_to_those_who_listen() -> None:
+    """Numbers are those of the journal: a client that comes back names one of them."""
+
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
+        one, every = hub.join(None, "task_1"), hub.join(None, None)
+        commands.say("task_1", "hello")
+        commands.say("task_2", "there")
+        wire = await hub.after(one)
+        assert wire.startswith(b"event: output\ndata: {")
+        assert b"hello" in wire
+        assert b"there" not in wire
+        assert await hub.after(one) == b""
+        assert (await hub.after(every)).count(b"event: output") == 2
+        late = hub.join(None, None)
+        assert await hub.after(late) == b""
+        for client in (one, every, late):
+            hub.leave(client)
+        assert commands.on_output is None, "nobody listens, so nothing is read"
+
+    on(scene)
+
+
+def test_output_that_nobody_takes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that is slow loses the oldest of it; the conversation has it."""
+    monkeypatch.setattr(module, "OUTPUT_BYTES_MAX", 3_000)
+
+    async def scene(commands: FakeCommands, hub: Hub) -> None:
+        client = hub.join(None, None)
+        for number in range(20):
+            commands.say("task_1", f"{number} {'x' * 500}")
+        wire = await hub.after(client)
+        assert len(wire) <= 3_000
+        assert b'"19 x' in wire
+
+    on(scene)

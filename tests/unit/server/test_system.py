@@ -22,7 +22,7 @@ SPEC = {
         "fork", "rewind")},
     **{f"/tasks/{{id}}/{noun}": {"get"} for noun in (
         "agent", "phases", "reviews", "questions", "dependencies", "checkpoints", "journal",
-        "deliverables.zip", "log", "events")},
+        "deliverables.zip", "log", "events", "conversation", "files", "files/{path}", "diff")},
     "/reviews/{id}": {"get"},
     "/reviews/{id}/approve": {"post"},
     "/reviews/{id}/request-changes": {"post"},

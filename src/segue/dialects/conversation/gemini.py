@@ -16,6 +16,7 @@ from segue.dialects.conversation.item import (
     given,
 )
 from segue.dialects.jsonlines import spoken, what
+from segue.dialects.lines import plain_text
 from segue.dialects.structured import TEXT_CHARS_MAX, Object, object_of, one_line, text_of
 
 
@@ -51,6 +52,10 @@ class GeminiReader(JsonReader):
         text, self._message = text_of(self._message).strip(), ""
         if text:
             yield self._item(TEXT, text)
+
+    def peek(self) -> Iterator[Item]:
+        if text := text_of(self._message).strip():
+            yield Item(self._count + 1, TEXT, plain_text(text), at=self._at)
 
     def close(self) -> Iterator[Item]:
         yield from super().close()

@@ -46,6 +46,10 @@ class Reader(Protocol):
         """Text that is held back because more of it may come; for a live view."""
         ...
 
+    def peek(self) -> Iterator[Item]:
+        """The same, still held back: it comes again, longer, under the same number."""
+        ...
+
     def close(self) -> Iterator[Item]: ...
 
 
@@ -63,6 +67,9 @@ class JsonReader(ABC):
             yield from self._one(found)
 
     def flush(self) -> Iterator[Item]:
+        return iter(())
+
+    def peek(self) -> Iterator[Item]:
         return iter(())
 
     def close(self) -> Iterator[Item]:

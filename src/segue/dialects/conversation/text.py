@@ -27,11 +27,15 @@ class TextReader:
         yield from self.flush()
 
     def flush(self) -> Iterator[Item]:
-        text = plain_text("\n".join(self._paragraph)).strip("\n")
+        for item in self.peek():
+            self._count = item.n
+            yield item
         self._paragraph, self._chars = [], 0
+
+    def peek(self) -> Iterator[Item]:
+        text = plain_text("\n".join(self._paragraph)).strip("\n")
         if text.strip():
-            self._count += 1
-            yield Item(self._count, TEXT, text)
+            yield Item(self._count + 1, TEXT, text)
 
     def _line(self, line: str) -> Iterator[Item]:
         if not line.strip():

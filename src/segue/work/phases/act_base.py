@@ -14,16 +14,16 @@ from segue.i18n import _
 from segue.store.changes import Add, Change, Move
 from segue.store.rows import PhaseTaskRow
 from segue.work.phases import blocked_tasks, moves, parking
-from segue.work.phases.reading import Reading
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
+from segue.work.phases.task_output import OutputReading
 
 # Given the task that an act is about, if it changes one.
 Keep = Callable[[str | None], Iterable[Change]]
 
 
 @dataclass(slots=True)
-class ActBase(Reading):
+class ActBase(OutputReading):
     check_agent: Callable[[str], None]  # UserError: there is none of this name
     seal: Callable[[str], bytes]
     keep: Keep | None = None  # what is to be committed with the act under way

@@ -35,6 +35,7 @@ from segue.work.phases.commands import Commands
 from segue.work.phases.continuation import Continuation
 from segue.work.phases.driver import PhaseDriver
 from segue.work.phases.jobs import Jobs
+from segue.work.phases.output_feed import OutputFeed
 from segue.work.phases.records import Records
 from segue.work.phases.saving import Saving
 from segue.work.phases.supervisor import Supervisor
@@ -74,6 +75,7 @@ async def open_app(
     lock = Lock(project.locks / "server.lock")
     store: Store | None = None
     engine: ProcessExecutor | None = None
+    app: App | None = None
     try:
         held = lock.take(since=stamp(clock.now()), command=shlex.join(command))
         check_held(held, str(project.memory))
@@ -87,6 +89,8 @@ async def open_app(
         app.supervisor.keep_memory = memory.keep
         yield app
     finally:
+        if app is not None:
+            await app.commands.feed.close()
         if engine is not None:
             await engine.close()
         await launcher.close()
@@ -139,11 +143,15 @@ def _build_app(
         silence=SilenceBounds(recovery.silence_after_s, recovery.silence_max_s),
         slots=lambda: records.settings().get("slots", slots),
     )
+    kinds = {name: agent.kind for name, agent in settings.agents.items()}
+    feed = OutputFeed(project, kinds, clock.now)
+    supervisor.on_commit(feed.changed)
     commands = Commands(
         supervisor,
         Types(settings.types),
         settings.agent,
         lambda: sorted(settings.agents),
+        feed,
         lambda name: _check(settings, name),
         saving.secrets.seal,
     )

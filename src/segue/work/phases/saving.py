@@ -25,6 +25,7 @@ from segue.work.phases.records import Records
 from segue.work.phases.redaction import Redactor
 from segue.work.phases.refused import Refused
 from segue.work.phases.repository import Head
+from segue.work.phases.snapshots import Comparison
 from segue.work.phases.workspace import Workspace
 
 TEXT_BYTES_MAX = 200_000
@@ -179,6 +180,13 @@ class Saving:
         """A checkpoint's content, if it is whole."""
         found = checkpoints.read(self.data / path, checksum)
         return None if isinstance(found, checkpoints.Broken) else found
+
+    def compare(self, task: str, base: str | None) -> Comparison:
+        """The workspace as it is now with one of its snapshots, or with nothing. In a thread."""
+        here = Workspace(self.data, task)
+        with self._at_files(task):
+            here.check()
+            return here.snapshots.compare(here.path, base)
 
     def fork(
         self, task: str, new: str, content: Mapping[str, Any], tell: Callable[[str], None]

@@ -42,6 +42,13 @@ SETTINGS = {
     "core.bigFileThreshold": "8m",  # larger ones are streamed, not read into memory
     "core.fsync": "none",  # once for all of them, at the end: `_sync`
 }
+PATCH = (
+    "--literal-pathspecs", "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff",
+    "--no-textconv", "--no-color",
+)  # fmt: skip
+PATCH_FILES_MAX = 500
+PATCH_LINES_MAX = 20_000
+PATCH_BYTES_MAX = 4_000_000
 ADD = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 # Before all that the folder itself says: bytes are kept as they are.
 ATTRIBUTES = b"* -text -eol -ident -filter -working-tree-encoding\n"
@@ -54,6 +61,26 @@ def break_off() -> None:
     """Kill every git that is at work now: whoever waits for it gets an error."""
     for process in list(_at_work):
         process.kill()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file, and how many lines were added and removed; None where it is not text."""
+
+    path: str
+    additions: int | None
+    deletions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`is_partial`: the patch has not all of the files."""
+
+    base: str
+    head: str
+    changes: list[Changed]
+    patch: bytes
+    is_partial: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +100,32 @@ class Snapshots:
         for _try in range(2):  # a file that changes while it is read: once more
             found = names_in(tree)
             with self._index(tree) as git:
-                gone = set(git("ls-files", "-z").split(b"\0")[:-1]) - set(found.files)
-                git("update-index", "-z", "--force-remove", "--stdin", stdin=_list(gone))
                 try:
-                    git(*ADD, stdin=_list(found.files))
+                    written = _written(git, found)
                 except UserError:
                     if _try:
                         raise
                     continue
-                written = git("write-tree").decode().strip()
                 commit = git("commit-tree", written, "-F", "-", stdin=_message(label, found))
             break
         name = commit.decode().strip()
         self._keep(name)
         return name
+
+    def compare(self, tree: Path, base: str | None) -> Comparison:
+        """A folder as it is now with a snapshot of it; None: with nothing at all."""
+        self._make()
+        self.finish(tree)
+        if base is not None:
+            self.check(base)
+        with self._index(tree) as git:
+            head = _written(git, names_in(tree))
+            start = base or git("hash-object", "-t", "tree", "--stdin").decode().strip()
+            counted = git("diff-tree", "-r", "-z", "--numstat", "--no-renames", start, head)
+            changes = [_change(line) for line in counted.split(b"\0") if line]
+            paths = list(_patched(tree, changes))
+            patch = git(*PATCH, start, head, "--", *paths) if paths else b""
+        return Comparison(start, head, changes, patch, len(paths) < len(changes))
 
     def restore(self, tree: Path, commit: str) -> None:
         """The folder as it was; what is in `.git` stays as it is."""
@@ -314,6 +353,34 @@ class _Git:
             file=str(self.folder),
             hint=_("free some space and start again: nothing that was recorded is lost"),
         )
+
+
+def _written(git: _Git, found: Tree) -> str:
+    """The files of a folder as a tree of git's."""
+    gone = set(git("ls-files", "-z").split(b"\0")[:-1]) - set(found.files)
+    git("update-index", "-z", "--force-remove", "--stdin", stdin=_list(gone))
+    git(*ADD, stdin=_list(found.files))
+    return git("write-tree").decode().strip()
+
+
+def _change(line: bytes) -> Changed:
+    added, removed, path = os.fsdecode(line).split("\t", 2)
+    return Changed(path, *(int(n) if n.isdigit() else None for n in (added, removed)))
+
+
+def _patched(tree: Path, changes: Iterable[Changed]) -> Iterator[str]:
+    """The files that a patch shows: text, as many as a person may read."""
+    files = lines = size = 0
+    for change in changes:
+        if change.additions is None or change.deletions is None:
+            continue
+        files += 1
+        lines += change.additions + change.deletions
+        with suppress(OSError):  # deleted: its lines count
+            size += (tree / change.path).lstat().st_size
+        if files > PATCH_FILES_MAX or lines > PATCH_LINES_MAX or size > PATCH_BYTES_MAX:
+            return
+        yield change.path
 
 
 def _sync(folder: Path) -> None:

@@ -62,3 +62,12 @@ def test_who_watches_live_gets_what_has_come_so_far() -> None:
     assert [*reader.feed((json.dumps(piece("so far")) + "\n").encode())] == []
     assert [item.text for item in reader.flush()] == ["so far"]
     assert [*reader.close()] == []
+
+
+def test_a_peek_shows_a_message_that_is_not_over() -> None:
+    reader = GeminiReader()
+    said = b'{"type":"message","role":"assistant","content":"one","delta":true}\n'
+    assert list(reader.feed(said)) == []
+    (held,) = reader.peek()
+    (whole,) = reader.close()
+    assert (held.n, held.text) == (whole.n, whole.text) == (1, "one")

@@ -27,3 +27,15 @@ def test_chunks_do_not_matter(text: str, size: int) -> None:
     data = text.encode()
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     assert texts(*pieces) == texts(data)
+
+
+def test_a_peek_shows_what_is_held_back_under_its_later_number() -> None:
+    reader = TextReader()
+    (first,) = reader.feed(b"one\n\ntwo\n")
+    assert first.n == 1
+    (held,) = reader.peek()
+    assert (held.n, held.text) == (2, "two")
+    assert list(reader.feed(b"more\n")) == []
+    (whole,) = reader.close()
+    assert (whole.n, whole.text) == (2, "two\nmore")
+    assert list(reader.peek()) == []

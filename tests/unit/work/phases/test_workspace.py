@@ -582,3 +582,55 @@ def test_what_git_says_is_told(space: Workspace) -> None:
     with pytest.raises(UserError) as told:
         space.snapshot("two")
     assert code(told) == "snapshot_failed"
+
+
+def test_a_comparison_counts_lines_and_shows_them(space: Workspace) -> None:
+    """Against nothing at first, then against a snapshot; the snapshots stay as they are."""
+    fill(space, a="one\ntwo\n", b="x\n")
+    found = space.snapshots.compare(space.path, None)
+    assert [(one.path, one.additions, one.deletions) for one in found.changes] == [
+        ("a", 2, 0),
+        ("b", 1, 0),
+    ]
+    base = space.snapshot("one")
+    (space.path / "b").unlink()
+    fill(space, a="one\nthree\n")
+    (space.path / "c").write_bytes(b"\0\1")
+    (space.path / "out").symlink_to("/etc/passwd")
+    found = space.snapshots.compare(space.path, base)
+    assert [(one.path, one.additions, one.deletions) for one in found.changes] == [
+        ("a", 1, 1),
+        ("b", 0, 1),
+        ("c", None, None),
+        ("out", 1, 0),
+    ]
+    assert found.is_partial, "what is no text is not in the patch"
+    assert b"-two\n+three\n" in found.patch
+    assert b"root:" not in found.patch, "a link is its target's name"
+    assert space.snapshots.latest() == base
+    with pytest.raises(UserError):
+        space.snapshots.compare(space.path, "0" * 40)
+
+
+def test_a_comparison_shows_no_more_than_a_person_reads(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots_module, "PATCH_LINES_MAX", 3)
+    fill(space, a="1\n2\n", b="1\n2\n")
+    found = space.snapshots.compare(space.path, None)
+    assert found.is_partial
+    assert len(found.changes) == 2
+    assert b"b/a" in found.patch
+    assert b"b/b" not in found.patch
+
+
+def test_a_comparison_runs_nothing_of_the_workspaces(space: Workspace) -> None:
+    """Attributes that name a program for diffs have no effect."""
+    git(space.path, "init", "-q")
+    mark = space.path.parent / "ran"
+    git(space.path, "config", "diff.evil.command", f"touch {mark} #")
+    git(space.path, "config", "diff.evil.textconv", f"touch {mark} #")
+    fill(space, **{".gitattributes": "* diff=evil\n", "a": "x\n"})
+    found = space.snapshots.compare(space.path, None)
+    assert b"+x" in found.patch
+    assert not mark.exists()
