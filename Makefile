@@ -34,8 +34,8 @@ $(STAMP): $(VENV)/.base
 programs:
 	@sh scripts/programs.sh tmux npm git chromium bwrap
 
-# The checks and two parts of tests: each is run to its end, and all that failed is listed at the
-# end. The real agents are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
+# The checks and three parts of tests, side by side: each is run to its end, and all that failed is
+# listed at the end. The real agents are installed into a cache outside of this folder (SEGUE_TEST_CACHE).
 test: $(STAMP) programs
 	@$(BIN)/python scripts/test.py
 

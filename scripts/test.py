@@ -1,4 +1,4 @@
-"""Run all checks and tests: each part to its end, whatever failed before it.
+"""Run all checks and tests, the parts side by side: each to its end, whatever failed in another.
 
 python scripts/test.py    exit 1 if anything failed; all that failed is listed at the end
 
@@ -14,20 +14,28 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = (sys.executable, "-m", "pytest", "--dist", "worksteal")
 UNCOMPILED = "PYTHONDONTWRITEBYTECODE"  # each process would compile everything anew
+LOOK_S = 0.1
 Part = tuple[str, ...]
 
-# Most tests wait more than they compute, so there are many more of them at once than processors.
-# The real agent programs and the browser are large: fewer of them at once.
+
+def _tests(workers: int, *folders: str) -> Part:
+    words = (sys.executable, "-m", "pytest", "--dist", "worksteal", "-n", str(workers))
+    return (*words, *(f"tests/{folder}" for folder in folders))
+
+
+# All at once. Tests that start processes wait more than they compute, so there are more of them
+# than processors; the real agent programs and the browser are large, so there are fewer of them.
 PARTS: tuple[Part, ...] = (
     ("make", "--no-print-directory", "check"),
-    (*TESTS, "-n", "10", "tests", "--ignore=tests/real", "--ignore=tests/ui"),
-    (*TESTS, "-n", "4", "tests/real", "tests/ui"),
+    _tests(3, "unit", "golden", "properties"),
+    _tests(8, "acceptance", "attacks", "contract", "integration"),
+    _tests(3, "real", "ui"),
 )
 
 
@@ -82,44 +90,68 @@ def _env() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != UNCOMPILED}
 
 
-def _ended(words: Part, cwd: Path) -> int:
-    """Run a command; how it ended. Ctrl-C reaches the command, too: it has its last words."""
-    with subprocess.Popen(words, cwd=cwd, env=_env()) as process:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            process.wait()
-            raise
+class Running:
+    """A part that has begun. What it prints waits in a file until its turn comes."""
+
+    def __init__(self, part: Part, cwd: Path, folder: Path) -> None:
+        self.part, self.results = part, folder / "results.xml"
+        options = ("-o", "junit_family=xunit1", f"--junitxml={self.results}")
+        words = (*part, *options) if "pytest" in part else part
+        folder.mkdir()
+        with (folder / "output").open("wb") as output:
+            self._process = subprocess.Popen(
+                words, cwd=cwd, env=_env(), stdout=output, stderr=output
+            )
+        self._output = (folder / "output").open("rb")
+
+    def show(self) -> int:
+        """Print all that it says until it ends; how it ended."""
+        print("+", *self.part, flush=True)
+        while True:
+            code = self._process.poll()
+            self._print()
+            if code is not None:
+                return code
+            time.sleep(LOOK_S)
+
+    def _print(self) -> None:
+        sys.stdout.buffer.write(self._output.read())
+        sys.stdout.buffer.flush()
+
+    def close(self) -> None:
+        """Ctrl-C reaches the part, too: it has its last words before it ends."""
+        self._process.wait()
+        self._print()
+        self._output.close()
 
 
-def run(parts: Sequence[Part], cwd: Path = ROOT) -> int:
-    """Run all parts; how it ended."""
+def run(
+    parts: Sequence[Part], cwd: Path = ROOT, after_first: Callable[[], None] = lambda: None
+) -> int:
+    """Run all parts at once, and show one after the other; how it ended. `after_first` is done
+    before the second part begins."""
     report, begun = Report(), time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        running = []
         for number, part in enumerate(parts):
-            results = Path(folder) / f"{number}.xml"
-            options = ("-o", "junit_family=xunit1", f"--junitxml={results}")
-            print("+", *part, flush=True)
-            words = (*part, *options) if "pytest" in part else part
-            report.add(part, _ended(words, cwd), results)
+            running.append(one := Running(part, cwd, Path(folder) / str(number)))
+            stack.callback(one.close)
+            if number == 0:
+                after_first()
+        for one in running:
+            report.add(one.part, one.show(), one.results)
     print(report.text(time.monotonic() - begun), flush=True)
     return 1 if report.failed else 0
 
 
-def compile_tests() -> subprocess.Popen[bytes]:
-    """Read all tests once beside the checks, else every worker compiles them for itself."""
+def compile_tests() -> None:
+    """Read all tests once, else every worker compiles them for itself."""
     words = (sys.executable, "-m", "pytest", "--collect-only", "tests")
-    return subprocess.Popen(
-        words, cwd=ROOT, env=_env(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    subprocess.run(words, cwd=ROOT, env=_env(), capture_output=True, check=False)
 
 
 def main() -> int:
-    with compile_tests() as compiling:
-        try:
-            return run(PARTS)
-        finally:
-            compiling.terminate()
+    return run(PARTS, after_first=compile_tests)
 
 
 if __name__ == "__main__":

@@ -66,3 +66,34 @@ def test_all_parts_that_pass_are_added_up(
     parts = [part(tmp_path / "one", GOOD), part(tmp_path / "two", GOOD)]
     assert script.run(parts, tmp_path) == 0
     assert capfd.readouterr().out.splitlines()[-1].startswith("2 passed in ")
+
+
+def test_the_parts_run_side_by_side_and_are_shown_one_after_the_other(
+    script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first waits for what the second makes; yet each is printed in one piece, in order."""
+    wait = "import pathlib, time\nwhile not pathlib.Path('made').exists(): time.sleep(0.01)\n"
+    parts = [
+        (sys.executable, "-c", f"{wait}print('first')"),
+        (sys.executable, "-c", "print('second'); open('made', 'w')"),
+    ]
+    assert script.run(parts, tmp_path) == 0
+    out = capfd.readouterr().out
+    words = [line for line in out.splitlines() if line in ("first", "second")]
+    assert words == ["first", "second"]
+
+
+def test_what_comes_before_the_second_part_is_done_beside_the_first(
+    script: ModuleType, tmp_path: Path
+) -> None:
+    made = tmp_path / "made"
+    need = (sys.executable, "-c", "assert open('made').read() == 'it'")
+    done = (sys.executable, "-c", "pass")
+    assert script.run([done, need], tmp_path, after_first=lambda: made.write_text("it")) == 0
+
+
+def test_each_folder_of_tests_belongs_to_one_part(script: ModuleType) -> None:
+    """A test that no part names would never be run."""
+    folders = {path.relative_to(ROOT).parts[1] for path in (ROOT / "tests").rglob("test_*.py")}
+    named = [word for part in script.PARTS for word in part if word.startswith("tests/")]
+    assert sorted(named) == sorted(f"tests/{folder}" for folder in folders)
