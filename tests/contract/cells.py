@@ -24,6 +24,19 @@ NOT_APPLICABLE: Rows = {
     "test_a_gate_is_answered_once_from_another_terminal": {
         "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
     },
+    "test_a_gate_is_approved_in_its_own_words": {
+        "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
+    },
+    "test_the_audit_names_who_answered": {
+        "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
+    },
+    "test_an_answer_after_the_deadline_learns_what_came_first": {
+        "book": ENDS,
+        "panes": "a program's own menu has no deadline",
+    },
+    "test_a_gate_that_nobody_needs_is_withdrawn": {
+        "book": "a chapter's step is neither skipped nor replaced while its writer waits",
+    },
     "test_an_optional_question_takes_its_default": {
         "panes": "a program's own menu has no deadline, and Segue chooses for no one",
     },

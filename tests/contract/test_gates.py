@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import time
 
 import pytest
@@ -42,6 +43,8 @@ def test_a_gate_is_answered_once_from_another_terminal(subject: Subject) -> None
     second = subject.answer(gate, "PostgreSQL")
     assert second.code != 0
     assert "answered" in second.said
+    assert getpass.getuser() in second.said
+    assert subject.approve(gate).code != 0
     subject.drive()
     assert "SQLite" in subject.started(0, 2).prompt
     subject.wait(0, DONE)
@@ -61,6 +64,60 @@ def test_an_optional_question_takes_its_default(subject: Subject) -> None:
     assert "SQLite" in second.prompt
     subject.wait(0, DONE)
     assert len(subject.starts(0)) == 2
+
+
+def test_an_answer_after_the_deadline_learns_what_came_first(subject: Subject) -> None:
+    """The default was taken: `segue answer` fails and says so."""
+    subject.plays(turn(ask(Question(default="SQLite", deadline="6s"))), task=0)
+    subject.plays(turn(hold("go")), task=1)
+    subject.begin(2)
+    gate = subject.gate_of(0)
+    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "the default", SOON_S)
+    late = subject.answer(gate, "PostgreSQL")
+    assert late.code != 0
+    assert "answered" in late.said
+    assert "deadline" in late.said
+
+
+def test_a_gate_is_approved_in_its_own_words(subject: Subject) -> None:
+    """`segue approve ID`: the agent hears the option that means yes."""
+    subject.plays(turn(ask(Question("Drop the table?", ("no", "Yes")))))
+    subject.begin()
+    gate = subject.gate_of(0)
+    done = subject.approve(gate)
+    assert done.code == 0, done.said
+    subject.drive()
+    assert "Yes" in subject.started(0, 2).prompt
+    subject.wait(0, DONE)
+
+
+def test_the_audit_names_who_answered(subject: Subject) -> None:
+    """One decision for the gate: who, how, what, of which task."""
+    subject.plays(turn(ask()))
+    subject.begin()
+    gate = subject.gate_of(0)
+    assert subject.answer(gate, "SQLite").code == 0
+    subject.drive()
+    subject.wait(0, DONE)
+    (found,) = subject.decisions(gate)
+    assert found["decided"] == "answered"
+    assert found["answer"] == "SQLite"
+    assert found["actor"].startswith(getpass.getuser())
+    assert found["task"] == subject.name(0)
+
+
+def test_a_gate_that_nobody_needs_is_withdrawn(subject: Subject) -> None:
+    """It leaves the inbox; a late answer fails and says so."""
+    subject.plays(turn(ask()), task=0)
+    subject.plays(turn(hold("go")), task=1)
+    subject.begin(2)
+    gate = subject.gate_of(0)
+    subject.make_needless(gate)
+    subject.drive()
+    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "its end", SOON_S)
+    late = subject.answer(gate, "SQLite")
+    assert late.code != 0
+    assert "withdrawn" in late.said
 
 
 def test_a_gate_survives_kill_9(subject: Subject) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from segue.core.machines import ActState, GateState, Trigger
 from segue.engine.outage import is_trouble
 from segue.errors import UserError
 from segue.i18n import _
-from segue.store.actors import Actor, acting
+from segue.store.actors import TIMER, Actor, acting
 from segue.store.changes import Add, Change, Move, Value, instant
 from segue.store.rows import ActRow, act_row, new_id
 from segue.store.sqlite import Store
@@ -36,8 +35,12 @@ LOOK_S = 0.05  # between two looks of whoever waits for an outcome
 WAITING = (
     "SELECT * FROM acts WHERE work = ? AND state = 'waiting' ORDER BY created_at, rowid LIMIT ?"
 )
-SETTLED_BY = (
-    "SELECT * FROM acts WHERE gate = ? AND state != 'refused' ORDER BY created_at, rowid LIMIT 1"
+WAITS_FOR_OWNER = (
+    "SELECT * FROM acts WHERE gate = ? AND state = 'waiting' ORDER BY created_at, rowid LIMIT 1"
+)
+SETTLED = (
+    "SELECT * FROM journal WHERE entity_id = ? AND entity = 'gate' AND from_state IS NOT NULL"
+    " ORDER BY seq DESC LIMIT 1"
 )
 
 
@@ -132,7 +135,7 @@ def done(
 
 def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
     if wanted.gate is not None:
-        _check_gate(store, wanted.gate)
+        check_gate(store, wanted.gate)
     elif VERBS[wanted.verb].is_once:
         _check_first(store, wanted)
     row: dict[str, Value] = {
@@ -153,16 +156,17 @@ def _who(wanted: Wanted) -> dict[str, object]:
     return {**found, **({"gate": wanted.gate} if wanted.gate else {})}
 
 
-def _check_gate(store: Store, gate: str) -> None:
-    row = store.one("SELECT state, settled_at FROM gates WHERE id = ?", gate)
+def check_gate(store: Store, gate: str) -> None:
+    """UserError: there is none of this id, or somebody has settled it, or is about to."""
+    row = store.one("SELECT state FROM gates WHERE id = ?", gate)
     if row is None:
         raise unknown_gate(gate)
-    before = store.one(SETTLED_BY, gate)
     if row["state"] != GateState.PENDING:
-        raise settled(gate, row["state"], row["settled_at"], before)
-    if before is not None and before["state"] == ActState.WAITING:
+        raise settled(store, gate)
+    before = store.one(WAITS_FOR_OWNER, gate)
+    if before is not None:
         state = VERBS[Verb(before["verb"])].settles or GateState.ANSWERED
-        raise settled(gate, state, before["created_at"], before)
+        raise _second(gate, state, before["created_at"], before["actor"])
 
 
 def _check_first(store: Store, wanted: Wanted) -> None:
@@ -185,13 +189,19 @@ def unknown_gate(gate: str) -> UserError:
     )
 
 
-def settled(gate: str, state: str, at: str | None, by: sqlite3.Row | None) -> UserError:
-    """Somebody was first: how, who and when, as far as that is known."""
-    if by is not None:
-        text = _("{id} is already {state}: by {who}, {time}")
-        who = by["actor"]
-    else:
-        text, who = _("{id} is already {state} ({time})"), ""
+def settled(store: Store, gate: str) -> UserError:
+    """Somebody was first: how, who and when. The journal knows, wherever it was done."""
+    row = store.one(SETTLED, gate)
+    if row is None:  # the journal of an older Segue
+        return _second(gate, GateState.ANSWERED, None, "?")
+    who = row["actor"] or json.loads(row["data"] or "{}").get("actor") or "?"
+    if row["via"] == TIMER.via:
+        who = _("the default, after its deadline")
+    return _second(gate, row["to_state"], row["at"], who)
+
+
+def _second(gate: str, state: str, at: str | None, who: str) -> UserError:
+    text = _("{id} is already {state}: by {who}, {time}")
     shown = text.format(id=gate, state=state, who=who, time=_clock(at) if at else "–")
     return UserError("already_settled", shown, hint=_("the first answer counts"))
 

@@ -1,5 +1,9 @@
 """Gates: what waits for a person, by one rule for every kind of work.
 
+`ask`, `reword`, `settle` and `withdraw` are the only ways to open and to change one. Each gives
+changes that the caller commits with all that follows, in one transaction: who comes second finds
+the gate in another state and changes nothing. What follows from an answer is the kind's own rule.
+
 A gate's row says since when and until when it waits, and the row of a notice says that people were
 told. So reminders and deadlines need no rows of their own, and each goes out once, whatever dies in
 between; what fell due while nothing drove the work goes out at its next start.
@@ -7,21 +11,94 @@ between; what fell due while nothing drove the work goes out at its next start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
+from segue.core.machines import GATE, GateState, Trigger
 from segue.dialects.events import Asked
 from segue.engine import prompts
 from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
-from segue.store.rows import GateRow, gate_row
+from segue.store.changes import Add, Change, Drop, Move, Note, Value, stamp
+from segue.store.rows import GateRow, answer_told, gate_row, id_of, new_id
 from segue.store.sqlite import Store
 
 Steps = Sequence[tuple[str, timedelta]]  # what a reminder is called, and after how long it is due
 ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
+PREFIXES = {"question": "q", "review": "rev", "dependency": "dep"}  # of ids; else the kind
 PENDING = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
+
+
+# The machine
+
+
+def ask(gate: GateRow, now: datetime) -> tuple[GateRow, Add]:
+    """Open a gate; as it is from now on, with an id of its own."""
+    id = new_id(PREFIXES.get(gate.kind, gate.kind))
+    gate = replace(gate, id=id, state=GateState.PENDING, version=1, created_at=now)
+    row: dict[str, Value] = {
+        "work": gate.work,
+        "task": id_of(gate.task, gate.work) if gate.task else None,
+        "run": gate.run,
+        "kind": gate.kind,
+        "phase": gate.phase,
+        "round": gate.round,
+        "category": gate.category,
+        "name": gate.name,
+        "text": gate.text,
+        "options": _json(gate.options),
+        "preset": gate.preset,
+        "is_required": int(gate.is_required),
+        "priority": gate.priority,
+        "deadline": stamp(gate.deadline) if gate.deadline else None,
+        "about": _json(gate.about) if gate.about else None,
+    }
+    return gate, Add("gate", id, GateState.PENDING, row, Trigger.OPEN, _told(gate))
+
+
+def reword(
+    gate: GateRow, text: str, about: Mapping[str, Any], category: str | None = None
+) -> tuple[GateRow, Note]:
+    """The same question, in words that are right now."""
+    gate = replace(gate, text=text, about=about, category=category or gate.category)
+    sets = {"text": text, "about": _json(about), "category": gate.category}
+    return gate, Note("gate", gate.id, sets)
+
+
+def settle(
+    gate: GateRow,
+    cause: Trigger,
+    now: datetime,
+    answer: str | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> list[Change]:
+    """Somebody decided, or the default was taken. `about`: what it keeps of that besides."""
+    sets: dict[str, Value] = {"settled_at": stamp(now), "answer": answer}
+    if about is not None:
+        sets["about"] = _json(about)
+    to = GATE.target(gate.state, cause)
+    data = {**_told(gate), **answer_told(answer)}
+    move = Move("gate", gate.id, gate.state, to, cause, sets, gate.version, data)
+    return [move, Drop("timers", {"gate": gate.id})]
+
+
+def withdraw(gate: GateRow, now: datetime) -> list[Change]:
+    """Nobody needs to decide any more."""
+    return settle(gate, Trigger.CLOSE, now)
+
+
+def _told(gate: GateRow) -> dict[str, object]:
+    return {"task": gate.task, "kind": gate.kind}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# Reminders
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +124,6 @@ class Reminder:
             "escalate": _("has been waiting too long: {text}"),
         }
         return texts[self.kind].format(text=text)
-
-
-# Time
 
 
 class ReminderTimes(Protocol):

@@ -21,7 +21,7 @@ from segue.core.machines import GateState, PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
 from segue.dialects.events import Used
 from segue.drivers.living import LivingAgent
-from segue.engine import acts, parking
+from segue.engine import acts, gates, parking
 from segue.engine.budget import grants
 from segue.engine.clock import Clock
 from segue.engine.limits import Park
@@ -95,9 +95,7 @@ class Ledger:
         for found in self.store.all(f"{sql} ORDER BY wakes_at", self.plan):
             park = rows.park_row(found, prefix)
             self.parks[park.id] = park
-        sql = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
-        for asked in self.store.all(sql, self.plan):
-            gate = rows.gate_row(asked)
+        for gate in gates.pending(self.store, self.plan):
             words = in_words(gate.category, gate.about, gate.text)
             self.gates[gate.id] = replace(gate, text=words)
 
@@ -470,46 +468,31 @@ class Ledger:
     ) -> GateRow:
         """A gate for a run, or (None) for the plan as a whole."""
         task, run_id = (run.task, run.id) if run else (None, None)
-        id = secrets.token_hex(6)
         kind = category if category == DEPENDENCY else "question"
-        gate = GateRow(
-            id, task, run_id, kind, text, options, preset, category, about or {}, deadline,
-            is_required=is_required, created_at=self._clock.now(),
+        wanted = GateRow(
+            "", task, run_id, kind, text, options, preset, category, about or {}, deadline,
+            is_required=is_required, work=self.plan,
         )  # fmt: skip
+        gate, add = gates.ask(wanted, self._clock.now())
         self.gates[gate.id] = gate
-        values: dict[str, Value] = {
-            "work": self.plan,
-            "task": self._id(task) if task else None,
-            "run": run_id,
-            "kind": gate.kind,
-            "category": category,
-            "text": text,
-            "options": json.dumps(options, ensure_ascii=False),
-            "preset": preset,
-            "about": json.dumps(about, ensure_ascii=False) if about else None,
-            "deadline": stamp(deadline) if deadline else None,
-            "is_required": int(is_required),
-        }
-        self.stage(Add("gate", gate.id, GateState.PENDING, values))
+        self.stage(add)
         return gate
 
     def reword_gate(self, gate: GateRow, text: str, about: Mapping[str, Any]) -> GateRow:
         """The same question, in words that are right now."""
-        gate = self.gates[gate.id] = replace(gate, text=text, about=about)
-        told = json.dumps(about, ensure_ascii=False)
-        self.stage(Note("gate", gate.id, {"text": text, "about": told}))
+        gate, note = gates.reword(gate, text, about)
+        self.gates[gate.id] = gate
+        self.stage(note)
         return gate
 
     def close_gate(self, gate: GateRow, answer: str | None) -> None:
         """Answered; without an answer it is withdrawn."""
         del self.gates[gate.id]
+        now = self._clock.now()
         if answer is None:
-            to, cause = GateState.WITHDRAWN, Trigger.CLOSE
+            self.stage(*gates.withdraw(gate, now))
         else:
-            to, cause = GateState.ANSWERED, Trigger.ANSWER
-        given: dict[str, Value] = {"answer": answer, "settled_at": stamp(self._clock.now())}
-        data = {"task": gate.task, "kind": gate.kind, **rows.answer_told(answer)}
-        self.stage(Move("gate", gate.id, GateState.PENDING, to, cause, given, data=data))
+            self.stage(*gates.settle(gate, Trigger.ANSWER, now, answer))
 
     def waiting_acts(self) -> list[ActRow]:
         """What people want and the owner has not dealt with yet."""

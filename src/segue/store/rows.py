@@ -178,6 +178,7 @@ class GateRow:
     version: int = 1
     settled_at: datetime | None = None
     created_at: datetime | None = None
+    work: str = ""
 
     @property
     def task_id(self) -> str:
@@ -237,6 +238,11 @@ def key_of(task: str | None, work: str) -> str | None:
     return None if task is None else task.removeprefix(f"{work}/")
 
 
+def id_of(task: str, work: str) -> str:
+    """A task's id among the tasks of all works; the server's own have no other."""
+    return task if work == SERVER else f"{work}/{task}"
+
+
 # There may be very many tasks and parks of a plan: their rows are read by place, not by name.
 
 TASK = "id, key, state, mark, retries_used, error, summary, unwritten"
@@ -293,7 +299,7 @@ def gate_row(row: sqlite3.Row) -> GateRow:
         json.loads(row["about"]) if row["about"] else {}, _at(row["deadline"]), row["phase"],
         row["round"], row["name"], bool(row["is_required"]), row["priority"], row["answer"],
         GateState(row["state"]), row["version"], _at(row["settled_at"]),
-        instant(row["created_at"]),
+        instant(row["created_at"]), row["work"],
     )  # fmt: skip
 
 

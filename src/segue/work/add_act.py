@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -44,10 +45,10 @@ NO = (
     "아니오", "아니요", "거부", "취소",
 )  # fmt: skip
 OPTIONS_ONLY = frozenset({BREAKER, BUDGET, ESCALATED, PERMISSION})  # Segue's own questions
-GATES_OF_SERVER = {
-    "question": (Verb.ANSWER,),
-    "review": (Verb.APPROVE, Verb.REQUEST_CHANGES),
-    "dependency": (Verb.PROVIDE, Verb.REJECT),
+COMMANDS = {
+    Verb.ANSWER: "segue answer {id} TEXT",
+    Verb.APPROVE: "segue approve {id}",
+    Verb.PROVIDE: "segue task provide {id}",
 }
 
 
@@ -88,12 +89,13 @@ def settle(
 ) -> Done:
     """Answer a gate, or approve what waits there. `own_words`: as `acts.chosen` has it."""
     project, work, gate = act_targets.find_gate(person.project, id)
-    data = _said(work, gate, verb, text, own_words)
-    if comment:
-        data["comment"] = comment
     person = Person(project, person.actor, person.clock)
     store = Store.open(project.database)
     try:
+        acts.check_gate(store, id)
+        verb, data = _said(work, gate, verb, text, own_words)
+        if comment:
+            data["comment"] = comment
         wanted = Wanted(verb, work.id, person.actor, gate=id, data=data)
         act = acts.add(store, wanted, person.clock.now())
         return _reported(person, store, work, act, "gate", id, data.get("answer"))
@@ -103,32 +105,25 @@ def settle(
 
 def _said(
     work: Work, gate: GateRow, verb: Verb, text: str | None, own_words: bool | None
-) -> dict[str, str]:
-    if work.id == PANES:
-        raise UserError(
-            "not_allowed",
-            _("answer this in its pane"),
-            hint=_("go to the pane, or wake it: segue wake PANE"),
-        )
-    if work.id == SERVER:
-        allowed = GATES_OF_SERVER[gate.kind]
-        if verb not in allowed:
-            raise _not_allowed(gate, verb)
-        if verb is not Verb.ANSWER:
-            return {}
-    if verb is Verb.APPROVE:
-        return {"answer": consent(gate)}
+) -> tuple[Verb, dict[str, str]]:
+    """What the act says. To approve what is answered is to answer it with yes."""
+    allowed = KINDS[work.kind].gate_acts(gate.kind)
+    if Verb.ANSWER in allowed and verb is Verb.APPROVE:
+        return Verb.ANSWER, {"answer": consent(gate)}
+    if verb not in allowed:
+        raise _not_allowed(gate, verb, allowed)
+    if verb is not Verb.ANSWER:
+        return verb, {}
     own = False if gate.category in OPTIONS_ONLY else own_words
     answer = acts.chosen(text or "", gate.options, own_words=own)
-    return {"answer": answer, "own_words": "yes" if answer not in gate.options else ""}
+    return verb, {"answer": answer, "own_words": "yes" if answer not in gate.options else ""}
 
 
-def _not_allowed(gate: GateRow, verb: Verb) -> UserError:
-    command = {
-        "question": "segue answer {id} TEXT",
-        "review": "segue approve {id}",
-        "dependency": "segue task provide {id}",
-    }[gate.kind].format(id=gate.id)
+def _not_allowed(gate: GateRow, verb: Verb, allowed: Sequence[str]) -> UserError:
+    if Verb.WAKE in allowed:
+        hint = _("go to the pane, or wake it: segue wake {pane}").format(pane=gate.about["pane"])
+        return UserError("not_allowed", _("answer this in its pane"), hint=hint)
+    command = COMMANDS[Verb(allowed[0])].format(id=gate.id)
     text = _("`{verb}` is not possible here: this is a {kind}").format(verb=verb, kind=gate.kind)
     return UserError("not_allowed", text, hint=_("try: {command}").format(command=command))
 

@@ -259,6 +259,19 @@ class Subject(ABC):
     def answer(self, gate: Gate, text: str) -> Result:
         return self.act("answer", gate.id, text)
 
+    def approve(self, gate: Gate) -> Result:
+        return self.act("approve", gate.id)
+
+    def make_needless(self, gate: Gate) -> None:
+        """Nobody needs what a gate asks for any more."""
+        done = self.skip(gate.task)
+        assert done.code == 0, done.said
+
+    def decisions(self, gate: Gate) -> list[Json]:
+        """What `segue audit --json` says of how a gate was settled."""
+        found: list[Json] = self.box.segue("audit", "--json").json["decisions"]
+        return [one for one in found if one["id"] == gate.id]
+
     def where(self, task: int) -> list[str]:
         """Options that name the plan where a task's name alone could mean several."""
         return []

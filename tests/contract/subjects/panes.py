@@ -14,7 +14,7 @@ from kit.command import Event
 from kit.watch import COOKED, Commands, Tui
 
 from .base import Subject
-from .records import DONE, FAILED, PARKED, PENDING, RUNNING, WAITING, Park, Start, epoch
+from .records import DONE, FAILED, PARKED, PENDING, RUNNING, WAITING, Gate, Park, Start, epoch
 
 View = dict[str, Any]
 STATES = {
@@ -142,6 +142,10 @@ class Panes(Subject):
                     Park(task, e["kind"], epoch(e["wakes_at"]), e.get("account", "")) for e in last
                 ]
         return found
+
+    def make_needless(self, gate: Gate) -> None:
+        """Its person answers in the pane."""
+        self._tuis[gate.task].show(**self._view(gate.task, [work(1)]))
 
     def power_cut(self) -> None:
         raise AssertionError("a power cut ends the panes themselves")

@@ -7,7 +7,7 @@ from kit.box import Box
 from kit.server import TOKEN, Server
 
 from .base import Subject
-from .records import DONE, FAILED, PARKED, PENDING, RUNNING, WAITING, Json, Park, epoch
+from .records import DONE, FAILED, PARKED, PENDING, RUNNING, WAITING, Gate, Json, Park, epoch
 
 AGENT = {
     "idle": PENDING, "running": RUNNING, "paused": PARKED, "waiting_dependency": WAITING,
@@ -96,6 +96,9 @@ class ServerTasks(Subject):
         self._ids.append(made[-1]["id"])
         self.count += 1
         return self.count - 1
+
+    def make_needless(self, gate: Gate) -> None:
+        self.rest.do(self.name(gate.task), "cancel")
 
     def history(self, task: int) -> list[str]:
         rows = self.rest.journal(self.name(task))

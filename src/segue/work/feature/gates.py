@@ -126,7 +126,7 @@ def _is_chosen(steps: FeatureWork, id: str, choice: str) -> bool:
 
 def _close(steps: FeatureWork, id: str) -> None:
     for gate in list(steps.run.ledger.gates.values()):
-        if gate.about.get("checkpoint") == id:
+        if id in (gate.about.get("checkpoint"), gate.task):
             steps.run.questions.withdraw(gate.id)
             steps.run.ledger.close_gate(gate, None)
 
@@ -161,10 +161,12 @@ def answered(steps: FeatureWork, gate: GateRow, answer: str) -> bool | None:
 
 
 def decide(steps: FeatureWork, id: str, choice: str, take: Callable[[], None]) -> bool:
-    """A person wants a checkpoint retried or skipped, without having been asked."""
+    """A person wants a checkpoint retried or skipped, without having been asked. One whose agent
+    waits for an answer can be skipped."""
     if not any(one.id == id for one in steps.checkpoints):
         return False
-    if steps.state_of(id) is not TaskState.FAILED:
+    is_asked = any(gate.task == id for gate in steps.run.ledger.gates.values())
+    if steps.state_of(id) is not TaskState.FAILED and not (is_asked and choice == SKIP):
         raise CannotError(_("{task} has not failed").format(task=id))
     take()
     _close(steps, id)

@@ -3,44 +3,40 @@ is withdrawn when the pane continues, ends or is lost."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from datetime import datetime
 
-from segue.core.machines import GateState, PaneState, Trigger
+from segue.core.machines import PaneState
+from segue.engine import gates
 from segue.i18n import _
-from segue.store.changes import Add, Change, Move, Note, Value
-from segue.store.rows import PANES, new_id
+from segue.store.changes import Change
+from segue.store.rows import PANES, GateRow
 from segue.store.sqlite import Store
 from segue.work.panes.watched_pane import WatchedPane
 
 KIND = "pane"
 ASKS = "asks"  # what a program's own question is called where a limit has its kind
 NEEDS_PERSON = (PaneState.BLOCKED, PaneState.ERROR)
-PENDING = "SELECT id FROM gates WHERE work = ? AND name = ? AND state = 'pending'"
 
 
 def changes(
-    store: Store, pane: WatchedPane, to: PaneState, kind: str | None, evidence: str
+    store: Store, pane: WatchedPane, to: PaneState, kind: str | None, evidence: str, now: datetime
 ) -> Iterator[Change]:
     """What follows for the gate of a pane that goes to a state."""
-    found = [row["id"] for row in store.all(PENDING, PANES, pane.id)]
+    found = [gate for gate in gates.pending(store, PANES) if gate.name == pane.id]
     if to not in NEEDS_PERSON:
-        for id in found:
-            yield Move("gate", id, GateState.PENDING, GateState.WITHDRAWN, Trigger.CLOSE)
+        for gate in found:
+            yield from gates.withdraw(gate, now)
         return
     text = in_words(pane, to, kind, evidence)
+    category, about = kind or ASKS, {"pane": pane.place, "agent": pane.agent}
     if found:
-        yield Note("gate", found[0], {"text": text, "category": kind or ASKS})
+        yield gates.reword(found[0], text, about, category)[1]
         return
-    row: dict[str, Value] = {
-        "work": PANES,
-        "kind": KIND,
-        "category": kind or ASKS,
-        "name": pane.id,
-        "text": text,
-        "about": json.dumps({"pane": pane.place, "agent": pane.agent}),
-    }
-    yield Add("gate", new_id(KIND), GateState.PENDING, row, Trigger.OPEN)
+    gate = GateRow(
+        "", None, None, KIND, text, category=category, about=about, name=pane.id, work=PANES
+    )
+    yield gates.ask(gate, now)[1]
 
 
 def in_words(pane: WatchedPane, to: PaneState, kind: str | None, evidence: str) -> str:

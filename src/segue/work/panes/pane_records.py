@@ -92,7 +92,7 @@ class PaneRecords:
         kind = values.get("kind", pane.kind)
         if self._people is not None:
             told = self._people.told(pane, to, cause, evidence, now)
-        gate = pane_gates.changes(self._store, pane, to, kind, evidence)
+        gate = pane_gates.changes(self._store, pane, to, kind, evidence, now)
         if not self._store.move(move, *told, at=now, then=lambda: (*also(), *gate)):
             return False
         pane.state, pane.version = to, pane.version + 1

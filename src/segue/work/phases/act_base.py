@@ -10,6 +10,7 @@ from typing import Any
 from segue.core.machine import IllegalMove
 from segue.core.machines import RunState, Trigger
 from segue.core.serving import AgentState, allowed_actions
+from segue.engine import gates
 from segue.i18n import _
 from segue.store.changes import Add, Change, Move
 from segue.store.rows import PhaseTaskRow
@@ -80,6 +81,6 @@ class ActBase(OutputReading):
             to, cause = RunState.CUT_OFF, Trigger.CUT_OFF
             changes.append(moves.end_run(run, to, cause))
         for gate in self.supervisor.records.pending_gates(task.id):
-            changes += moves.settle_gate(gate, Trigger.CLOSE, now)
+            changes += gates.withdraw(gate, now)
         changes += parking.ended_by_hand(self.supervisor, task.id)
         return [*changes, moves.no_timer("save", task.id)]

@@ -19,8 +19,8 @@ from segue.dialects.events import Asked, DependencyAsked
 from segue.engine import gates
 from segue.engine.question_texts import PERMISSION
 from segue.i18n import _
-from segue.store.changes import Change, stamp
-from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
+from segue.store.changes import Change
+from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow
 from segue.work.phases import moves
 from segue.work.phases.supervisor import Supervisor
 
@@ -131,25 +131,23 @@ def _question(
 ) -> list[Change]:
     now = supervisor.clock.now()
     deadline = gates.deadline(asked, now)
-    gate, add = moves.open_gate(
-        task.id, "question", "q",
-        run=None, phase=task.phase, category=asked.category, text=asked.question,
-        options=moves.as_json(asked.options), preset=asked.preset,
-        is_required=int(asked.is_required), priority=asked.priority,
-        about=moves.as_json(about),
-        deadline=stamp(deadline) if deadline else None,
+    wanted = GateRow(
+        "", task.id, None, "question", asked.question, asked.options, asked.preset, asked.category,
+        about, deadline, task.phase,
+        is_required=asked.is_required, priority=asked.priority, work=SERVER,
     )  # fmt: skip
+    gate, add = gates.ask(wanted, now)
     changes: list[Change] = [
         add,
-        moves.move_agent(agent, Trigger.QUESTION, data={"question": gate}),
-        moves.notice(task.id, "question", asked.question, now, gate),
+        moves.move_agent(agent, Trigger.QUESTION, data={"question": gate.id}),
+        moves.notice(task.id, "question", asked.question, now, gate.id),
     ]
     if deadline is not None:
-        changes.append(moves.timer("deadline", task.id, deadline, gate))
+        changes.append(moves.timer("deadline", task.id, deadline, gate.id))
     if asked.remark:
-        said = (task.id, gate, asked.remark)
+        said = (task.id, gate.id, asked.remark)
         logger.warning("task %s: question %s: %s", *said, extra={"task": task.id})
-        changes.append(moves.notice(task.id, "trouble", asked.remark, now, gate))
+        changes.append(moves.notice(task.id, "trouble", asked.remark, now, gate.id))
     return changes
 
 
@@ -161,14 +159,14 @@ def _dependency(
     about: Facts,
 ) -> list[Change]:
     now = supervisor.clock.now()
-    gate, add = moves.open_gate(
-        task.id, "dependency", "dep",
-        phase=task.phase, category=asked.type, name=asked.name, text=asked.description,
-        preset=asked.preset, is_required=int(asked.required), about=moves.as_json(about),
+    wanted = GateRow(
+        "", task.id, None, "dependency", asked.description, (), asked.preset, asked.type, about,
+        phase=task.phase, name=asked.name, is_required=asked.required, work=SERVER,
     )  # fmt: skip
+    gate, add = gates.ask(wanted, now)
     text = f"{asked.type} {asked.name}: {asked.description}".rstrip(": ")
     return [
         add,
-        moves.move_agent(agent, Trigger.DEPENDENCY_REQUEST, data={"dependency": gate}),
-        moves.notice(task.id, "dependency", text, now, gate),
+        moves.move_agent(agent, Trigger.DEPENDENCY_REQUEST, data={"dependency": gate.id}),
+        moves.notice(task.id, "dependency", text, now, gate.id),
     ]

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from segue.core.machines import Trigger
+from segue.engine import gates
 from segue.engine.budget import NO, YES, About, Spending, live_cost_usd
 from segue.engine.question_texts import BUDGET
 from segue.store import usage
-from segue.store.changes import Note
 from segue.store.rows import SERVER, GateRow, gate_row
 from segue.work.phases import moves
 from segue.work.phases.supervisor import Supervisor
@@ -37,16 +36,16 @@ class PaidTasks:
         return gate_row(row) if row else None
 
     def ask_for_budget(self, text: str, about: About) -> None:
-        gate, add = moves.open_gate(
-            None, "question", "q",
-            category=BUDGET, text=text, options=moves.as_json((YES, NO)), preset=NO,
-            about=moves.as_json(about),
-        )  # fmt: skip
-        told = moves.notice("", "question", text, self.supervisor.clock.now(), gate)
+        now = self.supervisor.clock.now()
+        wanted = GateRow(
+            "", None, None, "question", text, (YES, NO), NO, BUDGET, about, work=SERVER
+        )
+        gate, add = gates.ask(wanted, now)
+        told = moves.notice("", "question", text, now, gate.id)
         self.supervisor.commit(add, told)
 
     def reword_budget(self, gate: GateRow, text: str, about: About) -> None:
-        self.supervisor.commit(Note("gate", gate.id, {"text": text, "about": moves.as_json(about)}))
+        self.supervisor.commit(gates.reword(gate, text, about)[1])
 
     def withdraw_budget(self, gate: GateRow) -> None:
-        self.supervisor.commit(*moves.settle_gate(gate, Trigger.CLOSE, self.supervisor.clock.now()))
+        self.supervisor.commit(*gates.withdraw(gate, self.supervisor.clock.now()))

@@ -11,7 +11,7 @@ from typing import Any
 from segue.core.machines import RunState, Trigger
 from segue.core.phases import Phase
 from segue.dialects.events import PhaseDone
-from segue.engine import evidence
+from segue.engine import evidence, gates
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended
 from segue.engine.limits import CONTEXT
@@ -19,7 +19,7 @@ from segue.engine.outcome import Limited, outcome, why
 from segue.errors import AgentError, UserError
 from segue.i18n import _
 from segue.store.changes import Change, Move, Note
-from segue.store.rows import AgentRow, PhaseTaskRow, RunRow
+from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow, RunRow
 from segue.work.phases import deliverables, moves, parking, prompts, task_end
 from segue.work.phases.attempt import Attempt
 from segue.work.phases.supervisor import Supervisor
@@ -235,17 +235,18 @@ def passed(
         _rework(supervisor, task, agent, [str(error)], also)
         return
     about = {"deliverables": items, "verification": verdict, "reworks": task.reworks}
-    gate, add = moves.open_gate(
-        task.id, "review", "rev",
-        phase=task.phase, round=round_, text=phase.name, about=moves.as_json(about),
+    wanted = GateRow(
+        "", task.id, None, "review", phase.name,
+        about=about, phase=task.phase, round=round_, work=SERVER,
     )  # fmt: skip
-    data = {"review": gate, "deliverables": len(items)}
+    gate, add = gates.ask(wanted, now)
+    data = {"review": gate.id, "deliverables": len(items)}
     supervisor.commit(
         *also,
         add,
         moves.move_task(task, Trigger.PHASE_COMPLETE, facts={"verified": True}, data=data),
         moves.move_agent(agent, Trigger.PHASE_COMPLETE, sets={"step": None}, data=data),
-        moves.notice(task.id, "review", f"{task.title}: {phase.name}", now, gate),
+        moves.notice(task.id, "review", f"{task.title}: {phase.name}", now, gate.id),
     )
     supervisor.saving.save(task.id, "phase")
     supervisor.reconcile(task.id)

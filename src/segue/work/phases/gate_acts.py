@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.machines import GateState, RunState, Trigger
-from segue.engine import acts
+from segue.engine import acts, gates
 from segue.engine.acts import NotAnOptionError
 from segue.errors import UserError
 from segue.i18n import _
@@ -30,7 +30,7 @@ class GateActs(ActBase):
         now = self.supervisor.clock.now()
         facts = {"phase": task.phase, "phases_total": len(task.phases)}
         kept = self._kept(gate, comment) if comment else comment
-        settled = moves.settle_gate(gate, Trigger.APPROVE, now, answer=kept)
+        settled = gates.settle(gate, Trigger.APPROVE, now, kept)
         data = {"review": gate.id}
         if task.phase is not None and task.phase < len(task.phases):
             following = replace(task, phase=task.phase + 1, reworks=0, reminders=0)
@@ -88,13 +88,13 @@ class GateActs(ActBase):
             text = _("describe what to change")
             raise Refused(422, "no_feedback", text, {"field": "feedback"})
         kept = [{**comment, "text": self._kept(gate, comment["text"])} for comment in comments]
-        about = moves.as_json({**gate.about, "comments": kept})
+        about = {**gate.about, "comments": kept}
         now = self.supervisor.clock.now()
         text = self.supervisor.saving.redactor.hidden(task.id, prompts.changes(feedback, comments))
         said = self._kept(gate, feedback)
         again = replace(task, reworks=0, reminders=0)
         self._commit(
-            *moves.settle_gate(gate, Trigger.REQUEST_CHANGES, now, answer=said, about=about),
+            *gates.settle(gate, Trigger.REQUEST_CHANGES, now, said, about),
             self._move(
                 task,
                 Trigger.REQUEST_CHANGES,
@@ -122,7 +122,7 @@ class GateActs(ActBase):
     def _answer_for_all(self, gate: GateRow, answer: str) -> Json:
         """The question about the budget, which is about no task in particular."""
         supervisor = self.supervisor
-        settled = moves.settle_gate(gate, Trigger.ANSWER, supervisor.clock.now(), answer=answer)
+        settled = gates.settle(gate, Trigger.ANSWER, supervisor.clock.now(), answer)
         if not supervisor.commit(*settled, then=self._kept_too(())):
             self._settled(gate)
         supervisor.budget.answered(answer)
@@ -211,7 +211,7 @@ class GateActs(ActBase):
         self._commit(
             *also,
             *ended,
-            *moves.settle_gate(gate, cause, self.supervisor.clock.now(), answer=reason),
+            *gates.settle(gate, cause, self.supervisor.clock.now(), reason),
             *asking.after(self.supervisor, task, agent, gate, cause, told, besides),
         )
         asking.save(self.supervisor, gate)
@@ -237,9 +237,8 @@ class GateActs(ActBase):
         return gate
 
     def _settled(self, gate: GateRow) -> None:
-        gate = self._again(gate.id)
-        text = _("this is already decided: {state}").format(state=gate.state)
-        raise Refused(409, "already_settled", text, {"status": gate.state})
+        first = acts.settled(self.supervisor.records.store, gate.id).problem
+        raise Refused(409, first.code, first.message, {"status": self._again(gate.id).state})
 
 
 def _bad_answer(why: UserError, options: list[str]) -> Refused:

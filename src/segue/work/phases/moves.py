@@ -12,19 +12,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from segue.core.machines import GATE, TASK, GateState, RunState, Trigger
+from segue.core.machines import TASK, RunState, Trigger
 from segue.core.serving import AGENT
 from segue.engine import notices
 from segue.store.changes import Add, Change, Drop, Move, Note, Put, Value, stamp
-from segue.store.rows import (
-    SERVER,
-    AgentRow,
-    GateRow,
-    PhaseTaskRow,
-    RunRow,
-    answer_told,
-    new_id,
-)
+from segue.store.rows import SERVER, AgentRow, PhaseTaskRow, RunRow
 
 SAVE_EVERY = timedelta(minutes=10)
 
@@ -53,32 +45,6 @@ def move_agent(
 ) -> Move:
     to = AGENT.target(agent.state, cause, **(facts or {}))
     return Move("agent", agent.id, agent.state, to, cause, sets or {}, agent.version, data)
-
-
-def settle_gate(
-    gate: GateRow,
-    cause: Trigger,
-    now: datetime,
-    *,
-    answer: str | None = None,
-    about: str | None = None,
-) -> list[Change]:
-    """A person decided, or nobody can any more; its reminders go with it."""
-    sets: dict[str, Value] = {"settled_at": stamp(now), "answer": answer}
-    if about is not None:
-        sets["about"] = about
-    to = GATE.target(gate.state, cause)
-    data = {"task": gate.task, "kind": gate.kind, **answer_told(answer)}
-    move = Move("gate", gate.id, gate.state, to, cause, sets, gate.version, data)
-    return [move, Drop("timers", {"gate": gate.id})]
-
-
-def open_gate(task: str | None, kind: str, prefix: str, **row: Value) -> tuple[str, Add]:
-    """`task`: None where it is about all of them."""
-    id = new_id(prefix)
-    data = {"task": task, "kind": kind}
-    values: dict[str, Value] = {"work": SERVER, "task": task, "kind": kind, **row}
-    return id, Add("gate", id, GateState.PENDING, values, Trigger.OPEN, data)
 
 
 def add_run(

@@ -11,7 +11,7 @@ import logging
 from segue.core.machines import RunState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AGENT
-from segue.engine import outage
+from segue.engine import gates, outage
 from segue.engine.launch import secret_values
 from segue.engine.parking import end_park
 from segue.errors import Bug
@@ -96,7 +96,7 @@ def _failed(supervisor: Supervisor, task: PhaseTaskRow, text: str) -> list[Chang
     for run in supervisor.records.open_runs(task.id):
         changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
     for gate in supervisor.records.pending_gates(task.id):
-        changes += moves.settle_gate(gate, Trigger.CLOSE, now)
+        changes += gates.withdraw(gate, now)
     if (park := supervisor.records.park_of(task.id)) is not None:
         changes.append(end_park(park, Trigger.CANCEL))
     changes.append(Drop("timers", {"task": task.id}))

@@ -105,9 +105,7 @@ def answer(
     }  # fmt: skip
     changes = [
         *also,
-        *moves.settle_gate(
-            gate, Trigger.ANSWER, supervisor.clock.now(), answer=redactor.text(task.id, text)
-        ),
+        *gates.settle(gate, Trigger.ANSWER, supervisor.clock.now(), redactor.text(task.id, text)),
         *asking.after(supervisor, task, agent, gate, Trigger.ANSWER, told),
     ]
     is_ours = supervisor.commit(*changes, then=then)

@@ -26,7 +26,7 @@ from segue.core.machines import GateState, Trigger
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.drivers.notify import Bell, Command, Desktop, Notice, Ntfy, Undelivered, Webhook
-from segue.engine import outbox
+from segue.engine import gates, outbox
 from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
 from segue.store import works
@@ -217,7 +217,7 @@ def test_what_was_settled_meanwhile_is_told_with_its_outcome(
     send(records, clock, way)
     gate = records.gate(GATE)
     assert gate is not None
-    settled = moves.settle_gate(gate, Trigger.ANSWER, START, answer="SQLite")
+    settled = gates.settle(gate, Trigger.ANSWER, START, "SQLite")
     assert records.store.move(*settled, at=START)
     way.fails = False
     clock.at += timedelta(hours=1)
