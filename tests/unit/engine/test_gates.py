@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kit.plain_agent import NOON
+from segue.core.machines import GateState, Trigger
 from segue.dialects.events import Asked
 from segue.engine import gates
 from segue.engine.gates import ALLOW, DENY, Reminder, Reminders
 from segue.engine.question_texts import PERMISSION
-from segue.store.rows import GateRow
+from segue.store import works
+from segue.store.actors import Actor, acting
+from segue.store.rows import SERVER, GateRow, gate_row
+from segue.store.sqlite import Store
 
 HOUR = timedelta(hours=1)
 STEPS = gates.steps(
@@ -152,3 +159,74 @@ def test_an_answer_goes_to_the_agent_as_it_is() -> None:
     assert "make" in gates.as_told(asked, ALLOW)
     assert gates.as_told(asked, ALLOW) != gates.as_told(asked, DENY)
     assert gates.as_told(asked, "use ninja").endswith("\nuse ninja")
+
+
+# --- the machine
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store.open(tmp_path / "segue.db")
+    works.enrol(store, SERVER, tmp_path, NOON)
+    yield store
+    store.close()
+
+
+def opened(store: Store, **more: Any) -> GateRow:
+    wanted = GateRow("", None, None, "question", "Which?", ("a", "b"), work=SERVER)
+    asked, add = gates.ask(replace(wanted, **more), NOON)
+    assert store.move(add, at=NOON)
+    return asked
+
+
+def in_table(store: Store, id: str) -> GateRow:
+    row = store.one("SELECT * FROM gates WHERE id = ?", id)
+    assert row is not None
+    return gate_row(row)
+
+
+def test_a_gate_is_stored_as_it_was_asked(store: Store) -> None:
+    """Every field comes back; its id says what kind it is."""
+    asked = opened(
+        store, preset="a", category="choice", about={"tool": "Bash"}, deadline=NOON + HOUR,
+        phase=2, round=3, name="KEY", is_required=False, priority=1,
+    )  # fmt: skip
+    assert in_table(store, asked.id) == asked
+    assert asked.id.startswith("q_")
+    assert opened(store, kind="review").id.startswith("rev_")
+    assert opened(store, kind="pane").id.startswith("pane_")
+
+
+def test_a_gate_is_settled_once(store: Store) -> None:
+    """The second one changes nothing, whatever it wants."""
+    asked = opened(store)
+    with acting(Actor("ann", "page")):
+        assert store.move(*gates.settle(asked, Trigger.ANSWER, NOON, "a"), at=NOON)
+    assert not store.move(*gates.settle(asked, Trigger.ANSWER, NOON, "b"), at=NOON)
+    assert not store.move(*gates.withdraw(asked, NOON), at=NOON)
+    found = in_table(store, asked.id)
+    assert (found.state, found.answer, found.settled_at) == (GateState.ANSWERED, "a", NOON)
+    rows = store.all("SELECT * FROM journal WHERE entity = 'gate' ORDER BY seq")
+    assert [(row["to_state"], row["cause"]) for row in rows] == [
+        ("pending", "open"),
+        ("answered", "answer"),
+    ]
+    assert rows[1]["actor"] == "ann"
+    assert json.loads(rows[1]["data"]) == {"task": None, "kind": "question", "answer": "a"}
+
+
+def test_what_is_withdrawn_has_its_time_and_no_answer(store: Store) -> None:
+    asked = opened(store)
+    assert store.move(*gates.withdraw(asked, NOON + HOUR), at=NOON + HOUR)
+    found = in_table(store, asked.id)
+    assert (found.state, found.answer) == (GateState.WITHDRAWN, None)
+    assert found.settled_at == NOON + HOUR
+
+
+def test_a_gate_is_reworded_while_it_waits(store: Store) -> None:
+    """Whoever saw the old words can still settle it."""
+    asked = opened(store)
+    later, note = gates.reword(asked, "Which one?", {"cost": 2.0})
+    assert store.move(note, at=NOON)
+    assert in_table(store, asked.id) == later
+    assert store.move(*gates.settle(asked, Trigger.ANSWER, NOON, "a"), at=NOON)
