@@ -32,6 +32,7 @@ from segue.dialects.events import (
 )
 from segue.dialects.tool_channel import ToolChannel
 from segue.drivers.processes import read_stat
+from segue.engine.locks import lock_path
 from segue.errors import UserError
 from segue.mcp.agent import Reports, Step
 from segue.mcp.tools import Refused, harmless
@@ -39,7 +40,6 @@ from segue.store import lock
 from segue.store.rows import GateRow
 from segue.store.sqlite import Store
 from segue.work.add_act import consent
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from segue.core.machines import PlanState
-from segue.work.standing import Standing
+from segue.engine.standing import Standing
 
 COUNTS = ("pending", "in_progress", "completed", "failed", "skipped")
 

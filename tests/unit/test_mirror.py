@@ -87,7 +87,6 @@ MISSING = frozenset(
         "engine/plan/finish.py",
         "work/hooks/here.py",
         "work/hooks/notes.py",
-        "work/locks.py",
         "engine/plan/manual_parks.py",
         "engine/plan/memory.py",
         "engine/plan/notices.py",

@@ -14,12 +14,12 @@ from segue.cli.choosing import choose
 from segue.cli.run import not_begun, run_work, send_late_notices
 from segue.core.cells import visible
 from segue.core.develop import Feature, Phase, Status, Strategy, report
+from segue.engine.locks import lock_path
 from segue.engine.plan.finish import ALL_DONE, SOMETHING_FAILED, WAITS
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.feature.developing import CommandOptions, develop, found, repair
 from segue.work.feature.folder import FOLDER, FeatureFolder
-from segue.work.locks import lock_path
 from segue.work.project import Project
 from segue.work.settings.config import JOBS_MAX
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from segue.cli import console
 from segue.cli.status import in_words
+from segue.engine.standing import Standing
 from segue.i18n import _, ngettext
 from segue.work.overview import look
-from segue.work.standing import Standing
 
 SHOWN_MAX = 5
 EXAMPLE = """\

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,13 +11,15 @@ import click
 
 from segue.cli import console, output, person, resume_words
 from segue.cli.choosing import choose
+from segue.cli.resume_kinds import RESUME_KINDS, ResumeKind
+from segue.engine.kind import Found
+from segue.engine.locks import check_held
 from segue.engine.terminal_user import at_terminal
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import acting
+from segue.store.rows import PANES, SERVER
 from segue.work.folders import is_book
-from segue.work.kind import Found
-from segue.work.locks import check_held
 from segue.work.overview import part_of
 from segue.work.resume import find, nothing_here
 
@@ -159,8 +160,7 @@ def _offer(
 
 def _do(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
     environ, chapters = ctx.obj["environ"], ctx.obj["chapters"]
-    more = {"chapters": chapters} if one.kind == "book" else {}
-    return int(_kind(one).do(one, choice, environ, as_json=as_json, **more))
+    return _kind(one).do(one, choice, environ, as_json=as_json, chapters=chapters)
 
 
 def _do_one(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
@@ -184,7 +184,7 @@ def _tell_nothing(found: list[Found], path: Path, choice: str | None, *, as_json
 def _check_held(found: list[Found]) -> None:
     """Refuse, as `segue run` does, while another process runs it."""
     for one in found:
-        if one.kind in ("tasklist", "book", "develop"):
+        if one.kind not in (SERVER, PANES):
             check_held(one.holder, str(one.path))
 
 
@@ -203,9 +203,8 @@ def _reset(offered: list[Found], *, as_json: bool) -> int:
     return 0
 
 
-def _kind(one: Found) -> Any:
-    """The module for its kind: `describe`, `nothing`, `choices`, `question`, `reset`, `do`."""
-    return import_module(f"segue.cli.resume_{one.kind}")
+def _kind(one: Found) -> ResumeKind:
+    return RESUME_KINDS[one.kind]()
 
 
 def nothing(found: list[Found], path: Path) -> str:
@@ -214,8 +213,7 @@ def nothing(found: list[Found], path: Path) -> str:
         if one.state["holder"] is not None or one.state["problem"]:
             return f"{one.path}: {one.why}"
     if found:
-        said: str = _kind(found[0]).nothing(found[0])
-        return said
+        return _kind(found[0]).nothing(found[0])
     part = part_of(path.resolve())
     folder = part[0] if part else path
     if is_book(folder):

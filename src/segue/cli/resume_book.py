@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from segue.cli import book_words, console, output
 from segue.cli.book_events import reasons
 from segue.core.book import BookState
+from segue.engine.kind import Found
 from segue.engine.plan.finish import WAITS
 from segue.i18n import _
 from segue.work.book import resuming
 from segue.work.book.resuming import Look, look
 from segue.work.book.standing import in_figures
 from segue.work.book.writing import CommandOptions, How, anew, complete
-from segue.work.kind import Found
 
 CHOICES = ("continue", "restart", "status", "reset")
 

@@ -6,23 +6,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from segue.cli import console
+from segue.cli.resume_kinds import describe
 from segue.cli.status import in_words
+from segue.engine.kind import Found
 from segue.i18n import _
 from segue.work.feature.developing import CommandOptions, found, repair
 from segue.work.feature.folder import FeatureFolder
-from segue.work.kind import Found
 from segue.work.overview import look
 from segue.work.project import Project
+
+__all__ = ["choices", "describe", "do", "nothing", "question", "reset", "way_back"]
 
 
 def _folder(one: Found) -> FeatureFolder:
     return FeatureFolder(one.path.parent.parent)
-
-
-def describe(one: Found) -> str:
-    stopped = _("stopped: {why}").format(why=one.why)
-    following = _("next: {next}").format(next=one.next)
-    return f"    {stopped}\n    {following}"
 
 
 def nothing(one: Found) -> str:
@@ -56,7 +53,9 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     return told, _("The feature starts over. The old state is kept in {path}").format(path=kept)
 
 
-def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def do(
+    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
+) -> int:
     from segue.cli.develop import go, tell  # noqa: PLC0415 - only those who go on need the engine
 
     folder = _folder(one)

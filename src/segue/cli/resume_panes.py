@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from segue.cli.resume_server import describe, go_on_with, nothing, question
+from segue.cli.resume_kinds import describe, way_back
+from segue.cli.resume_server import go_on_with, nothing, question
+from segue.engine.kind import Found
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.kind import Found
 
-__all__ = ["choices", "describe", "do", "nothing", "question", "reset"]
+__all__ = ["choices", "describe", "do", "nothing", "question", "reset", "way_back"]
 
 
 def choices(one: Found) -> list[tuple[str, str]]:
@@ -24,7 +25,9 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     raise _each_by_itself()
 
 
-def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def do(
+    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
+) -> int:
     if choice not in ("continue", "status"):
         raise _each_by_itself()
     return go_on_with(one, choice, "watch", environ, as_json=as_json)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from contextlib import chdir
 
 from segue.cli import console
+from segue.cli.resume_kinds import describe, way_back
 from segue.cli.status import in_words
+from segue.engine.kind import Found
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.kind import Found
 from segue.work.overview import look
 
+__all__ = ["choices", "describe", "do", "nothing", "question", "reset", "way_back"]
+
 COMMAND = "serve"
-
-
-def describe(one: Found) -> str:
-    stopped = _("stopped: {why}").format(why=one.why)
-    following = _("next: {next}").format(next=one.next)
-    return f"    {stopped}\n    {following}"
 
 
 def nothing(one: Found) -> str:
@@ -42,7 +39,9 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     raise each_by_itself()
 
 
-def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def do(
+    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
+) -> int:
     if choice not in ("continue", "status"):
         raise each_by_itself()
     return go_on_with(one, choice, COMMAND, environ, as_json=as_json)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from segue.cli import console
+from segue.cli.resume_kinds import describe, way_back
 from segue.cli.status import in_words
+from segue.engine.kind import Found
 from segue.errors import UserError
 from segue.i18n import _
-from segue.work.kind import Found
 from segue.work.overview import look
 from segue.work.resume import nothing_here
 from segue.work.tasklist.reset import reset_plan
 
-
-def describe(one: Found) -> str:
-    stopped = _("stopped: {why}").format(why=one.why)
-    following = _("next: {next}").format(next=one.next)
-    return f"    {stopped}\n    {following}"
+__all__ = ["choices", "describe", "do", "nothing", "question", "reset", "way_back"]
 
 
 def nothing(one: Found) -> str:
@@ -42,7 +39,9 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
     return told, _("The plan starts over. The old one is kept in {path}").format(path=backup)
 
 
-def do(one: Found, choice: str, environ: dict[str, str], *, as_json: bool) -> int:
+def do(
+    one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
+) -> int:
     from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
     from segue.work.tasklist.running import CommandOptions  # noqa: PLC0415
 

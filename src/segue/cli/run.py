@@ -101,7 +101,7 @@ def _trust(plan: Path, environ: dict[str, str]) -> None:
 
 
 def _detached(plan: Path, environ: dict[str, str], *, as_json: bool) -> int:
-    from segue.work.locks import lock_path  # noqa: PLC0415 - see above
+    from segue.engine.locks import lock_path  # noqa: PLC0415 - see above
     from segue.work.project import Project, find_plan  # noqa: PLC0415 - see above
 
     path = find_plan(plan)
@@ -141,7 +141,7 @@ def not_begun(
     console.echo(why, err=as_json)
     if as_json:
         from segue.cli.reporters import JsonReporter  # noqa: PLC0415
-        from segue.work.standing import Known  # noqa: PLC0415
+        from segue.engine.standing import Known  # noqa: PLC0415
 
         known = Known.of(project)
         used = known.usage(plan)

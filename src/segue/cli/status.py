@@ -12,10 +12,10 @@ import click
 
 from segue.cli import console, output, streams
 from segue.cli.words import limit_name, local_time, state_name, usage_in_words
+from segue.engine.standing import Standing
 from segue.i18n import _
 from segue.work import overview
 from segue.work.project import Project
-from segue.work.standing import Standing
 
 WATCH_S = 1.0
 SAID_CHARS_MAX = 100

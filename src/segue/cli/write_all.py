@@ -13,6 +13,7 @@ from segue.cli.choosing import choose
 from segue.cli.resume_book import damaged, restored
 from segue.cli.run import not_begun, run_work, send_late_notices
 from segue.core.book import BookState
+from segue.engine.locks import lock_path
 from segue.engine.plan.finish import WAITS
 from segue.errors import UserError
 from segue.i18n import _
@@ -30,7 +31,6 @@ from segue.work.book.writing import (
     they_differ,
     write_book,
 )
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 

@@ -110,8 +110,7 @@ class Ledger:
 
     def last_run(self, task: str) -> RunRow | None:
         """The newest run of a task."""
-        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
-        found = self.store.one(sql, self._id(task))
+        found = self.store.one(rows.LAST_RUN, self._id(task))
         return None if found is None else rows.run_row(found)
 
     def cut_off_runs(self) -> list[RunRow]:

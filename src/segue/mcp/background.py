@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from segue.drivers.processes import read_stat
+from segue.engine.locks import lock_path
 from segue.mcp.tools import Refused
 from segue.store import lock
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 STARTED_WITHIN_S = 20.0

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from segue.engine.acts import TEXT_BYTES_MAX
 from segue.engine.clock import Clock, SystemClock
+from segue.engine.standing import Standing
 from segue.mcp import background, gates
 from segue.mcp.tools import Arguments, Json, NoArguments, Refused, Tool
 from segue.store.actors import current
@@ -18,7 +19,6 @@ from segue.work.add_act import Person
 from segue.work.overview import look
 from segue.work.project import Project, find_plan
 from segue.work.settings.config import JOBS_MAX
-from segue.work.standing import Standing
 
 INSTRUCTIONS = (
     "Segue runs plans (Markdown task lists) with AI agents, unattended. These tools show the"

@@ -20,6 +20,7 @@ from typing import Any
 from segue.drivers.notify import Notifier
 from segue.engine import outage, refusals
 from segue.engine.clock import Clock
+from segue.engine.locks import notices_lock
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import NoticeSender, Outbox
 from segue.errors import UserError
@@ -35,7 +36,6 @@ from segue.store import files, lock
 from segue.store.changes import Change
 from segue.store.tokens import Tokens, check_length
 from segue.work import trust
-from segue.work.locks import notices_lock
 from segue.work.phases import closing, orphans
 from segue.work.phases.app import App, open_app
 from segue.work.phases.notices import ServerNotices

@@ -27,6 +27,8 @@ ANSWER_CHARS_MAX = 200  # of an answer in the journal; the gate has all of it
 OPEN_RUNS = (RunState.INTENDED, RunState.RUNNING, RunState.VERIFYING, RunState.MERGING)
 # The same for a query, spelled as the index of the open runs spells it.
 IS_OPEN = "state IN ('intended', 'running', 'verifying', 'merging')"
+# The newest run of a task.
+LAST_RUN = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
 
 # What only tasks with phases have: columns of `phase_tasks`, beside their row in `tasks`.
 OF_PHASES = frozenset(

@@ -14,6 +14,7 @@ from pathlib import Path
 from segue.core.machines import PaneState
 from segue.core.plan import TaskState
 from segue.engine import acts
+from segue.engine.locks import lock_path
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store import lock
@@ -21,7 +22,6 @@ from segue.store.lock import Holder
 from segue.store.rows import HAS_FILE, PANES, SERVER, GateRow, gate_row
 from segue.store.sqlite import Store
 from segue.work.folders import markdown_below
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 TASKS = (

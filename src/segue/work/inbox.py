@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from segue.engine.question_texts import BUDGET
+from segue.engine.standing import Standing
 from segue.store.changes import instant
 from segue.store.rows import PANES, SERVER, key_of
 from segue.store.sqlite import Store
 from segue.work import overview
 from segue.work.kinds import KINDS
 from segue.work.project import Project
-from segue.work.standing import Standing
 
 Json = dict[str, Any]
 

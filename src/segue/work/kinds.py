@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from segue.engine.kind import Kind
 from segue.work.book.kind import BookKind
 from segue.work.feature.kind import FeatureKind
-from segue.work.kind import Kind
 from segue.work.panes.kind import PanesKind
 from segue.work.phases.kind import PhasesKind
 from segue.work.tasklist.kind import TasklistKind

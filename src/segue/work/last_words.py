@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 
 from segue.dialects.events import Event, Said, ToolUsed
+from segue.engine.standing import Known
 from segue.errors import UserError
 from segue.work.project import Project
 
 TAIL_BYTES = 16 * 1024
+
+
+def known(project: Project) -> Known:
+    """What the memory of a project knows, with the last words of its agents."""
+    return Known.of(project, partial(last_words, project))
 
 
 def last_words(project: Project, run: str, agent: str) -> str | None:

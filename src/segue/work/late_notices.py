@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
 from segue.engine.clock import Clock
+from segue.engine.locks import notices_lock
 from segue.engine.notices import WorkNotices
 from segue.engine.outbox import LAST_S, NoticeSender, Outbox, SaidFaults
 from segue.store.lock import Turn
 from segue.store.sqlite import Store
-from segue.work.locks import notices_lock
 from segue.work.project import Project
 from segue.work.settings import channels, config
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.machines import AccountState
+from segue.engine.kind import Kind
+from segue.engine.standing import Standing
 from segue.i18n import _
 from segue.store import usage
 from segue.store.sqlite import Store, has_lost_commits
+from segue.work import last_words
 from segue.work.folders import folders_below, markdown_below
-from segue.work.kind import Kind
 from segue.work.kinds import KINDS
 from segue.work.project import Project
-from segue.work.standing import Known, Standing
 from segue.work.tasklist.kind import TasklistKind
 from segue.work.tasklist.standing import is_plan
 
@@ -25,7 +26,7 @@ def look(path: Path) -> list[Standing]:
     path = path.resolve()
     part = part_of(path)
     project = Project.containing(part[0] if part else path)
-    known = {project.root: Known.of(project)}
+    known = {project.root: last_words.known(project)}
     try:
         here = known[project.root]
         if part:
@@ -37,7 +38,7 @@ def look(path: Path) -> list[Standing]:
             for kind in _kinds_in(folder):
                 around = Project.containing(folder)
                 if around.root not in known:
-                    known[around.root] = Known.of(around)
+                    known[around.root] = last_words.known(around)
                 found.append(kind.standing(folder, known[around.root]))
         if path != project.root:
             return found

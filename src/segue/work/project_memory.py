@@ -8,10 +8,10 @@ from pathlib import Path
 
 from segue.engine.executors import Due
 from segue.engine.executors.process import ProcessExecutor
+from segue.engine.locks import check_held
 from segue.engine.outage import Memory
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
-from segue.work.locks import check_held
 from segue.work.project import Project
 
 

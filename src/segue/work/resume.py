@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from segue.core.machines import PlanState
+from segue.engine.kind import Found, found
 from segue.i18n import _
-from segue.work.kind import Found, found
 from segue.work.kinds import KINDS
 from segue.work.overview import look
 

@@ -18,6 +18,7 @@ from segue.engine import gates, run_log, signals
 from segue.engine.accounts import Accounts
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.ledger import Ledger
+from segue.engine.locks import check_held, lock_path, notices_lock
 from segue.engine.loop import drive
 from segue.engine.notices import WorkNotices
 from segue.engine.outage import is_passing
@@ -41,7 +42,6 @@ from segue.store.sqlite import Store
 from segue.work import background, trust
 from segue.work.agents import profiles as agents
 from segue.work.agents.zone import zone_here
-from segue.work.locks import check_held, lock_path, notices_lock
 from segue.work.project import Project
 from segue.work.project_memory import memory_of_runs
 from segue.work.roster import AgentRoster

@@ -12,8 +12,8 @@ from kit.hand_client import HandClient
 from kit.shell import Shell
 from segue import i18n
 from segue.cli import console
+from segue.engine.locks import lock_path
 from segue.store.lock import Lock
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from segue.cli.main import main
+from segue.engine.locks import lock_path
 from segue.store.lock import Lock
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 BOOK = 'title = "Night"\nchapters = 3\nwriter = "pen"\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kit.bench import Bench
 from segue.dialects.events import Opened
-from segue.work.kind import Found
+from segue.engine.kind import Found
 from segue.work.resume import find
 
 GOES_ON = "- [ ] T-1: Build\n  - resume: conversation\n- [ ] T-2: Ship\n  - blocked by: T-1\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from segue.engine.kind import FileKind, Skippable
+from segue.engine.standing import Known, Standing
 from segue.work.folders import BOOK
-from segue.work.kind import FileKind
-from segue.work.standing import Known, Standing
 
 
 class BookKind(FileKind):
@@ -27,3 +27,8 @@ class BookKind(FileKind):
 
         seen = resuming.look(standing.path)
         return {**facts(seen, standing), "state": in_figures(seen.state)}
+
+    def find_task(self, standing: Standing, name: str) -> Skippable | None:
+        from segue.work.book.unskip import find_task  # noqa: PLC0415 - few commands ask
+
+        return find_task(standing, name)

@@ -6,8 +6,6 @@ without one the chapters that are there can be counted again; the damaged file i
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,21 +14,15 @@ from pathlib import Path
 
 from segue.core import book as rules
 from segue.core.book import BookState
-from segue.engine.clock import SystemClock
-from segue.engine.ledger import Ledger
 from segue.errors import UserError
 from segue.i18n import _
 from segue.plans import book_state
 from segue.plans.book_state import DamagedError, NewerError
 from segue.store import files
-from segue.store.changes import stamp
-from segue.store.lock import Lock
-from segue.store.sqlite import Store
 from segue.work.book import evidence, settings
 from segue.work.book.folder import BookFolder, in_seconds
-from segue.work.book.writing import book_of, fitted, new_state
-from segue.work.locks import check_held, lock_path
-from segue.work.project import Project, check_writable
+from segue.work.book.writing import book_of, fitted, new_state, newer
+from segue.work.owned import owned
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +51,7 @@ def look(root: Path) -> Look:
     try:
         return _proven(folder, _with_total(folder, folder.load()))
     except NewerError as error:
-        raise UserError(
-            "newer_state",
-            _("it was written by a newer Segue (schema_version {version})").format(version=error),
-            file=str(folder.state_file),
-            hint=_("update Segue; it changed nothing"),
-        ) from error
+        raise newer(folder, error) from error
     except DamagedError as error:
         backup = folder.newest_valid_backup()
         return Look(
@@ -149,25 +136,16 @@ def rebuild(folder: BookFolder, now: datetime, chapters: int | None = None) -> B
 
 def reset(folder: BookFolder) -> Path | None:
     """Back up, then write the five fields of a reset; what waits is ended. The backup's path."""
-    project = Project.containing(folder.root)
-    check_writable(folder.meta, project)
-    project.prepare()
     now = datetime.now(UTC)
-    lock = Lock(lock_path(project, folder.root))
-    check_held(lock.take(since=stamp(now), command=shlex.join(sys.argv)), str(folder.root))
-    store = Store.open(project.database)
     try:
-        ledger = Ledger(store, SystemClock(), folder.root, "book")
-        ledger.end_waits()
-        ledger.commit()
-        backup = folder.back_up(now)
-        _keep_damaged(folder, now)
-        files.replace(folder.state_file, book_state.render_reset(in_seconds(now)))
+        with owned(folder.root, "book", folder.meta) as ledger:
+            ledger.end_waits()
+            ledger.commit()
+            backup = folder.back_up(now)
+            _keep_damaged(folder, now)
+            files.replace(folder.state_file, book_state.render_reset(in_seconds(now)))
     except OSError as error:
         raise files.in_words(error, folder.state_file) from error
-    finally:
-        store.close()
-        lock.release()
     return backup
 
 

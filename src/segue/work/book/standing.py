@@ -8,12 +8,12 @@ from typing import Any
 from segue.core import book as rules
 from segue.core.book import BookState
 from segue.core.standing import WorkFacts, state_of
+from segue.engine.standing import Known, Standing
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.book import resuming, settings
 from segue.work.book.folder import BookFolder
 from segue.work.book.resuming import Look
-from segue.work.standing import Known, Standing
 
 
 def standing(path: Path, known: Known) -> Standing:

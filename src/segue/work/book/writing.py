@@ -191,12 +191,7 @@ def known_state(folder: BookFolder) -> BookState | None:
     try:
         return folder.load()
     except NewerError as error:
-        raise UserError(
-            "newer_state",
-            _("it was written by a newer Segue (schema_version {version})").format(version=error),
-            file=str(folder.state_file),
-            hint=_("update Segue; it changed nothing"),
-        ) from error
+        raise newer(folder, error) from error
     except DamagedError as error:
         raise UserError(
             "damaged_state",
@@ -204,6 +199,15 @@ def known_state(folder: BookFolder) -> BookState | None:
             file=str(folder.state_file),
             hint=_("segue resume shows your options; Segue changed nothing"),
         ) from error
+
+
+def newer(folder: BookFolder, error: NewerError) -> UserError:
+    return UserError(
+        "newer_state",
+        _("it was written by a newer Segue (schema_version {version})").format(version=error),
+        file=str(folder.state_file),
+        hint=_("update Segue; it changed nothing"),
+    )
 
 
 async def write_book(options: CommandOptions, environment: Environment) -> Result:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from segue.work.kind import FileKind
-from segue.work.standing import Known, Standing
+from segue.engine.kind import FileKind, Skippable
+from segue.engine.standing import Known, Standing
 
 
 class FeatureKind(FileKind):
@@ -22,3 +22,8 @@ class FeatureKind(FileKind):
         from segue.work.feature.standing import facts  # noqa: PLC0415 - most folders have none
 
         return facts(standing)
+
+    def find_task(self, standing: Standing, name: str) -> Skippable | None:
+        from segue.work.feature.unskip import find_task  # noqa: PLC0415 - few commands ask
+
+        return find_task(standing, name)

@@ -7,12 +7,12 @@ from typing import Any
 
 from segue.core.develop import Feature, Phase, Status, report
 from segue.core.standing import WorkFacts, state_of
+from segue.engine.standing import Known, Standing
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.feature import gates as gates_of
 from segue.work.feature.developing import found
 from segue.work.feature.folder import FeatureFolder
-from segue.work.standing import Known, Standing
 
 COUNTED = {
     Status.PENDING: "pending",

@@ -16,7 +16,7 @@ from segue.work.project import Project
 
 if TYPE_CHECKING:
     from segue.core.develop import Checkpoint, Feature
-    from segue.work.standing import Standing
+    from segue.engine.standing import Standing
 
 PLANS_MAX = 5
 PLAN_BYTES_MAX = 512 * 1024
@@ -137,8 +137,8 @@ def _checkpoints(design: Path) -> list[Checkpoint]:
 
 def _holder(project: Project) -> int | None:
     """The process of Segue that is at work on the feature."""
+    from segue.engine.locks import lock_path  # noqa: PLC0415
     from segue.store import lock  # noqa: PLC0415
-    from segue.work.locks import lock_path  # noqa: PLC0415
 
     held = lock.holder(lock_path(project, project.root / STATE))
     return held.pid if held else None

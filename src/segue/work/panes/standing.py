@@ -9,11 +9,11 @@ from typing import Any
 
 from segue.core.machines import PaneState
 from segue.core.standing import WorkFacts, state_of
+from segue.engine.standing import Known, Standing
 from segue.i18n import _
 from segue.store import lock
 from segue.store.rows import PANES
 from segue.work.panes.pane_gates import ASKS
-from segue.work.standing import Known, Standing
 
 COUNTED = {
     PaneState.DONE: "completed",

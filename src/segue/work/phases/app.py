@@ -19,6 +19,7 @@ from segue.engine.clock import Clock
 from segue.engine.executors import ActsAdded
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.fallback import agent_or_fallback
+from segue.engine.locks import check_held
 from segue.engine.silence import SilenceBounds
 from segue.store import works
 from segue.store.changes import stamp
@@ -29,7 +30,6 @@ from segue.store.rows import SERVER
 from segue.store.secrets import Secrets
 from segue.store.sqlite import Store
 from segue.work.agents import profiles as agents
-from segue.work.locks import check_held
 from segue.work.phases import act_intake
 from segue.work.phases.commands import Commands
 from segue.work.phases.continuation import Continuation

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from segue.errors import Bug
+from segue.engine.kind import TablesKind
+from segue.engine.standing import Known, Standing
 from segue.store.rows import SERVER
-from segue.work.kind import GATE_ACTS
-from segue.work.standing import Known, Standing
 
 HAS_TASKS = "SELECT 1 FROM phase_tasks LIMIT 1"
 OWN_GATES = {
@@ -18,14 +16,9 @@ OWN_GATES = {
 }
 
 
-class PhasesKind:
+class PhasesKind(TablesKind):
     name = SERVER
-    marks: tuple[str, ...] = ()
     failed_acts = ("retry",)
-    has_own_states = False
-
-    def standing(self, path: Path, known: Known) -> Standing:
-        raise Bug("tasks of a server have no file")
 
     def in_memory(self, known: Known) -> Standing | None:
         if known.store is None or known.store.one(HAS_TASKS) is None:
@@ -40,4 +33,4 @@ class PhasesKind:
         return facts(standing)
 
     def gate_acts(self, gate: str) -> tuple[str, ...]:
-        return OWN_GATES.get(gate) or GATE_ACTS.get(gate, ())
+        return OWN_GATES.get(gate) or super().gate_acts(gate)

@@ -11,6 +11,7 @@ from segue.core.machines import GateState, ParkState
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.core.standing import WorkFacts, state_of
+from segue.engine.standing import Known, Standing
 from segue.i18n import _, ngettext
 from segue.store import lock
 from segue.store.changes import stamp
@@ -19,7 +20,6 @@ from segue.store.usage import Usage, nothing
 from segue.work.phases import blocked_tasks
 from segue.work.phases.damaged_rows import damaged
 from segue.work.phases.records import Records
-from segue.work.standing import Known, Standing
 
 COUNTED = {
     TaskState.DRAFT: "pending",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from segue.work.kind import FileKind
-from segue.work.standing import Known, Standing
+from segue.engine.kind import FileKind, Skippable
+from segue.engine.standing import Known, Standing
 from segue.work.tasklist import standing as tasklist
 
 
@@ -18,3 +18,8 @@ class TasklistKind(FileKind):
 
     def facts(self, standing: Standing) -> dict[str, Any]:
         return tasklist.facts(standing)
+
+    def find_task(self, standing: Standing, name: str) -> Skippable | None:
+        from segue.work.tasklist.unskip import find_task  # noqa: PLC0415 - few commands ask
+
+        return find_task(standing, name)

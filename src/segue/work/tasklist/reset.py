@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from segue.core.plan import TaskState
-from segue.engine.clock import SystemClock
-from segue.engine.ledger import Ledger
 from segue.plans.tasklist import Document
 from segue.store import files
-from segue.store.changes import stamp
-from segue.store.lock import Lock
-from segue.store.sqlite import Store
-from segue.work.locks import check_held, lock_path
-from segue.work.project import Project, check_writable
+from segue.work.owned import owned
+from segue.work.project import Project
 
 
 def reset_plan(path: Path) -> Path:
@@ -25,22 +18,11 @@ def reset_plan(path: Path) -> Path:
     Of the tables only what waits is ended: at the next start the file is the truth of its
     marks.
     """
-    project = Project.containing(path)
-    check_writable(path, project)
-    project.prepare()
-    lock = Lock(lock_path(project, path))
-    now = datetime.now(UTC)
-    check_held(lock.take(since=stamp(now), command=shlex.join(sys.argv)), str(path))
-    store = Store.open(project.database)
-    try:
-        ledger = Ledger(store, SystemClock(), path, "tasklist")
+    with owned(path, "tasklist") as ledger:
         ledger.end_waits()
         ledger.give_up_marks()  # else a mark that a death kept from the file would come back
         ledger.commit()
-        return _reset(path, project, now)
-    finally:
-        store.close()
-        lock.release()
+        return _reset(path, Project.containing(path), datetime.now(UTC))
 
 
 def _reset(path: Path, project: Project, now: datetime) -> Path:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from segue.core.plan import TaskState
+from segue.engine.locks import lock_path
 from segue.engine.plan.environment import Environment, RunPolicy
 from segue.engine.plan.finish import Result
 from segue.engine.plan.plan_run import PlanRun
 from segue.engine.worktree import Worktrees
 from segue.errors import UserError
 from segue.store import files
-from segue.work.locks import lock_path
 from segue.work.project import Project, check_writable, find_plan
 from segue.work.roster import AgentRoster
 from segue.work.runner import run_options, run_work

@@ -9,10 +9,10 @@ from typing import Any
 from segue.core.machines import PlanState
 from segue.core.plan import MARKS, Resume, TaskState
 from segue.core.standing import WorkFacts, state_of
+from segue.engine.standing import Known, Standing
 from segue.i18n import _, ngettext
 from segue.plans.check import check
 from segue.plans.tasklist import Document
-from segue.work.standing import Known, Standing
 
 UNDER_WAY = frozenset({TaskState.PENDING, TaskState.IN_PROGRESS})
 PLAN_BYTES_MAX = 16 * 1024 * 1024

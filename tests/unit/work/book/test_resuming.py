@@ -14,12 +14,12 @@ from kit.book_bench import BookBench
 from segue.core.book import BookState
 from segue.engine.clock import SystemClock
 from segue.engine.ledger import Ledger
+from segue.engine.locks import lock_path
 from segue.errors import UserError
 from segue.plans.book_state import render, render_reset
 from segue.store.sqlite import Store
 from segue.work.book import resuming
 from segue.work.book.folder import BookFolder
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

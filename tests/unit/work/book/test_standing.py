@@ -14,13 +14,13 @@ from kit.book_bench import BookBench
 from segue.core.book import BookState
 from segue.core.machines import PlanState
 from segue.dialects.events import LimitHit
+from segue.engine.standing import Known, Standing
 from segue.plans.book_state import render, render_reset
 from segue.store.lock import Holder
 from segue.work.book import resuming
 from segue.work.book.folder import BookFolder
 from segue.work.book.standing import facts, standing
 from segue.work.project import Project
-from segue.work.standing import Known, Standing
 
 STATE = BookState("night", 4, ralph_active=True, can_resume=True, current_chapter=2, iteration=2)
 

@@ -9,9 +9,9 @@ import pytest
 from kit.feature_bench import FeatureBench
 from segue.dialects.events import LimitHit
 from segue.engine.executors import Ended, Heard, Started
+from segue.engine.standing import Standing
 from segue.work.feature.standing import facts
 from segue.work.overview import look
-from segue.work.standing import Standing
 
 CHAIN = """\
 - {id: cp-1, description: The store, validate: check store, files: [store.py]}

@@ -12,11 +12,11 @@ from kit.hooks import DESIGN, NOW, SEEN, Yard, payload
 from segue.core.machines import PlanState, Trigger
 from segue.engine.clock import SystemClock
 from segue.engine.ledger import Ledger
+from segue.engine.locks import lock_path
 from segue.store.lock import Lock
 from segue.store.sqlite import Store
 from segue.work.hooks import answering
 from segue.work.hooks.notes import CONVERSATIONS_MAX, LOG_BYTES_MAX, Notes
-from segue.work.locks import lock_path
 from segue.work.project import Project
 
 PLACE = "# Where you are\n\n- [x] 1. stones\n- [ ] 2. lamp\n- [ ] 3. paint\n\nNext: step 2\n"

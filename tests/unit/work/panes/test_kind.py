@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.standing import Known
 from segue.errors import Bug
 from segue.store.sqlite import Store
 from segue.work.panes.kind import PanesKind
 from segue.work.project import Project
-from segue.work.standing import Known
 
 
 def test_a_pane_that_needs_a_person_is_woken() -> None:

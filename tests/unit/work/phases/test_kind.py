@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.standing import Known
 from segue.errors import Bug
 from segue.store.sqlite import Store
 from segue.work.phases.kind import PhasesKind
 from segue.work.project import Project
-from segue.work.standing import Known
 
 
 def test_what_waits_for_a_person_has_acts_of_its_own() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from segue.engine.standing import Known
 from segue.work.project import Project
-from segue.work.standing import Known
 from segue.work.tasklist.kind import TasklistKind
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from segue.engine.standing import Known, Standing
 from segue.work.project import Project
-from segue.work.standing import Known, Standing
 from segue.work.tasklist.standing import facts, is_plan, standing
 
 

@@ -9,9 +9,9 @@ import pytest
 from kit.bench import Bench
 from kit.standing import standing
 from segue.dialects.events import LimitHit, Opened
+from segue.engine.standing import Known
 from segue.store.lock import Holder
 from segue.work.project import Project
-from segue.work.standing import Known
 
 PLAN = "- [ ] T-1: Build\n"
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from segue.engine.run_files import Folders
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.lock import Holder
-from segue.work.project import Project
 
 
-def lock_path(project: Project, plan: Path) -> Path:
+def lock_path(project: Folders, plan: Path) -> Path:
     """One lock for each plan file, by its real path."""
     name = hashlib.sha256(str(plan).encode()).hexdigest()[:16]
     return project.locks / f"{name}.lock"
 
 
-def notices_lock(project: Project) -> Path:
+def notices_lock(project: Folders) -> Path:
     """Held by whoever sends what the plans of a project tell people."""
     return project.locks / "notices.lock"
 

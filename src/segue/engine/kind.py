@@ -1,18 +1,20 @@
 """What a kind of work says of itself while nobody runs it: how it stands, what continuing would do,
-what a person can do about it. How it runs is the engine's protocol.
+what a person can do about it. How a plan runs is said by its `Source` (`plan/source.py`).
 
-Each kind has a `kind.py` that imports no more than it is asked for; `kinds.py` has them all.
+Each kind has a `kind.py` that imports no more than it is asked for; `work/kinds.py` has them all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from segue.engine.standing import Known, Standing
+from segue.errors import Bug
 from segue.i18n import _
 from segue.store.lock import Holder
-from segue.work.standing import Known, Standing
 
 # What a person can do about each kind of gate
 GATE_ACTS = {
@@ -52,6 +54,26 @@ class Found:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Unskipped:
+    """What is to be done again. `holds`: those that it waits for and that failed or are skipped."""
+
+    task: str
+    path: Path
+    kind: str
+    go_on: str  # the command that does it
+    is_running: bool = False  # its owner takes it in by itself
+    holds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skippable:
+    """A task that a file names. `unskip`: it is to be done after all."""
+
+    is_skipped: bool
+    unskip: Callable[[], Unskipped]
+
+
 class Kind(Protocol):
     """`name`: as the tables and `status --json` have it. `marks`: files that make a folder a work
     of this kind; none where it has no folder of its own. `failed_acts`: what a person can do about
@@ -86,6 +108,10 @@ class Kind(Protocol):
         """What a person can do about a gate of this kind."""
         ...
 
+    def find_task(self, standing: Standing, name: str) -> Skippable | None:
+        """The task that people call so; None: there is none, or nothing is skipped here."""
+        ...
+
 
 class FileKind:
     """What most kinds have in common: a file, and gates that are answered."""
@@ -99,6 +125,16 @@ class FileKind:
 
     def gate_acts(self, gate: str) -> tuple[str, ...]:
         return GATE_ACTS.get(gate, ())
+
+
+class TablesKind(FileKind):
+    """What those have in common that have no file: one work, in the tables alone."""
+
+    def standing(self, path: Path, known: Known) -> Standing:
+        raise Bug(f"{type(self).__name__} has no files")
+
+    def find_task(self, standing: Standing, name: str) -> Skippable | None:
+        return None
 
 
 def found(kind: Kind, standing: Standing) -> Found:

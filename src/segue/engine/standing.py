@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,13 @@ from typing import Any
 from segue.core.machines import GateState, ParkState, PlanState, RunState
 from segue.core.plan import Task
 from segue.drivers.living import LivingAgent, living_agents
+from segue.engine.locks import lock_path
 from segue.engine.question_texts import in_words
+from segue.engine.run_files import Folders
 from segue.store import lock, usage
-from segue.store.rows import IS_OPEN, OPEN_RUNS
+from segue.store.rows import IS_OPEN, LAST_RUN, OPEN_RUNS
 from segue.store.sqlite import Store
 from segue.store.usage import Usage
-from segue.work.last_words import last_words
-from segue.work.locks import lock_path
-from segue.work.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +72,21 @@ class Standing:
 
 @dataclass(slots=True)
 class Known:
-    """What the memory of a project knows of its plans."""
+    """What the memory of a project knows of its plans. `said`: the last words of a run's agent."""
 
-    project: Project
+    project: Folders
     store: Store | None
     rows: dict[str, dict[str, Any]]
+    said: Callable[[str, str], str | None]
     found_alive: list[LivingAgent] | None = None
 
     @classmethod
-    def of(cls, project: Project) -> Known:
+    def of(
+        cls, project: Folders, said: Callable[[str, str], str | None] = lambda run, agent: None
+    ) -> Known:
         store = Store.open_readonly(project.database)
         rows = store.all("SELECT * FROM works") if store else []
-        return cls(project, store, {row["path"]: dict(row) for row in rows})
+        return cls(project, store, {row["path"]: dict(row) for row in rows}, said)
 
     def close(self) -> None:
         if self.store:
@@ -128,14 +130,13 @@ class Known:
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return []
-        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
-        found = [(task, self.store.one(sql, f"{row['id']}/{task}")) for task in tasks]
+        found = [(task, self.store.one(LAST_RUN, f"{row['id']}/{task}")) for task in tasks]
         return [
             {
                 "task": task,
                 "since": run["created_at"],
                 "agent": run["agent"],
-                "said": last_words(self.project, run["id"], run["agent"]),
+                "said": self.said(run["id"], run["agent"]),
             }
             for task, run in found
             if run is not None
@@ -146,10 +147,9 @@ class Known:
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return []
-        sql = "SELECT * FROM runs WHERE task = ? ORDER BY created_at DESC, rowid DESC LIMIT 1"
         found = []
         for task in tasks:
-            last = self.store.one(sql, f"{row['id']}/{task.id}")
+            last = self.store.one(LAST_RUN, f"{row['id']}/{task.id}")
             if last and last["resume_id"] and last["state"] in (*OPEN_RUNS, RunState.CUT_OFF):
                 found.append(task.id)
         return found
