@@ -92,11 +92,12 @@ def constants(tree: ast.Module) -> dict[str, ast.Constant]:
 
 
 def told_by_work() -> list[tuple[str, frozenset[str], str]]:
-    """Each place in work/ that tells an event: its name, the names of its facts, where."""
+    """Each place that tells an event of a plan: its name, the names of its facts, where."""
     found = []
     work = Path(segue.work.__path__[0])
     of_plans = (
-        work / "plans",
+        work.parent / "engine" / "plan",
+        work,
         work / "tasklist",
         work / "book",
         work / "feature",
