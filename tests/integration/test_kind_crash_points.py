@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kit import python_module
-from kit.crash_checks import check_account, check_at_the_end, tables
+from kit.crash_checks import check_account, check_at_the_end, check_parks, tables
 
 TIMEOUT_S = 120
 WORKERS = 4
@@ -101,9 +101,13 @@ def is_resumed(folder: Path) -> None:
     assert [one["text"] for one in sent] == ["계속", "\r"]
     begun = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
     assert datetime.fromisoformat(sent[0]["at"]) >= begun + timedelta(seconds=60)
-    check_at_the_end(folder, tasks=0)
+    check_parks(folder)
     with tables(folder) as db:
         assert db.execute("SELECT state, sends FROM panes").fetchall() == [("busy", 0)]
+        assert db.execute("SELECT state FROM tasks").fetchall() == [("in_progress",)]
+        runs = [state for [state] in db.execute("SELECT state FROM runs ORDER BY rowid")]
+        assert (runs[0], runs[-1]) == ("parked", "running")
+        assert set(runs[1:-1]) <= {"cut_off"}, "tries that its owner did not survive"
 
 
 @dataclass(frozen=True)

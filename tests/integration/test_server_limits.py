@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kit.app import House, Open, play
+from segue.engine.clock import SystemClock
+from segue.store.changes import stamp
 from segue.work import overview
+from segue.work.panes.pane_records import PaneRecords
 from segue.work.phases.refused import Refused
 
 LIMITED = "limit session_limit 1h\n"
@@ -50,6 +54,28 @@ def test_a_limit_is_one_transaction(house: House) -> None:
             assert rows(server, "SELECT 1 FROM timers WHERE kind = 'wake'") == []
             (standing,) = overview.look(house.folder)
             assert [one["wakes_at"] for one in standing.parks] == [park["wakesAt"]]
+
+    play(scene)
+
+
+def test_parks_of_every_kind_of_work_are_listed(house: House) -> None:
+    """A pane of the same project that waits for a limit is one of them."""
+
+    async def scene() -> None:
+        async with house.open() as server:
+            store, clock = server.app.supervisor.records.store, SystemClock()
+            at = clock.now() + timedelta(hours=1)
+            records = PaneRecords(store, clock)
+            pane = records.adopt("job", "%3", "claude", "work")
+            records.park(pane, kind="weekly_limit", resets_at=at, wakes_at=at)
+            (park,) = server.commands.limits()["parks"]
+            assert (park["taskId"], park["account"], park["kind"], park["work"]) == (
+                "%3",
+                "work",
+                "weekly_limit",
+                {"id": "panes", "kind": "panes"},
+            )
+            assert park["wakesAt"] == stamp(at)
 
     play(scene)
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from segue.core.limits import holds_account
 from segue.drivers.processes import find_by_environ
 
-# Who waits for an account's limit: in `parks`, or (tasks with phases, panes) in a row of its own.
+# Who waits for an account's limit: in `parks`, or (tasks with phases) in a row of its own.
 WAITING = (
     "SELECT account, kind FROM parks WHERE state = 'waiting'"
     " UNION ALL SELECT account, kind FROM agents WHERE state = 'paused' AND resets_at IS NOT NULL"
-    " UNION ALL SELECT account, kind FROM panes WHERE state = 'paused' AND sends = 0"
 )
 WAKES = (
     "SELECT p.id, p.wakes_at, j.at FROM parks p LEFT JOIN journal j"
@@ -50,11 +49,22 @@ def check_at_the_end(project: Path, tasks: int, checks: tuple[str, ...] = ()) ->
     """Each task has ended once, and nothing was left behind. `checks`: those that Segue itself does
     again at every start, because a result counts only while its evidence is there."""
     with tables(project) as db:
-        _check_runs(db)
         ends = Counter({id: 0 for [id] in db.execute("SELECT id FROM tasks ")})
         for id, before, to in db.execute(MOVES):
             ends[id] += (to in ENDS) - (before in ENDS and id.rpartition("/")[2] in checks)
         assert list(ends.values()) == [1] * tasks, f"each task ends exactly once: {ends}"
+        assert (
+            db.execute("SELECT id FROM runs WHERE state IN ('intended', 'running')").fetchall()
+            == []
+        )
+    check_parks(project)
+    assert find_by_environ("SEGUE_PROJECT", str(project)) == []
+
+
+def check_parks(project: Path) -> None:
+    """Each has woken once, not before its instant, and every run is in the journal."""
+    with tables(project) as db:
+        _check_runs(db)
         for park, wakes_at, woken_at in db.execute(WAKES).fetchall():
             assert woken_at is not None, f"{park} has not woken"
             assert woken_at >= wakes_at, f"{park} woke before its instant"
@@ -63,11 +73,6 @@ def check_at_the_end(project: Path, tasks: int, checks: tuple[str, ...] = ()) ->
             " GROUP BY entity_id HAVING count(*) > 1"
         )
         assert db.execute(sql).fetchall() == [], "a park that woke twice"
-        assert (
-            db.execute("SELECT id FROM runs WHERE state IN ('intended', 'running')").fetchall()
-            == []
-        )
-    assert find_by_environ("SEGUE_PROJECT", str(project)) == []
 
 
 def _check_runs(db: sqlite3.Connection) -> None:

@@ -11,6 +11,7 @@ import click
 from segue.cli import console, conversation_words, output, streams
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.rows import PANES
 from segue.store.sqlite import Store
 from segue.work.act_targets import Target, find_task
 from segue.work.conversation import Conversation, Entry, raw
@@ -55,7 +56,7 @@ def command(
         target = find_task(store, project, task, plan)
         if target is None:
             raise _unknown(task)
-        if target.task is None:
+        if target.work.id == PANES:
             hint = _("look at the pane itself; segue watch shows what Segue did in it")
             raise UserError("no_log", _("panes have no log"), hint=hint)
         source = _Raw(store, target, project) if as_raw else _Readable(
@@ -127,7 +128,7 @@ class _Raw:
     def __init__(self, store: Store, target: Target, project: Project) -> None:
         self._store, self._task, self._logs = store, target.task, project.logs
         self._offsets: dict[str, int] = {}
-        self._conversation = Conversation(store, target.task or "", self._logs, self._logs, {})
+        self._conversation = Conversation(store, target.task, self._logs, self._logs, {})
 
     @property
     def is_over(self) -> bool:

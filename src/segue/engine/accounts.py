@@ -28,10 +28,7 @@ CANARY_RUNS = (
     f"SELECT count(*), coalesce(sum(state IN {OPEN_RUN}), 0) FROM runs"  # noqa: S608 - names are ours
     " WHERE task = ? AND created_at >= ?"
 )
-WAITING = (
-    "SELECT (SELECT count(*) FROM parks WHERE account = ?1 AND state = 'waiting') + (SELECT"
-    " count(*) FROM panes WHERE account = ?1 AND state = 'paused' AND wakes_at IS NOT NULL)"
-)
+WAITING = "SELECT count(*) FROM parks WHERE account = ? AND state = 'waiting'"
 
 
 class Accounts:
@@ -72,12 +69,7 @@ class Accounts:
             return True
         found = self._store.one(CANARY_RUNS, row["canary"] or "", row["updated_at"])
         begun, still_open = tuple(found) if found else (0, 0)
-        return not still_open and (begun > 0 or age > CLAIMED) and self._has_runs(row["canary"])
-
-    def _has_runs(self, canary: str | None) -> bool:
-        """An agent in a pane has no run of ours: only its age tells."""
-        sql = "SELECT 1 FROM tasks WHERE id = ?"
-        return canary is not None and self._store.one(sql, canary) is not None
+        return not still_open and (begun > 0 or age > CLAIMED)
 
     def parked_until(self, name: str) -> datetime | None:
         """Until when it is parked, if that is still to come."""

@@ -192,15 +192,15 @@ class GateRow:
 
 @dataclass(frozen=True, slots=True)
 class PaneRow:
-    """An agent in a pane."""
+    """What only a pane has, beside its task."""
 
     id: str
+    task: str
     state: PaneState
     version: int
     kind: str | None
     evidence: str
     resets_at: datetime | None
-    wakes_at: datetime | None
     sends: int
     sent_at: datetime | None
     step: str
@@ -307,8 +307,8 @@ def gate_row(row: sqlite3.Row) -> GateRow:
 
 def pane_row(row: sqlite3.Row) -> PaneRow:
     return PaneRow(
-        row["id"], PaneState(row["state"]), row["version"], row["kind"], row["evidence"] or "",
-        _at(row["resets_at"]), _at(row["wakes_at"]), row["sends"], _at(row["sent_at"]),
+        row["id"], row["task"], PaneState(row["state"]), row["version"], row["kind"],
+        row["evidence"] or "", _at(row["resets_at"]), row["sends"], _at(row["sent_at"]),
         row["step"], row["windows"], bool(row["is_held"]),
     )  # fmt: skip
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from segue.core.machines import PaneState
 from segue.core.plan import TaskState
 from segue.engine import acts
 from segue.engine.locks import lock_path
@@ -28,8 +27,10 @@ TASKS = (
     "SELECT works.id AS work, works.kind, works.path, tasks.id AS task, tasks.state"
     " FROM tasks"
     " JOIN works ON tasks.work = works.id WHERE tasks.key = ?"
+    # A pane that is gone may come back; until then nothing can be done with it.
+    " AND (works.kind != 'panes' OR EXISTS"
+    " (SELECT 1 FROM panes WHERE panes.task = tasks.id AND panes.state != 'dead'))"
 )
-PANE = "SELECT id FROM panes WHERE pane = ? AND state != ? ORDER BY updated_at DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,17 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A task of a work. `task`: its id among the tasks of all works; panes have none there."""
+    """A task of a work. `task`: its id among the tasks of all works; `state`: as the tables have
+    it."""
 
     work: Work
     name: str
-    task: str | None
-    state: TaskState | None = None  # as the tables have it
+    task: str
+    state: TaskState
 
 
 def find_task(store: Store, project: Project, name: str, plan: Path | None) -> Target | None:
-    """The task or pane of this name; None: there is none. UserError: there are several."""
+    """The task of this name; None: there is none. UserError: there are several."""
     found = [
         Target(
             Work(row["work"], row["kind"], Path(row["path"])),
@@ -74,8 +76,6 @@ def find_task(store: Store, project: Project, name: str, plan: Path | None) -> T
     if plan is not None:
         real = plan.resolve()
         found = [one for one in found if real in (one.work.path, *one.work.path.parents)]
-    elif store.one(PANE, name, PaneState.DEAD) is not None:
-        found.append(Target(Work(PANES, PANES, project.memory), name, None))
     if len(found) > 1:
         plans = ", ".join(project.relative(one.work.path) for one in found)
         raise UserError(

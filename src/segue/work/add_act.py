@@ -226,8 +226,7 @@ def _unknown(name: str) -> UserError:
 
 
 def _wanted(person: Person, target: Target, verb: Verb, data: dict[str, str]) -> Wanted:
-    named = data if target.task else {**data, "name": target.name}
-    return Wanted(verb, target.work.id, person.actor, target.task, data=named)
+    return Wanted(verb, target.work.id, person.actor, target.task, data=data)
 
 
 def _add(person: Person, store: Store, target: Target, verb: Verb, data: dict[str, str]) -> Done:

@@ -32,6 +32,7 @@ from .records import (
     Park,
     Settings,
     Start,
+    epoch,
 )
 
 T = TypeVar("T")
@@ -115,10 +116,6 @@ class Subject(ABC):
         """pending, running, parked, waiting, done, failed or skipped."""
 
     @abstractmethod
-    def parks(self) -> list[Park]:
-        """What waits for a time now."""
-
-    @abstractmethod
     def history(self, task: int) -> list[str]:
         """The states that the task went through, by the journal that users can read."""
 
@@ -164,6 +161,16 @@ class Subject(ABC):
     @property
     def status_kind(self) -> str:
         return self.kind
+
+    def parks(self) -> list[Park]:
+        """What waits for a time now, as `status --json` shows it."""
+        names = {self.name(task): task for task in range(self.count)}
+        return [
+            Park(names[park["task"]], park["kind"], epoch(park["wakes_at"]), park["account"])
+            for plan in self.status()
+            for park in plan["parks"]
+            if park["task"] in names
+        ]
 
     def gates(self) -> list[Gate]:
         """What waits for a person, as `status --json` shows it."""

@@ -133,15 +133,11 @@ class Panes(Subject):
     def state(self, task: int) -> str:
         return (self.history(task) or [PENDING])[-1]
 
-    def parks(self) -> list[Park]:
-        found = []
-        for task in range(self.count):
-            if self.state(task) == PARKED:
-                last = [e for e in self.events(task) if e.get("wakes_at")][-1:]
-                found += [
-                    Park(task, e["kind"], epoch(e["wakes_at"]), e.get("account", "")) for e in last
-                ]
-        return found
+    def park_of(self, task: int) -> Park:
+        """From the event: a short park may be over before `status` has been asked."""
+        self.wait(task, PARKED, unless=[WAITING])
+        parked = [e for e in self.events(task) if e.get("wakes_at")][-1]
+        return Park(task, parked["kind"], epoch(parked["wakes_at"]), parked["account"])
 
     def make_needless(self, gate: Gate) -> None:
         """Its person answers in the pane."""

@@ -36,15 +36,6 @@ class Plan(Subject):
     def state(self, task: int) -> str:
         return (self.history(task) or [PENDING])[-1]
 
-    def parks(self) -> list[Park]:
-        names = {self.name(task): task for task in range(self.count)}
-        return [
-            Park(names[park["task"]], park["kind"], epoch(park["wakes_at"]), park["account"])
-            for plan in self.status()
-            for park in plan["parks"]
-            if park["task"] in names
-        ]
-
     def park_of(self, task: int) -> Park:
         """From the event: a short park may be over before `status` has been asked."""
         self.wait(task, PARKED, unless=[WAITING])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.store import chain
+from segue.store import chain, migrate
 from segue.store.actors import SEGUE, Actor, acting
 from segue.store.changes import Add, Move, Note, Record
 from segue.store.sqlite import Store
@@ -135,8 +135,10 @@ def test_rows_of_an_older_version_are_chained(store: Store, path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         for column in ("prev", "hash", "actor", "via"):
             db.execute(f"ALTER TABLE journal DROP COLUMN {column}")
-        for table in ("tokens", "logins"):  # of the step after it
+        for table in ("tokens", "logins", "panes"):  # of the steps after it
             db.execute(f"DROP TABLE {table}")
+        db.executescript(migrate.steps()[2])
+        db.execute("ALTER TABLE workers RENAME TO panes")
         db.execute("PRAGMA user_version = 9")
     with closing(Store.open(path)) as again:
         assert found(path) == []

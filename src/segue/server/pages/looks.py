@@ -49,7 +49,7 @@ def router(site: Site) -> APIRouter:
 
     @routes.get("/limits")
     async def limits(request: Request) -> Response:
-        return site.show(request, "limits.html", lambda: views.limits(commands))
+        return site.show(request, "limits.html", commands.limits)
 
     @routes.get("/settings")
     async def settings(request: Request) -> Response:

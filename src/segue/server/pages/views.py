@@ -152,12 +152,6 @@ def gate_of(gate: Mapping[str, Any], title: str | None = None) -> Json:
     return {**gate, "kind": kind, "taskTitle": gate.get("taskTitle") or title or gate["taskId"]}
 
 
-def limits(commands: Commands) -> Json:
-    found = commands.limits()
-    named = titles(commands, {park["taskId"] for park in found["parks"]})
-    return {"accounts": found["accounts"], "parks": found["parks"], "titles": named}
-
-
 def settings(commands: Commands) -> Json:
     return {"settings": commands.settings(), "workers": commands.workers()["items"]}
 

@@ -16,7 +16,8 @@ from segue.work.panes.watcher import Watcher
 class PaneActs:
     def __init__(self, store: Store, watcher: Watcher, clock: Clock) -> None:
         self._store, self._watcher, self._clock = store, watcher, clock
-        self._intake = Intake({Verb.WAKE: self._wake, Verb.PARK: self._park}, self._refuse)
+        handlers = {Verb.WAKE: self._wake, Verb.PARK: self._park, Verb.RETRY: self._retry}
+        self._intake = Intake(handlers, self._refuse)
 
     def take_in(self) -> None:
         """All that is about panes of ours. What is about others waits for whoever has them."""
@@ -36,6 +37,12 @@ class PaneActs:
             raise CannotError(_("{task} is not parked").format(task=_name(act)))
         return True
 
+    def _retry(self, act: ActRow) -> bool:
+        pane = self._pane(act)
+        if pane is None or pane.state is not PaneState.ERROR:
+            raise CannotError(_("{task} has not failed").format(task=_name(act)))
+        return self._wake(act)
+
     def _park(self, act: ActRow) -> bool:
         pane, until = self._pane(act), acts.until(act)
         if pane is None or pane.state is not PaneState.PAUSED:
@@ -46,4 +53,4 @@ class PaneActs:
 
 
 def _name(act: ActRow) -> str:
-    return str(act.data.get("name"))
+    return str(act.task)

@@ -34,7 +34,7 @@ def changes(
         yield gates.reword(found[0], text, about, category)[1]
         return
     gate = GateRow(
-        "", None, None, KIND, text, category=category, about=about, name=pane.id, work=PANES
+        "", pane.name, None, KIND, text, category=category, about=about, name=pane.id, work=PANES
     )
     yield gates.ask(gate, now)[1]
 

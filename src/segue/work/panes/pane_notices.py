@@ -39,4 +39,4 @@ class People:
         title = _("pane {pane} ({agent})").format(pane=place, agent=pane.agent or "?")
         text = f"{text}\n{evidence}".rstrip()
         about = f"{pane.id}:{pane.version + 1}"
-        return [notice(PANES, about, kind, text, at, task=place, title=title, place=place)]
+        return [notice(PANES, about, kind, text, at, task=pane.name, title=title, place=place)]

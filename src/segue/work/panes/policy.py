@@ -84,7 +84,7 @@ class PanePolicy:
         """A pane that waits, as a decision sees it: a park like any other."""
         assert pane.wakes_at is not None
         is_for_limit = holds_account(pane.kind or "")
-        return ParkView(pane.id, pane.id, pane.account, pane.wakes_at, is_for_limit)
+        return ParkView(pane.id, pane.task, pane.account, pane.wakes_at, is_for_limit)
 
     # What its screen shows
 
@@ -93,8 +93,8 @@ class PanePolicy:
         if pane.sent_at is not None and pane.wakes_at is not None:
             reacts_at = pane.sent_at + timedelta(seconds=self._options.recheck_s)
             pane.wakes_at = max(pane.wakes_at, reacts_at)
-        if self._accounts.canary(pane.account) == pane.id:
-            self.canaries.adopt(pane.account, pane.id)
+        if self._accounts.canary(pane.account) == pane.task:
+            self.canaries.adopt(pane.account, pane.task)
             pane.proof = Proof(is_structured=False)
 
     def shown(self, pane: WatchedPane, reading: ScreenReading, *, has_ended: bool = False) -> None:
@@ -262,7 +262,7 @@ class PanePolicy:
             if not is_mate or not holds_account(other.kind or ""):
                 continue
             if other.wakes_at is not None and is_moved(other.wakes_at):
-                self._records.note(other, wakes_at=at)
+                self._records.wait_until(other, at)
                 self._messages.event(other, "park")
 
     def _leave_alone(self, pane: WatchedPane, limit: LimitHit) -> None:
@@ -308,7 +308,7 @@ class PanePolicy:
     def not_typed(self, pane: WatchedPane, error: str) -> None:
         """The pane could not be reached; nothing was sent."""
         self._messages.could_not_send(error)
-        self._records.note(pane, wakes_at=self._clock.now() + RETRY)
+        self._records.wait_until(pane, self._clock.now() + RETRY)
         self.gave_up(pane)
 
     def _resumed(self, pane: WatchedPane, reading: ScreenReading) -> None:
@@ -332,7 +332,7 @@ class PanePolicy:
         verdict = self._judge(pane, limit, now, refusals=pane.sends) if is_refused else None
         at = verdict.wakes_at if isinstance(verdict, limits.Park) else now
         also = self._account_changes(pane, limit.kind, at)
-        self._records.note(pane, also=also, wakes_at=at, step="")
+        self._records.wait_until(pane, at, is_refused=is_refused, also=also, step="")
         self._hold_others(pane, limit.kind, at)
         self._messages.event(pane, "park")
 
@@ -357,7 +357,7 @@ class PanePolicy:
         if not proof.works and reading.state is PaneState.BUSY:
             return
         pane.proof = None
-        if self.canaries.works(pane.account, pane.id) or pane.is_woken:
+        if self.canaries.works(pane.account, pane.task) or pane.is_woken:
             self._accounts.opened(pane.account)
         if pane.is_woken:  # the limit is over, as a person thought: nobody waits for its reset
             pane.is_woken = False
@@ -366,7 +366,7 @@ class PanePolicy:
     def gave_up(self, pane: WatchedPane) -> None:
         """It is lost, or no try helped: another one tries its account."""
         pane.proof = None
-        self.canaries.ended(pane.account, pane.id)
+        self.canaries.ended(pane.account, pane.task)
 
     # What a person wants
 
@@ -387,7 +387,7 @@ class PanePolicy:
         if is_given_up:
             self._records.park(pane, wakes_at=now, is_held=False, also=changes)
         else:
-            self._records.note(pane, wakes_at=now, is_held=False, also=changes)
+            self._records.wait_until(pane, now, also=changes, is_held=False)
         pane.is_attended = pane.is_rehearsed = False
         return True
 
@@ -400,7 +400,7 @@ class PanePolicy:
 
     def park(self, pane: WatchedPane, until: datetime, also: Also = tuple) -> None:
         """One that waits gets another time."""
-        self._records.note(pane, wakes_at=until, also=also)
+        self._records.wait_until(pane, until, also=also)
         self._messages.event(pane, "park")
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from pathlib import Path
 from typing import Any
 
-from segue.core.machines import PaneState
+from segue.core.machines import PaneState, PlanState
 from segue.core.standing import WorkFacts, state_of
 from segue.engine.standing import Known, Standing
 from segue.i18n import _
 from segue.store import lock
-from segue.store.rows import PANES
+from segue.store.rows import PANES, key_of
 from segue.work.panes.pane_gates import ASKS
+from segue.work.panes.pane_records import is_alive
 
 COUNTED = {
     PaneState.DONE: "completed",
     PaneState.IDLE: "completed",
     PaneState.ERROR: "failed",
 }
+LIVING = (
+    "SELECT panes.id, panes.state, tasks.key AS name, parks.account, parks.kind,"
+    " parks.resets_at, parks.wakes_at,"
+    " EXISTS (SELECT 1 FROM runs WHERE runs.task = tasks.id AND runs.state = 'intended') AS is_sent"
+    " FROM panes JOIN tasks ON tasks.id = panes.task"
+    " LEFT JOIN parks ON parks.task = tasks.id AND parks.state = 'waiting'"
+    " WHERE panes.state NOT IN (?, ?) ORDER BY panes.created_at"
+)
 GATES = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
 
 
@@ -28,19 +36,18 @@ def panes(known: Known) -> Standing | None:
     if known.store is None:
         return None
     holder = lock.holder(known.project.locks / f"{PANES}.lock")
-    sql = "SELECT * FROM panes WHERE state NOT IN (?, ?) ORDER BY created_at"
-    found = known.store.all(sql, PaneState.DEAD, PaneState.DONE)
     gates = {row["name"]: _gate(row) for row in known.store.all(GATES, PANES)}
     rows = [
         row
-        for row in found
-        if _is_alive(row["id"]) and (holder is not None or row["wakes_at"] or row["id"] in gates)
+        for row in known.store.all(LIVING, PaneState.DEAD, PaneState.DONE)
+        if is_alive(row["id"])
+        and (holder is not None or row["wakes_at"] or row["is_sent"] or row["id"] in gates)
     ]
     if not rows:
         return None
     asked = [gates[row["id"]] for row in rows if row["id"] in gates]
-    parks = [_park(row) for row in rows if row["state"] == PaneState.PAUSED and row["wakes_at"]]
-    busy = [row["pane"] for row in rows if row["state"] == PaneState.BUSY]
+    parks = [_park(row) for row in rows if row["wakes_at"]]
+    busy = [row["name"] for row in rows if row["state"] == PaneState.BUSY]
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for row in rows:
         counts[COUNTED.get(PaneState(row["state"]), "in_progress")] += 1
@@ -50,6 +57,7 @@ def panes(known: Known) -> Standing | None:
         is_asked=bool(asked),
         is_parked=bool(parks),
         is_begun=True,
+        is_left=any(row["is_sent"] for row in rows),
         is_done=True,
     )
     return Standing(
@@ -66,16 +74,9 @@ def panes(known: Known) -> Standing | None:
     )
 
 
-def _is_alive(row_id: str) -> bool:
-    """Whether the process that a pane began with is there: its watcher may have been killed. Where
-    the host names no process, the row is believed."""
-    pid = row_id.rpartition(":")[2]
-    return not pid.isdecimal() or Path(f"/proc/{pid}").exists()
-
-
 def _park(row: sqlite3.Row) -> dict[str, Any]:
     return {
-        "task": row["pane"],
+        "task": row["name"],
         "account": row["account"],
         "kind": row["kind"],
         "resets_at": row["resets_at"],
@@ -89,7 +90,7 @@ def _gate(row: sqlite3.Row) -> dict[str, Any]:
     return {
         "id": row["id"],
         "kind": row["kind"],
-        "task": pane,
+        "task": key_of(row["task"], PANES),
         "title": _("pane {pane} ({agent})").format(pane=pane, agent=agent),
         "text": row["text"],
         "options": [],
@@ -107,7 +108,8 @@ def pane_facts(standing: Standing) -> dict[str, Any]:
     if standing.holder is not None:
         why = _("process {pid} is running it").format(pid=standing.holder.pid)
     return {
-        "resumable": standing.holder is None and bool(standing.parks),
+        "resumable": standing.holder is None
+        and (bool(standing.parks) or standing.state is PlanState.INTERRUPTED),
         "why": why,
         "next": _("watch them again; Segue tells each to continue, once"),
         "redone": _("nothing"),

@@ -9,6 +9,7 @@ from datetime import datetime
 from segue.core.machines import PaneState
 from segue.dialects.events import LimitHit
 from segue.engine.canary import Proof
+from segue.store.rows import PANES
 
 
 @dataclass(slots=True, eq=False)
@@ -21,10 +22,12 @@ class WatchedPane:
     account: str
     state: PaneState
     version: int
+    task: str  # its id among the tasks of all works
     kind: str | None = None
     evidence: str = ""
     resets_at: datetime | None = None
-    wakes_at: datetime | None = None
+    wakes_at: datetime | None = None  # by its park
+    refusals: int = 0  # in a row, each with a time of its own; by its park
     sends: int = 0
     sent_at: datetime | None = None
     step: str = ""
@@ -36,12 +39,16 @@ class WatchedPane:
     is_woken: bool = False  # by hand, before the reset of its account
     is_attended: bool = False  # a person is typing
     is_rehearsed: bool = False  # a dry run has said what it would do
-    refusals: int = 0  # in a row, each with a time of its own
     proof: Proof | None = None  # whether it works for real, once it was resumed
     resumed_at: datetime | None = None  # when the text was sent that it reacted to
     doubts: int = 0  # looks that showed no stop where one was
     suspect: str = ""  # a screen with a limit that is only probable, and since when it stands
     suspect_since: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """What people call it in commands: its place, and more where two servers have that."""
+        return self.task.removeprefix(f"{PANES}/")
 
     @property
     def number(self) -> str:

@@ -70,7 +70,7 @@ class Watcher:
     @property
     def panes(self) -> dict[str, WatchedPane]:
         """All that are watched, by what people call them."""
-        return {pane.place: pane for pane in self._panes.values()}
+        return {pane.name: pane for pane in self._panes.values()}
 
     async def run(self) -> None:
         """Watch until told to stop; what waits then is found again by the next watcher."""
@@ -155,7 +155,7 @@ class Watcher:
 
     def _turn(self, job: str) -> Turn:
         pane = self._panes[job]
-        return Turn(pane.id, pane.account, lambda: self._begin(pane))
+        return Turn(pane.task, pane.account, lambda: self._begin(pane))
 
     def _begin(self, pane: WatchedPane) -> None:
         log = _TypingLog(pane, self._records, self._messages, self._clock)

@@ -11,7 +11,6 @@ from typing import Any
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.i18n import _
-from segue.store.changes import stamp
 from segue.store.rows import (
     PHASE_TASKS,
     PHASE_TASKS_SHORT,
@@ -26,6 +25,13 @@ from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 from segue.work.phases.supervisor import Supervisor
 from segue.work.settings.task_types import Types
+
+# All that waits for a time, in every kind of work: accounts are the project's.
+PARKS = (
+    "SELECT t.key, t.title, p.account, p.kind, p.resets_at, p.wakes_at, w.id AS work,"
+    " w.kind AS work_kind FROM parks p JOIN tasks t ON t.id = p.task JOIN works w ON w.id = p.work"
+    " WHERE p.state = 'waiting' ORDER BY p.wakes_at"
+)
 
 
 @dataclass(slots=True)
@@ -269,10 +275,10 @@ class Reading:
         return {
             "accounts": items,
             "parks": [
-                {"taskId": park.task, "account": park.account, "kind": park.kind,
-                 "resetsAt": stamp(park.resets_at) if park.resets_at else None,
-                 "wakesAt": stamp(park.wakes_at)}
-                for park in self.supervisor.records.parks()
+                {"taskId": row["key"], "title": row["title"], "account": row["account"],
+                 "kind": row["kind"], "resetsAt": row["resets_at"], "wakesAt": row["wakes_at"],
+                 "work": {"id": row["work"], "kind": row["work_kind"]}}
+                for row in self.supervisor.records.store.all(PARKS)
             ],
         }  # fmt: skip
 

@@ -63,6 +63,21 @@ def test_pages_are_there_before_there_is_any_task(visitor: Client, place: str) -
     assert (answer.status_code, "<main" in answer.text) == (200, True)
 
 
+def test_whatever_waits_for_a_limit_is_listed(
+    visitor: Client, commands: FakeCommands, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks of the server with a link to them, those of other works by their names."""
+    wait = {"account": "work", "kind": "weekly_limit", "wakesAt": "2026-11-18T12:00:00Z"}
+    parks = [
+        {"taskId": task, "title": "A title", "work": {"id": "server", "kind": "server"}, **wait},
+        {"taskId": "%3", "title": "claude", "work": {"id": "panes", "kind": "panes"}, **wait},
+    ]
+    monkeypatch.setattr(commands, "limits", lambda: {"accounts": [], "parks": parks})
+    text = visitor.get("/limits").text
+    assert f'href="/tasks/{task}"' in text and "A title" in text
+    assert "%3" in text and "/tasks/%3" not in text
+
+
 def test_the_output_comes_only_when_there_is_more(
     visitor: Client, commands: FakeCommands, task: str
 ) -> None:

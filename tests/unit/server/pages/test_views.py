@@ -143,11 +143,3 @@ def test_the_form_of_a_task_offers_what_it_can_depend_on(commands: FakeCommands,
     assert [each["id"] for each in found["others"]] == [other]
     assert (found["values"]["title"], found["values"]["agent"]) == ("typed", "codex")
     assert views.new_task(commands, {})["values"]["agent"] == "claude"
-
-
-def test_parks_are_named_by_the_titles_of_their_tasks(
-    commands: FakeCommands, task: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parks = [{"taskId": task}, {"taskId": "task_gone"}]
-    monkeypatch.setattr(commands, "limits", lambda: {"accounts": [], "parks": parks})
-    assert views.limits(commands)["titles"] == {task: "A title", "task_gone": "task_gone"}

@@ -21,6 +21,7 @@ from segue.store.actors import Actor
 from segue.store.changes import stamp
 from segue.store.rows import PANES, ActRow
 from segue.work.panes.pane_acts import PaneActs
+from segue.work.panes.pane_records import PaneRecords
 from segue.work.panes.watcher import Watcher
 
 LATER = "  ⎿ You've hit your 5-hour limit · try again in 2 hours"
@@ -44,7 +45,7 @@ def play(tmp_path: Path) -> Callable[[Scene], Bench]:
 def wants(bench: Bench, watcher: Watcher, verb: Verb, pane: str = "%1", **data: str) -> ActRow:
     """A person wants it; the watcher hears the bell."""
     assert bench.store is not None
-    wanted = Wanted(verb, PANES, Actor("kim", "terminal"), data={"name": pane, **data})
+    wanted = Wanted(verb, PANES, Actor("kim", "terminal"), f"{PANES}/{pane}", data=data)
     id = acts.add(bench.store, wanted, now())
     PaneActs(bench.store, watcher, LoopClock()).take_in()
     return acts.outcome(bench.store, id)
@@ -108,6 +109,8 @@ def test_a_pane_of_another_watcher_is_left_to_it(play: Callable[[Scene], Bench])
         pane = bench.host.add("%1", "⏺ I begin.", "", LATER)
         async with bench.watching() as watcher:
             await bench.state(pane, "paused")
+            assert bench.store is not None
+            PaneRecords(bench.store, LoopClock()).adopt("job", "%7", "claude", "work")
             assert wants(bench, watcher, Verb.WAKE, "%7").state is ActState.WAITING
 
     play(scene)
@@ -138,8 +141,9 @@ def test_what_needs_a_person_is_a_gate_until_the_pane_continues(
     play(scene)
 
 
+@pytest.mark.parametrize("verb", [Verb.WAKE, Verb.RETRY])
 def test_a_pane_that_could_not_be_resumed_is_a_gate_and_can_be_woken(
-    play: Callable[[Scene], Bench],
+    play: Callable[[Scene], Bench], verb: Verb
 ) -> None:
     """A person has seen to it, and wants another try."""
 
@@ -150,7 +154,7 @@ def test_a_pane_that_could_not_be_resumed_is_a_gate_and_can_be_woken(
             await bench.state(pane, "error")
             assert gates(bench) == [("pending", "session_limit")]
             pane.reacts = None
-            assert wants(bench, watcher, Verb.WAKE).state is ActState.TAKEN
+            assert wants(bench, watcher, verb).state is ActState.TAKEN
             assert gates(bench) == [("withdrawn", "session_limit")]
             await bench.state(pane, "busy")
 

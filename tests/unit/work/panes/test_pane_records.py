@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -41,16 +42,13 @@ def test_a_pane_is_found_as_it_was_left(desk: Desk) -> None:
     """By the next watcher, with its stop, its time and its tries."""
     pane = desk.adopt()
     at = desk.clock.now() + timedelta(hours=1)
-    assert desk.records.park(pane, wakes_at=at, resets_at=at, windows=1, **LIMIT)
+    assert desk.records.park(pane, wakes_at=at, resets_at=at, windows=1, refusals=2, **LIMIT)
+    again = desk.adopt()
+    assert (again.state, again.wakes_at, again.refusals) == (PaneState.PAUSED, at, 2)
+    assert again.limit == pane.limit
     assert desk.records.sending(pane, "text", is_new=True)
     again = desk.adopt()
-    assert (again.state, again.wakes_at, again.sends, again.step) == (
-        PaneState.PAUSED,
-        at,
-        1,
-        "text",
-    )
-    assert again.limit == pane.limit
+    assert (again.state, again.sends, again.step) == (PaneState.PAUSED, 1, "text")
 
 
 def test_a_park_takes_its_account_along_or_nothing(desk: Desk) -> None:
@@ -101,3 +99,27 @@ def test_every_change_is_in_the_journal(desk: Desk) -> None:
     desk.records.park(pane, cause=Trigger.ASK, wakes_at=None, **LIMIT)
     rows = desk.store.all("SELECT cause FROM journal WHERE entity = 'pane' ORDER BY rowid")
     assert [row["cause"] for row in rows] == ["see", "ask"]
+
+
+def test_a_new_pane_of_the_same_name_takes_its_task_over(desk: Desk) -> None:
+    """The server of the old one was started again: its park, run and gate are over."""
+    pane = desk.adopt()
+    desk.records.park(pane, wakes_at=desk.clock.now(), **LIMIT)
+    new = desk.records.adopt("job2", "%1", "codex", "other")
+    assert new.task == "panes/%1"
+    for table, states in {
+        "tasks": ["in_progress"],
+        "runs": ["parked", "running"],
+        "parks": ["cancelled"],
+        "panes": ["dead", "idle"],
+    }.items():
+        found = desk.store.all(f"SELECT state FROM {table} ORDER BY rowid")
+        assert [row["state"] for row in found] == states
+
+
+def test_panes_of_two_servers_have_two_names(desk: Desk) -> None:
+    """Both are called %1 by their servers, and both are alive."""
+    one = desk.records.adopt(f"tmux:aaaaaaaaaaaa:%1:{os.getpid()}", "%1", "claude", "work")
+    other = desk.records.adopt(f"tmux:bbbbbbbbbbbb:%1:{os.getpid()}", "%1", "claude", "work")
+    assert (one.name, other.name) == ("%1", "%1@bbbbbb")
+    assert (one.place, other.place) == ("%1", "%1")

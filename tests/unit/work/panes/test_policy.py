@@ -137,7 +137,7 @@ def parked(desk: Desk) -> WatchedPane:
     desk.shows(pane, LIMIT)
     assert pane.wakes_at is not None
     desk.clock.at = pane.wakes_at
-    desk.policy.canaries.send("work", pane.id)
+    desk.policy.canaries.send("work", pane.task)
     desk.records.sending(pane, "text", is_new=True)
     return pane
 
@@ -149,7 +149,7 @@ def test_an_agent_that_reacted_must_work_for_real_to_open_its_account(store: Sto
     desk.policy.typed(pane, Resumed(desk.reading(BUSY)))
     assert pane.state is PaneState.BUSY
     desk.shows(pane, BUSY)
-    assert desk.accounts.canary("work") == pane.id
+    assert desk.accounts.canary("work") == pane.task
     desk.clock.pass_s(6)
     desk.shows(pane, BUSY)
     assert desk.accounts.canary("work") is None
@@ -199,7 +199,7 @@ def test_others_of_the_account_wait_as_long(store: Store) -> None:
     desk.shows(second, LIMIT.replace("3pm", "9pm"))
     assert first.wakes_at == second.wakes_at
     assert desk.policy.wake(first)
-    desk.policy.canaries.send("work", first.id)
+    desk.policy.canaries.send("work", first.task)
     desk.records.sending(first, "text", is_new=True)
     desk.policy.typed(first, Resumed(desk.reading(BUSY)))
     desk.clock.pass_s(6)

@@ -15,7 +15,9 @@ AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 def pane(**values: Any) -> WatchedPane:
     given = {"state": PaneState.PAUSED, "wakes_at": AT, **values}
-    return WatchedPane("job", given.pop("place", "%3"), "claude", "work", version=1, **given)
+    return WatchedPane(
+        "job", given.pop("place", "%3"), "claude", "work", version=1, task="panes/%3", **given
+    )
 
 
 @pytest.mark.parametrize(("place", "number"), [("%3", "3"), ("wezterm:12", "12"), ("pane", "pane")])
