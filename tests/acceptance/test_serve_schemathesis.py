@@ -119,7 +119,7 @@ def stocked(house: House) -> Stock:
         "answer": server.waiting("questions", asks)["id"],
         "approve": server.review(reviewed), "request-changes": server.review(reviewed_too),
         "submit": draft, "cancel": cancelled, "pause": running, "resume": paused,
-        "archive": done, "retry": bad, "go-without": stuck,
+        "archive": done, "messages": running, "retry": bad, "go-without": stuck,
         "fail": stuck_too, "fork": done, "rewind": back,
     }  # fmt: skip
     server.reaches(bad, "failed")

@@ -56,6 +56,7 @@ class FakeCommands:
         self._listeners: list[Callable[[], None]] = []
         self.on_output: Callable[[Sequence[Json]], None] | None = None
         self.said: list[Json] = []
+        self.told: list[Json] = []  # messages of people
         self.folder: dict[str, bytes] = {}
 
     # Setting the scene
@@ -307,6 +308,23 @@ class FakeCommands:
     async def conversation(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self.task(id)
         return paged([item for item in self.said if item["taskId"] == id], page, page_size)
+
+    def send_message(self, id: str, text: str) -> Json:
+        task = self.task(id)
+        if task["status"] in ("completed", "failed"):
+            self._refuse(id, "message")
+        self.told.append(
+            {"id": f"act_{len(self.told)}", "taskId": id, "text": text, "status": "waiting",
+             "reason": None, "actor": "kim", "via": "token", "createdAt": AT}
+        )  # fmt: skip
+        return self.newest_message(id)
+
+    def newest_message(self, id: str) -> Json:
+        return [one for one in self.told if one["taskId"] == id][-1]
+
+    def messages(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
+        self.task(id)
+        return paged([one for one in self.told if one["taskId"] == id], page, page_size)
 
     async def files(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self.task(id)

@@ -43,6 +43,7 @@ COMMANDS = {
     "retry": N_("retry a failed task"),
     "skip": N_("skip a task and what depends on it"),
     "unskip": N_("reopen a skipped task"),
+    "message": N_("say something to the agent of a task"),
     "token": N_("named tokens for programs that use the server's API"),
     "audit": N_("verify the journal and its evidence, show who decided what"),
     "detect": N_("what stopped this screen, and until when"),
@@ -55,7 +56,10 @@ COMMANDS = {
     "doctor": N_("what is installed, what is missing, what each agent can do"),
 }
 # They are listed by name alone: the help is one screen.
-MORE = ("write", "skip", "unskip", "park", "wake", "detect", "rehearse", "hooks", "mcp", "service")
+MORE = (
+    "write", "skip", "unskip", "message", "park", "wake",
+    "detect", "rehearse", "hooks", "mcp", "service",
+)  # fmt: skip
 BACKGROUND = "SEGUE_BACKGROUND"  # an owner without a terminal was started by another Segue
 HIDDEN = ("hook", "start-detached")  # what programs call, not people
 

@@ -59,7 +59,7 @@ class Verb(StrEnum):
     RESUME = "resume"
     STOP = "stop"
     CANCEL = "cancel"
-    MESSAGE = "message"  # reserved: nothing takes one in yet
+    MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,12 @@ def add(store: Store, wanted: Wanted, at: datetime) -> str:
     with acting(wanted.actor):
         store.move(at=at, then=lambda: _added(store, id, wanted))
     return id
+
+
+def adding(store: Store, wanted: Wanted) -> tuple[str, list[Change]]:
+    """The same for whoever commits it: its id, and the change."""
+    id = new_id("act")
+    return id, list(_added(store, id, wanted))
 
 
 def done(

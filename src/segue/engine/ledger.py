@@ -318,7 +318,9 @@ class Ledger:
         purpose: str = "",
         answer: str | None = None,
         conversation: str | None = None,
+        prompt: str | None = None,
     ) -> RunRow:
+        """`prompt`: what it is told besides."""
         run = RunRow(
             id=f"{_short(task)}-{attempt}-{secrets.token_hex(4)}",
             task=task,
@@ -337,6 +339,7 @@ class Ledger:
             resume_id=resumes.resume_id if resumes and keeps_conversation else None,
             purpose=purpose,
             answer=answer,
+            prompt=prompt,
             task_id=self._id(task),
         )
         self._add_run(run)
@@ -356,6 +359,7 @@ class Ledger:
             "resume_id": run.resume_id,
             "purpose": run.purpose,
             "answer": run.answer,
+            "prompt": run.prompt,
         }
         self.stage(Add("run", run.id, RunState.INTENDED, values))
 

@@ -70,7 +70,7 @@ def make_app(
     commands.on_commit(page_cache.clear)
     tasks.add(app.router, commands, idempotent, page_cache)
     downloads.add(app.router, commands)
-    output.add(app.router, commands)
+    output.add(app.router, commands, idempotent)
     gates.add(app.router, commands, idempotent, page_cache)
     events.add(app.router, commands, hub)
     system.add(app.router, commands, hub, requests)

@@ -58,6 +58,10 @@ class Changes(Body):
         return self.model_dump(exclude_unset=True)
 
 
+class Message(Body):
+    text: Words
+
+
 class Cancel(Body):
     reason: Words | None = None
 

@@ -92,11 +92,14 @@ class Idempotent:
         key: str | None,
         act: Callable[[], Json],
         shows: Callable[[], Json] | None = None,
+        *,
+        status: int | None = None,
     ) -> Response:
         """`shows`: what the act is about, as it is then. Without it a new task comes of the act,
         and the answer is 201 with its place."""
+        status = status or (200 if shows else 201)
         if key is None:
-            return self._answer(act(), makes=shows is None)
+            return self._answer(act(), status)
         mark = self._auth.mark(
             request.method.encode(), request.scope["path"].encode(), request.scope["segue.body"]
         )
@@ -109,13 +112,18 @@ class Idempotent:
                     _("this Idempotency-Key was used for another request"),
                     {"field": "Idempotency-Key"},
                 )
-            return self._answer(json.loads(known.body), makes=known.status == 201, again=True)
-        return self._first(key, mark, act, shows)
+            return self._answer(json.loads(known.body), known.status, again=True)
+        return self._first(key, mark, act, shows, status)
 
     def _first(
-        self, key: str, mark: str, act: Callable[[], Json], shows: Callable[[], Json] | None
+        self,
+        key: str,
+        mark: str,
+        act: Callable[[], Json],
+        shows: Callable[[], Json] | None,
+        status: int,
     ) -> Response:
-        status, kept = 200 if shows else 201, list[Json]()
+        kept = list[Json]()
 
         def reply(content: Json) -> Reply:
             kept.append(content)
@@ -128,13 +136,14 @@ class Idempotent:
         content = self._commands.kept_with(act, keep)
         if not kept:  # nothing had to be committed for it
             self._book.keep(reply(content))
-        return self._answer(kept[0], makes=shows is None)
+        return self._answer(kept[0], status)
 
-    def _answer(self, content: Json, *, makes: bool, again: bool = False) -> Response:
-        headers = {"Location": f"/api/tasks/{content['id']}"} if makes else {}
+    def _answer(self, content: Json, status: int, *, again: bool = False) -> Response:
+        is_task = status == 201 and "taskId" not in content
+        headers = {"Location": f"/api/tasks/{content['id']}"} if is_task else {}
         if again:
             headers["Idempotency-Replayed"] = "true"
-        return rendered(content, 201 if makes else 200, headers)
+        return rendered(content, status, headers)
 
 
 def _reply(row: Json) -> Reply:

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from segue.server import responses
+from segue.server import bodies, responses
 from segue.server.commands import Commands
-from segue.server.documenting import content, reading
+from segue.server.documenting import changing, content, reading
 from segue.server.downloads import PIECE_BYTES
-from segue.server.parameters import Page, PageSize
+from segue.server.idempotency import Idempotent
+from segue.server.parameters import Key, Page, PageSize
 from segue.server.rendering import rendered
 
 _FILE = content(
@@ -26,7 +27,7 @@ Since = Annotated[
 ]
 
 
-def add(routes: APIRouter, commands: Commands) -> None:
+def add(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     @routes.get(
         "/api/tasks/{id}/conversation",
         response_model=responses.Conversation,
@@ -35,6 +36,31 @@ def add(routes: APIRouter, commands: Commands) -> None:
     async def show_conversation(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
         """What the agents of a task said and did, and what people said to them; oldest first."""
         return rendered(await commands.conversation(id, page=page, page_size=page_size))
+
+    @routes.get(
+        "/api/tasks/{id}/messages", response_model=responses.Messages, responses=reading(404)
+    )
+    async def list_messages(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        """What people said to the agent, and whether it has read it."""
+        return rendered(commands.messages(id, page=page, page_size=page_size))
+
+    @routes.post(
+        "/api/tasks/{id}/messages",
+        status_code=201,
+        response_model=responses.Message,
+        responses=changing(404, 409),
+    )
+    async def send_message(
+        id: str, body: bodies.Message, request: Request, key: Key = None
+    ) -> Response:
+        """Say something to the agent: at once where it takes lines, else with its next turn."""
+        return idempotent(
+            request,
+            key,
+            lambda: commands.send_message(id, body.text),
+            lambda: commands.newest_message(id),
+            status=201,
+        )
 
     @routes.get("/api/tasks/{id}/files", response_model=responses.Files, responses=reading(404))
     async def list_files(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:

@@ -141,6 +141,21 @@ class ConversationItem(Answer):
     role: str = Field(description="work, check, review; `person` for what people said")
 
 
+class Message(Answer):
+    """What a person said to the agent of a task."""
+
+    id: str
+    task_id: str
+    text: str
+    status: Literal["waiting", "delivered", "refused"] = Field(
+        description="waiting: the agent reads it with its next turn"
+    )
+    reason: str | None = Field(description="why it was refused")
+    actor: str
+    via: str
+    created_at: str
+
+
 class WorkspaceFile(Answer):
     path: str = Field(description="from the workspace")
     size: int = Field(description="bytes")
@@ -207,6 +222,10 @@ class Dependencies(Paged):
 
 class Conversation(Paged):
     items: list[ConversationItem]
+
+
+class Messages(Paged):
+    items: list[Message]
 
 
 class Files(Paged):

@@ -169,6 +169,40 @@ def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) 
             store.close()
 
 
+def send_message(person: Person, name: str, text: str, plan: Path | None = None) -> Done:
+    """Say something to the agent of a task. It reads it at once or with its next turn, so nobody
+    waits here until it did."""
+    if not text.strip():
+        raise UserError("empty", _("enter a message"))
+    if len(text.encode("utf-8", "replace")) > acts.TEXT_BYTES_MAX:
+        raise UserError(
+            "message_too_long",
+            _("the message is too long: at most {n} bytes").format(n=acts.TEXT_BYTES_MAX),
+            hint=_("put it into a file in the project and name the file"),
+        )
+    store = _open(person.project)
+    try:
+        target = act_targets.find_task(store, person.project, name, plan) if store else None
+        if store is None or target is None:
+            shown = _("no task `{name}` here").format(name=name)
+            raise UserError("unknown_name", shown, hint=_("segue status shows what is here"))
+        if target.task is None:
+            hint = _("go to the pane and type it there")
+            raise UserError("not_allowed", _("Segue does not type messages into panes"), hint=hint)
+        if target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+            shown = _("{task} has already ended").format(task=name)
+            raise UserError("not_allowed", shown, hint=_("segue status shows what is here"))
+        wanted = _wanted(person, target, Verb.MESSAGE, {"text": text})
+        acts.add(store, wanted, person.clock.now())
+        bell.ring(person.project.bell)
+        work = target.work
+        is_owned = work.owner(person.project) is not None
+        return Done(TASK, name, work.kind, work.path, is_waiting=not is_owned, by_run=is_owned)
+    finally:
+        if store is not None:
+            store.close()
+
+
 def _check_open(target: Target, verb: Verb) -> None:
     """What is done or passed over is said at once, whether anybody runs the work or not, unless its
     own files say how it stands."""

@@ -6,6 +6,7 @@ What a person answered stands between the runs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,6 +28,10 @@ RUNS = (
 ANSWERS = (
     "SELECT id, text, answer, settled_at FROM gates WHERE task = ? AND answer IS NOT NULL"
     " AND settled_at IS NOT NULL ORDER BY settled_at, rowid"
+)
+MESSAGES = (
+    "SELECT id, data, created_at FROM acts WHERE task = ? AND verb = 'message'"
+    " AND state != 'refused' ORDER BY created_at, rowid"
 )
 TASK = "SELECT state FROM tasks WHERE id = ?"
 OVER = (TaskState.COMPLETED, TaskState.FAILED, TaskState.SKIPPED)
@@ -118,11 +123,23 @@ class Conversation:
 
     def read(self) -> Iterator[Entry]:
         """What has come since the last call."""
-        answers = list(self.store.all(ANSWERS, self.task))
+        answers = self._people_said()
         for run in self.store.all(RUNS, self.task):
             yield from self._answered(answers, before=run["created_at"])
             yield from self._said(run)
         yield from self._answered(answers, before=None)
+
+    def _people_said(self) -> list[tuple[str, str, str]]:
+        """Answers and messages, the oldest first: when, the id, the text."""
+        answers = [
+            (row["settled_at"], row["id"], row["answer"])
+            for row in self.store.all(ANSWERS, self.task)
+        ]
+        messages = [
+            (row["created_at"], row["id"], str(json.loads(row["data"]).get("text", "")))
+            for row in self.store.all(MESSAGES, self.task)
+        ]
+        return sorted([*answers, *messages])
 
     @property
     def is_over(self) -> bool:
@@ -164,13 +181,11 @@ class Conversation:
             self._errors.add(run["id"])
             yield _entry(run, Item(0, ERROR, run["error"], at=instant(run["updated_at"])))
 
-    def _answered(self, answers: list[Any], before: str | None) -> Iterator[Entry]:
-        for row in answers:
-            is_due = before is None or row["settled_at"] <= before
-            if is_due and row["id"] not in self._answers:
-                self._answers.add(row["id"])
-                item = Item(0, MESSAGE, row["answer"], at=instant(row["settled_at"]))
-                yield Entry(item, row["id"], 0, "", "person")
+    def _answered(self, said: list[tuple[str, str, str]], before: str | None) -> Iterator[Entry]:
+        for at, id, text in said:
+            if (before is None or at <= before) and id not in self._answers:
+                self._answers.add(id)
+                yield Entry(Item(0, MESSAGE, text, at=instant(at)), id, 0, "", "person")
 
 
 def _entry(run: Any, item: Item) -> Entry:

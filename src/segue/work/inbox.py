@@ -22,7 +22,8 @@ Json = dict[str, Any]
 
 PLACE_FILE = "server.json"
 WAITING = (
-    "SELECT work, task, gate FROM acts WHERE state = 'waiting' AND verb NOT IN ('park', 'wake')"
+    "SELECT work, task, gate FROM acts WHERE state = 'waiting'"
+    " AND verb NOT IN ('park', 'wake', 'message')"
 )
 
 

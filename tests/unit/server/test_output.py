@@ -36,3 +36,18 @@ def test_a_diff_since_an_unknown_checkpoint_is_refused(
     found = front.api.get(f"/api/tasks/{id}/diff?since=cp_1").json()
     assert found["files"] == [{"path": "a", "additions": 1, "deletions": 0}]
     assert front.api.get(f"/api/tasks/{id}/diff?since=cp_9").status_code == 422
+
+
+def test_a_message_is_sent_once_for_each_key(front: Front, commands: FakeCommands) -> None:
+    id = front.task()["id"]
+    headers = {"Idempotency-Key": "k"}
+    for _ in range(2):
+        answer = front.api.post(
+            f"/api/tasks/{id}/messages", json={"text": "hurry"}, headers=headers
+        )
+        assert answer.status_code == 201
+        assert (answer.json()["text"], answer.json()["status"]) == ("hurry", "waiting")
+    listed = front.api.get(f"/api/tasks/{id}/messages").json()
+    assert [one["text"] for one in listed["items"]] == ["hurry"]
+    for wrong in ({}, {"text": ""}, {"text": 1}, {"text": "a", "more": 1}):
+        assert front.api.post(f"/api/tasks/{id}/messages", json=wrong).status_code == 422

@@ -23,6 +23,7 @@ SPEC = {
     **{f"/tasks/{{id}}/{noun}": {"get"} for noun in (
         "agent", "phases", "reviews", "questions", "dependencies", "checkpoints", "journal",
         "deliverables.zip", "log", "events", "conversation", "files", "files/{path}", "diff")},
+    "/tasks/{id}/messages": {"get", "post"},
     "/reviews/{id}": {"get"},
     "/reviews/{id}/approve": {"post"},
     "/reviews/{id}/request-changes": {"post"},

@@ -193,8 +193,8 @@ def _line(attempt: Attempt, prompt: str) -> dict[str, str]:
     """What an agent that reads JSON lines is given. A task has one thing to say to it: the end of
     its input follows, as for every agent of a task."""
     if attempt.question and attempt.answer is not None:
-        answer = attempt.answer
-        return {"type": "question_answer", "questionId": attempt.question, "answer": answer}
+        line = {"type": "question_answer", "questionId": attempt.question, "answer": attempt.answer}
+        return {**line, "message": attempt.run.prompt} if attempt.run.prompt else line
     return {"type": "prompt", "text": prompt}
 
 

@@ -9,6 +9,7 @@ from segue.engine.agent import Agent
 from segue.engine.executors import Job
 from segue.engine.gates import as_told
 from segue.engine.limits import COMPACT
+from segue.engine.messages import is_message, worded
 from segue.engine.plan import context_files, conversations
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
@@ -104,7 +105,7 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     if attempt.run.resumes is not None and conversations.can_go_on(attempt) and not is_restart:
         if attempt.run.purpose == COMPACT and attempt.profile.is_structured:
             return factory.agent_job(attempt, attempt.profile.compact)
-        return factory.agent_job(attempt, factory.resume_prompt(attempt))
+        return factory.agent_job(attempt, _with_messages(attempt, factory.resume_prompt(attempt)))
     is_first = attempt.run.attempt == 1 and attempt.run.resumes is None
     worktrees = factory.worktrees_of(attempt.task.id)
     if worktrees and (is_first or not factory.folder(attempt.task.id).exists()):
@@ -112,7 +113,12 @@ def first_job(run: PlanRun, attempt: Attempt) -> Job:
     run.file.prepare(attempt)
     error = run.ledger.tasks[attempt.task.id].error
     prompt = factory.first_prompt(attempt, _produced(run, attempt.task), error)
+    prompt = _with_messages(attempt, prompt)
     return factory.agent_job(attempt, context_files.sentence(run, prompt))
+
+
+def _with_messages(attempt: Attempt, prompt: str) -> str:
+    return "\n\n".join(filter(None, (prompt, attempt.run.prompt)))
 
 
 def _produced(run: PlanRun, task: Task) -> list[tuple[str, str]]:
@@ -144,6 +150,7 @@ def new_attempt(
     if profile is None and resumes is not None:
         profile = run.profile_named(resumes.agent)
     profile = profile or run.agent_for(task)
+    messages = _messages(run, task.id) if purpose != COMPACT else None
     row = run.ledger.add_run(
         task.id,
         attempt=attempt,
@@ -154,10 +161,21 @@ def new_attempt(
         purpose=purpose,
         answer=answer,
         conversation=conversation,
+        prompt=messages,
     )
     new = Attempt(run=row, task=task, profile=profile, answer=answer, before=before)
     run.begin_after_commit(new, lambda: first_job(run, new))
     return new
+
+
+def _messages(run: PlanRun, task: str) -> str | None:
+    """What people said to the agent of a task since its last turn; it counts as said with the run
+    that is told."""
+    said = [act for act in run.ledger.waiting_acts() if is_message(act) and act.task == task]
+    for act in said:
+        run.ledger.take_act(act)
+    texts = [run.undelivered.pop(task, ""), *map(worded, said)]
+    return "\n".join(filter(None, texts)) or None
 
 
 def go_on_with(run: PlanRun, gate: GateRow, answer: str) -> None:

@@ -133,6 +133,14 @@ def _wake(run: PlanRun, act: ActRow) -> bool:
     return True
 
 
+def _message(run: PlanRun, act: ActRow) -> bool:
+    """It waits for the next turn of the task's agent (`beginning.py`)."""
+    task, state = _state(run, act)
+    if state in (TaskState.COMPLETED, TaskState.SKIPPED):
+        raise CannotError(_("{task} has already ended").format(task=task))
+    return False
+
+
 def _stop(run: PlanRun, act: ActRow) -> bool:
     run.ledger.take_act(act)
     run.stop(StopWanted(now=False))
@@ -147,4 +155,5 @@ _HANDLERS: dict[Verb, Callable[[PlanRun, ActRow], bool]] = {
     Verb.PARK: _park,
     Verb.WAKE: _wake,
     Verb.STOP: _stop,
+    Verb.MESSAGE: _message,
 }

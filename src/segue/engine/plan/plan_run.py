@@ -120,6 +120,7 @@ class PlanRun:
     frontier: Frontier = field(init=False)
     with_files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     jobs: dict[str, Attempt] = field(default_factory=dict)
+    undelivered: dict[str, str] = field(default_factory=dict)  # messages whose run never started
     decisions: Decisions = field(default_factory=Decisions)
     stopping: StopWanted | None = None
     has_begun: bool = False  # an agent was started, or found at work

@@ -123,6 +123,8 @@ class Rules:
     def never_started(self, attempt: Attempt) -> None:
         conversations.ended(self.run, attempt)
         self.run.ledger.move_run(attempt.run, *_unstarted(attempt.run))
+        if attempt.run.prompt is not None:
+            self.run.undelivered[attempt.run.task] = attempt.run.prompt
         if _is_wanted(self.run, attempt.run):
             _go_on_unstarted(self.run, attempt.run)
 

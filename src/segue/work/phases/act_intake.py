@@ -50,6 +50,7 @@ def _handlers(commands: Commands) -> dict[Verb, Handler]:
         Verb.WAKE: by(lambda act: commands.resume(_task(act))),
         Verb.PAUSE: by(lambda act: commands.pause(_task(act))),
         Verb.RESUME: by(lambda act: commands.resume(_task(act))),
+        Verb.MESSAGE: commands.take_message,
         Verb.CANCEL: by(lambda act: commands.cancel(_task(act), act.data.get("reason"))),
     }
 

@@ -20,6 +20,7 @@ from segue.store.changes import Change, Note, Put, Remove, Value, stamp
 from segue.work.phases import blocked_tasks, moves, parking
 from segue.work.phases.create import NewTask
 from segue.work.phases.gate_acts import GateActs
+from segue.work.phases.messages import MessageActs
 from segue.work.phases.parking_acts import ParkingActs
 from segue.work.phases.refused import Refused
 from segue.work.phases.retrying import RetryActs
@@ -32,7 +33,7 @@ SLOTS_MAX = 64
 
 
 @dataclass(slots=True)
-class Commands(GateActs, RewindActs, ParkingActs, RetryActs):
+class Commands(GateActs, RewindActs, ParkingActs, RetryActs, MessageActs):
     def delete_task(self, id: str) -> None:
         task, agent = self._both(id)
         if "delete" not in allowed_actions(task.state, agent.state):

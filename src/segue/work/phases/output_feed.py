@@ -33,6 +33,8 @@ TASKS = (
     f"SELECT task FROM runs WHERE work = '{SERVER}' AND ({IS_OPEN} OR updated_at >= ?)"  # noqa: S608 - names are ours
     f" UNION SELECT task FROM gates WHERE work = '{SERVER}' AND settled_at >= ?"
     " AND task IS NOT NULL"
+    f" UNION SELECT task FROM acts WHERE work = '{SERVER}' AND verb = 'message'"
+    " AND created_at >= ? AND task IS NOT NULL"
 )
 NEW_RUNS = "SELECT id FROM runs WHERE task = ? AND created_at >= ?"
 
@@ -160,7 +162,7 @@ class OutputFeed:
         if store is None:
             return []
         try:
-            for row in store.all(TASKS, looked_at, looked_at):
+            for row in store.all(TASKS, looked_at, looked_at, looked_at):
                 found.extend(self._of(store, row["task"], since))
         finally:
             store.close()

@@ -14,8 +14,9 @@ from segue.core.serving import AgentState
 from segue.engine import outage
 from segue.errors import AgentError, UserError
 from segue.store.changes import Note
-from segue.store.rows import PhaseTaskRow, RunRow
+from segue.store.rows import ActRow, PhaseTaskRow, RunRow
 from segue.work.phases import (
+    messages,
     outcomes,
     task_failure,
     turns,
@@ -88,9 +89,8 @@ class Processes:
         if attempt.is_paused and not self._may_go_on(attempt):
             self.supervisor.kick()
             return
-        is_there = attempt.run.state is RunState.RUNNING
-        if is_there and attempt.run.prompt is not None and attempt.profile.takes_lines:
-            self._deliver(attempt, attempt.run.prompt)
+        if attempt.run.state is RunState.RUNNING and attempt.profile.takes_lines:
+            self._tell(attempt)
         if attempt.is_paused:
             attempt.is_paused = False
             attempt.heard_at = (
@@ -103,6 +103,26 @@ class Processes:
     def _may_go_on(self, attempt: Attempt) -> bool:
         is_checked = attempt.run.role == "work" and self.supervisor.is_being_checked(attempt)
         return not is_checked and turns.is_its(self.supervisor, attempt.run)
+
+    def _tell(self, attempt: Attempt) -> None:
+        """What is to be said to an agent that takes lines: what it waits for, then what people
+        said meanwhile."""
+        if attempt.run.prompt is not None:
+            self._deliver(attempt, attempt.run.prompt)
+        if attempt.run.role != "work" or not (said := self._said_to(attempt.run)):
+            return
+        self.supervisor.commit(
+            *messages.as_lines(attempt.run, said, self.supervisor.saving.redactor)
+        )
+        attempt.run = self.supervisor.records.run(attempt.run.id) or attempt.run
+        if attempt.run.prompt is not None:
+            if not attempt.is_paused:
+                attempt.is_paused = True
+                self.supervisor.engine.pause(attempt.run.id)
+            self._deliver(attempt, attempt.run.prompt)
+
+    def _said_to(self, run: RunRow) -> list[ActRow]:
+        return messages.waiting(self.supervisor.records, run.task)
 
     def _deliver(self, attempt: Attempt, line: str) -> None:
         """Sent while it stands still, so that a death in between is seen: it is there, unread."""
@@ -122,6 +142,9 @@ class Processes:
         return revealed(line, self.supervisor.saving.given(attempt.run.task), is_json=True)
 
     def _begin(self, task: PhaseTaskRow, run: RunRow) -> None:
+        if run.role == "work" and not run.purpose and (said := self._said_to(run)):
+            self.supervisor.commit(*messages.in_prompt(run, said, self.supervisor.saving.redactor))
+            run = self.supervisor.records.run(run.id) or run
         try:
             attempt, job = self.supervisor.jobs.make(task, run)
             if not self.supervisor.jobs.hold_conversation(attempt):

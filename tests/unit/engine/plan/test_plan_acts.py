@@ -115,3 +115,26 @@ def test_an_act_that_no_segue_here_would_add_is_refused(bench: Bench, verb: str,
     assert found.state is ActState.REFUSED
     assert said in (found.reason or "")
     assert bench.engine.to_end == []
+
+
+def test_a_message_is_told_with_the_next_turn(bench: Bench) -> None:
+    """Once: the turn after that one does not hear it again."""
+    bench.settings(CLAUDE)
+    bench.begin("- [ ] T-1: Build\n  - retries: 2\n")
+    bench.starts()
+    act = wants(bench, Verb.MESSAGE, text="mind the tides")
+    assert bench.outcome(act).state is ActState.WAITING
+    bench.ends(1)
+    bench.starts()
+    assert bench.prompt().count("mind the tides") == 1
+    bench.run.ledger.commit()
+    assert bench.outcome(act).state is ActState.TAKEN
+    bench.ends(1)
+    assert "mind the tides" not in bench.prompt()
+
+
+def test_a_message_to_what_is_over_is_refused(bench: Bench) -> None:
+    begun(bench).says(Finished(False))
+    bench.ends(0)
+    act = wants(bench, Verb.MESSAGE, text="too late")
+    assert bench.outcome(act).state is ActState.REFUSED
