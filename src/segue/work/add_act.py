@@ -186,7 +186,7 @@ def send_message(person: Person, name: str, text: str, plan: Path | None = None)
         if store is None or target is None:
             shown = _("no task `{name}` here").format(name=name)
             raise UserError("unknown_name", shown, hint=_("segue status shows what is here"))
-        if target.task is None:
+        if target.work.id == PANES:
             hint = _("go to the pane and type it there")
             raise UserError("not_allowed", _("Segue does not type messages into panes"), hint=hint)
         if target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
