@@ -24,7 +24,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import TIMER, Actor, acting
 from segue.store.changes import Add, Change, Move, Value, instant
-from segue.store.rows import ActRow, act_row, new_id
+from segue.store.rows import ActRow, act_row, key_of, new_id
 from segue.store.sqlite import Store
 
 logger = logging.getLogger("segue.acts")
@@ -159,7 +159,8 @@ def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
 def _who(wanted: Wanted) -> dict[str, object]:
     """For the journal. What was said is in the row, and in the gate once it is settled."""
     found = {"verb": str(wanted.verb), "actor": wanted.actor.name, "via": wanted.actor.via}
-    return {**found, **({"gate": wanted.gate} if wanted.gate else {})}
+    about = {"task": key_of(wanted.task, wanted.work), "gate": wanted.gate}
+    return {**found, **{name: id for name, id in about.items() if id}}
 
 
 def check_gate(store: Store, gate: str) -> None:
@@ -331,16 +332,22 @@ def by(act: ActRow) -> Actor:
 
 def taken(act: ActRow) -> Move:
     """To be committed with what follows from it."""
-    data = {"verb": act.verb, "actor": act.actor, "via": act.via}
+    data = _told(act)
     to, cause = ActState.TAKEN, Trigger.TAKE
     return Move("act", act.id, act.state, to, cause, {}, act.version, data, by=by(act))
 
 
 def refused(act: ActRow, reason: str) -> Move:
     sets: dict[str, Value] = {"reason": reason}
-    data = {"verb": act.verb, "actor": act.actor, "via": act.via, "reason": reason}
+    data = {**_told(act), "reason": reason}
     to, cause = ActState.REFUSED, Trigger.REFUSE
     return Move("act", act.id, act.state, to, cause, sets, act.version, data, by=by(act))
+
+
+def _told(act: ActRow) -> dict[str, object]:
+    """For the journal."""
+    found = {"verb": act.verb, "actor": act.actor, "via": act.via}
+    return {**found, **({"task": act.task} if act.task else {})}
 
 
 # The outcome

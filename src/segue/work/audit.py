@@ -116,7 +116,7 @@ class _Reader:
         data, work, id = _data(row), row[WORK], str(row[ENTITY_ID])
         of_task = id.removeprefix(f"{work}/") if row[ENTITY] == "task" else None
         task = of_task or data.get("task")
-        check = self._newest.get((work, str(task)))
+        check = None if row[ENTITY] == "act" else self._newest.get((work, str(task)))
         self._found.decisions.append(
             {
                 "row": row[SEQ],

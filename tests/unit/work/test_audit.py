@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from segue.engine import evidence
+from segue.engine import acts, evidence
+from segue.engine.acts import Verb, Wanted
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended
 from segue.engine.run_files import RunFiles
@@ -75,6 +76,14 @@ def test_it_says_who_decided_what_with_which_evidence(told: Store, tmp_path: Pat
     ]
     assert found.decisions[0]["answer"] == "blue"
     assert [check["command"] for check in found.checks] == ["make test"]
+
+
+def test_an_act_names_its_task(told: Store, tmp_path: Path) -> None:
+    """What a person wanted of it; a check of the task says nothing about that."""
+    id = acts.add(told, Wanted(Verb.SKIP, "p", KIM, "p/T-1"), NOW)
+    told.move(acts.refused(acts.outcome(told, id), "it is completed"), at=NOW)
+    *_, found = audit(told, tmp_path).decisions
+    assert (found["decided"], found["task"], found["evidence"]) == ("skip", "T-1", None)
 
 
 @pytest.mark.parametrize("name", ["T-1-1-ab.log", "T-1-1-ab.json"])

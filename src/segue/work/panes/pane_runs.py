@@ -139,7 +139,7 @@ class PaneRuns:
 
     def _begin_task(self) -> Iterator[Change]:
         for cause in BEGINNINGS.get(self._task_state(), ()):
-            yield self._move_task(cause)
+            yield self._move_task(cause, error=None)
 
     def _begin(self) -> Iterator[Change]:
         """Its agent runs: the run that was intended, or one that nobody had to start."""

@@ -121,8 +121,10 @@ def test_one_that_was_given_up_has_failed_until_a_person_wakes_it(desk: Desk) ->
     desk.records.sending(pane, "text", is_new=True)
     assert desk.records.give_up(pane)
     assert states(desk) == ("failed", ["parked", "failed"], ["woken"])
+    assert rows(desk, "tasks", "error") == [(LIMIT["evidence"],)]
     assert desk.records.park(pane, wakes_at=desk.clock.now())
     assert states(desk) == ("in_progress", ["parked", "failed"], ["woken", "waiting"])
+    assert rows(desk, "tasks", "error") == [(None,)]
 
 
 def test_a_person_who_came_first_ends_the_park(desk: Desk) -> None:
