@@ -145,7 +145,6 @@ MISSING = frozenset(
         "work/phases/variables.py",
         "work/tasklist/reset.py",
         "work/runner.py",
-        "work/settings/toml_file.py",
         "work/settings/values.py",
         "work/storage_outage.py",
         "store/usage.py",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from segue.core.book import BookState
 from segue.errors import UserError
 from segue.i18n import _
 from segue.work.settings import values as read
-from segue.work.settings.toml_file import Reader
+from segue.work.settings.toml_file import Reader, read_toml
 
 FILE = "book.toml"
 CHAPTERS_MAX = 10_000
@@ -78,17 +77,7 @@ def load(folder: Path) -> Book:
 
 
 def parse(text: str, path: Path) -> Book:
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"at line (\d+)", str(error))
-        raise UserError(
-            "bad_toml",
-            _("this is not valid TOML: {why}").format(why=error),
-            file=str(path),
-            line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
-            hint=_("fix the line; strings need quotes"),
-        ) from error
+    values = read_toml(text, path)
     reader = Reader(path, text)
     reader.known(values, KEYS, "")
     chapters = _chapters(reader, values)

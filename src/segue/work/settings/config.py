@@ -7,7 +7,6 @@ a refusal.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -23,7 +22,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.work.settings import values as read
 from segue.work.settings.task_types import TaskType
-from segue.work.settings.toml_file import Place, Reader, line_of_pattern
+from segue.work.settings.toml_file import Place, Reader, line_of_pattern, read_toml
 
 if TYPE_CHECKING:
     from segue.dialects.limits import Extra
@@ -285,17 +284,7 @@ PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 
 def parse(text: str, path: Path, base: Config) -> Config:
     """Read one file's text over the settings below it; all problems in one error."""
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"at line (\d+)", str(error))
-        raise UserError(
-            "bad_toml",
-            _("this is not valid TOML: {why}").format(why=error),
-            file=str(path),
-            line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
-            hint=_("fix the line; strings need quotes"),
-        ) from error
+    values = read_toml(text, path)
     reader = Reader(path, text)
     reader.known(values, TABLES, "")
     agent = reader.take(values, "", "agent", read.text, '"the name of an agent"')

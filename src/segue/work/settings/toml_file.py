@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from segue.errors import Problem
+from segue.errors import Problem, UserError
 from segue.i18n import _
 
 Place = tuple[str, int | None]  # a file, and the line in it
+
+
+def read_toml(text: str, path: Path) -> dict[str, Any]:
+    """What a file says. UserError: it is not TOML; the line is named."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        raise UserError(
+            "bad_toml",
+            _("this is not valid TOML: {why}").format(why=error),
+            file=str(path),
+            line=int(at[1]) if at else len(text.splitlines()) or 1,  # "at end of document"
+            hint=_("fix the line; strings need quotes"),
+        ) from error
 
 
 class Reader:
