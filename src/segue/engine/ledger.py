@@ -31,8 +31,9 @@ from segue.errors import Bug
 from segue.i18n import _
 from segue.store import rows, usage
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
+from segue.store.database_errors import damaged
 from segue.store.rows import IS_OPEN, OPEN_RUNS, ActRow, GateRow, ParkRow, RunRow, TaskRow
-from segue.store.sqlite import Store, damaged
+from segue.store.sqlite import Store
 from segue.store.usage import Usage
 
 LATER = timedelta(milliseconds=50)

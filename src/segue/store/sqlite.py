@@ -11,34 +11,21 @@ import errno
 import itertools
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from segue.core import machines, serving
 from segue.errors import Bug, UserError
 from segue.i18n import _
-from segue.store import chain, lock, migrate, wal
+from segue.store import chain, database_errors, lock, migrate, statements, wal
 from segue.store.actors import Actor
 from segue.store.changes import Add, Change, Drop, Move, Note, Put, Record, Remove, Value, stamp
-from segue.store.rows import OF_PHASES, PANES
+from segue.store.rows import PANES
 
-TABLES = {
-    "work": "works",
-    "task": "tasks",
-    "agent": "agents",
-    "run": "runs",
-    "park": "parks",
-    "gate": "gates",
-    "account": "accounts",
-    "pane": "panes",
-    "act": "acts",
-}
 STATELESS = frozenset(
     {
         "timers",
@@ -53,20 +40,8 @@ STATELESS = frozenset(
     }
 )
 MACHINES = {**machines.MACHINES, serving.AGENT.name: serving.AGENT}
-# Columns of an entity that are in a table beside its own, with the same key.
-BESIDE = {"task": ("phase_tasks", OF_PHASES)}
-# Of which work a row of the journal is: by the table that knows, the entity's id being its key.
-WORK_IN = {"agent": "tasks", "refusal": "runs", "evidence": "runs"}
-JOURNAL_SQL = (
-    "INSERT INTO journal (seq, at, entity, entity_id, from_state, to_state, cause, data, work,"
-    " actor, via, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 BUSY_TIMEOUT_S = 15.0
 WORKS_KNOWN_MAX = 10_000
-
-
-# What nothing of ours can have written: other letters than UTF-8, a table by another name.
-_FOREIGN = re.compile(r"^(?:Could not decode|no such (?:table|column|index)|table \w+ has)")
 
 
 class Store:
@@ -83,7 +58,7 @@ class Store:
     @classmethod
     def open(cls, path: Path) -> Store:
         """Open for reading and writing; made and migrated where needed."""
-        with _told(path):
+        with database_errors.in_words(path):
             _check_readable(path)
             committed = wal.frames_committed(Path(f"{path}-wal"))
             _make_private(path)
@@ -100,7 +75,7 @@ class Store:
         """Open for looking only; None where there is no memory yet."""
         if not path.is_file():
             return None
-        with _told(path):
+        with database_errors.in_words(path):
             db = _connect_readonly(path)
             db.row_factory = sqlite3.Row
             found = migrate.version(db)
@@ -135,10 +110,10 @@ class Store:
             db = _connect(self.path, _uri(self.path, "rw"))
         except FileExistsError:
             self._abandon()
-            raise _replaced(self.path) from None
+            raise database_errors.replaced(self.path) from None
         except sqlite3.OperationalError as error:
             if fresh.exists():
-                raise _in_words(error, str(self.path)) from error
+                raise database_errors.explained(error, str(self.path)) from error
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(fresh)) from error
         finally:
             fresh.unlink(missing_ok=True)
@@ -162,7 +137,7 @@ class Store:
     ) -> bool:
         """Apply all changes and their journal rows, or none of them. `then` is asked in the same
         transaction for more, when it can see them."""
-        with _told(self.path):
+        with database_errors.in_words(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             self._head = None
             try:
@@ -191,10 +166,10 @@ class Store:
             case Note():
                 if "state" in change.sets:
                     raise Bug(f"{change.entity} {change.id}: a state is changed by a Move alone")
-                sets, beside = _parted(change.entity, change.sets)
+                sets, beside = statements.parted(change.entity, change.sets)
                 if not sets:
                     return self._set_beside(change.entity, change.id, beside)
-                sql = _note_sql(change.entity, tuple(sets))
+                sql = statements.note_sql(change.entity, tuple(sets))
                 if self._db.execute(sql, (*sets.values(), change.id)).rowcount != 1:
                     return False
                 return self._set_beside(change.entity, change.id, beside)
@@ -207,15 +182,15 @@ class Store:
                 if change.table not in STATELESS:
                     raise Bug(f"{change.table}: rows with a state are not put or dropped")
                 values = change.row if isinstance(change, Put) else change.where
-                make = _put_sql if isinstance(change, Put) else _drop_sql
+                make = statements.put_sql if isinstance(change, Put) else statements.drop_sql
                 self._db.execute(make(change.table, tuple(values)), tuple(values.values()))
                 return True
 
     def _swap(self, move: Move, now: str) -> bool:
         if not MACHINES[move.entity].allows(move.state, move.to, move.cause):
             raise Bug(f"{move.entity} {move.id}: {move.state} -{move.cause}-> {move.to} is illegal")
-        sets, beside = _parted(move.entity, move.sets)
-        sql = _move_sql(move.entity, tuple(sets), move.version is not None)
+        sets, beside = statements.parted(move.entity, move.sets)
+        sql = statements.move_sql(move.entity, tuple(sets), move.version is not None)
         values = [move.to, now, *sets.values(), move.id, move.state]
         if move.version is not None:
             values.append(move.version)
@@ -228,22 +203,22 @@ class Store:
         """Columns that are in the table beside the entity's own."""
         if not sets:
             return True
-        sql = _beside_sql(BESIDE[entity][0], tuple(sets))
+        sql = statements.beside_sql(statements.BESIDE[entity][0], tuple(sets))
         return self._db.execute(sql, (*sets.values(), id)).rowcount == 1
 
     def _remove(self, gone: Remove, now: str) -> bool:
         # Recorded first: of which work it was is not known any more when it is gone.
         self._record(now, gone.entity, gone.id, gone.state, "deleted", gone.cause, None, gone.by)
-        sql = f"DELETE FROM {TABLES[gone.entity]} WHERE id = ? AND state = ? AND version = ?"  # noqa: S608 - names are ours
+        sql = statements.remove_sql(gone.entity)
         return self._db.execute(sql, (gone.id, gone.state, gone.version)).rowcount == 1
 
     def _add(self, add: Add, now: str) -> bool:
-        row, beside = _parted(add.entity, add.row)
-        sql = _add_sql(add.entity, tuple(row))
+        row, beside = statements.parted(add.entity, add.row)
+        sql = statements.add_sql(add.entity, tuple(row))
         if self._db.execute(sql, (add.id, add.state, now, now, *row.values())).rowcount != 1:
             return False
         if beside:
-            sql = _put_sql(BESIDE[add.entity][0], ("task", *beside))
+            sql = statements.put_sql(statements.BESIDE[add.entity][0], ("task", *beside))
             self._db.execute(sql, (add.id, *beside.values()))
         self._record(now, add.entity, add.id, None, add.state, add.cause, add.data, add.by)
         return True
@@ -265,7 +240,7 @@ class Store:
         work = self._work_of(entity, id)
         row = (head.seq + 1, now, entity, id, state, to, cause, text, work, by.name, by.via)
         own = chain.digest(head.hash, row)
-        self._db.execute(JOURNAL_SQL, (*row, head.hash, own))
+        self._db.execute(statements.JOURNAL_SQL, (*row, head.hash, own))
         self._head = chain.Head(row[0], own)
 
     def _work_of(self, entity: str, id: str) -> str | None:
@@ -277,7 +252,7 @@ class Store:
             case "account" | "token":
                 return None
         if (entity, id) not in self._works:  # it never changes, and is asked for each journal row
-            found = self._db.execute(_work_sql(entity), (id,)).fetchone()
+            found = self._db.execute(statements.work_sql(entity), (id,)).fetchone()
             if found is None:
                 return None
             if len(self._works) >= WORKS_KNOWN_MAX:
@@ -288,18 +263,18 @@ class Store:
     # Reading. Rows are plain: names as in the tables.
 
     def all(self, sql: str, *values: object) -> list[sqlite3.Row]:
-        with _told(self.path):
+        with database_errors.in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def each(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """One row after the other, as tuples: for more than memory should hold."""
-        with _told(self.path), closing(_connect_readonly(self.path)) as db:
+        with database_errors.in_words(self.path), closing(_connect_readonly(self.path)) as db:
             yield from db.execute(sql, values)
 
     @property
     def generation(self) -> tuple[int, int]:
         """Another one whenever anything was changed, by us or by another process."""
-        with _told(self.path):
+        with database_errors.in_words(self.path):
             others = self._db.execute("PRAGMA data_version").fetchone()[0]
         return self._db.total_changes, others
 
@@ -309,15 +284,15 @@ class Store:
         try:
             yield
         except (ValueError, KeyError, TypeError) as error:
-            raise damaged(str(self.path), error) from error
+            raise database_errors.damaged(str(self.path), error) from error
 
     def is_whole(self) -> bool:
         """Whether SQLite finds nothing wrong with it; takes its time."""
-        with _told(self.path):
+        with database_errors.in_words(self.path):
             return [row[0] for row in self._db.execute("PRAGMA integrity_check")] == ["ok"]
 
     def one(self, sql: str, *values: object) -> sqlite3.Row | None:
-        with _told(self.path):
+        with database_errors.in_words(self.path):
             row: sqlite3.Row | None = self._db.execute(sql, values).fetchone()
             return row
 
@@ -326,7 +301,7 @@ def has_lost_commits(path: Path) -> bool:
     """Whether SQLite passes over what its write-ahead log says was committed. A look."""
     if not path.is_file() or not wal.frames_committed(Path(f"{path}-wal")):
         return False
-    with _told(path), closing(_connect_readonly(path)):
+    with database_errors.in_words(path), closing(_connect_readonly(path)):
         return wal.is_discarded(path)
 
 
@@ -397,75 +372,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _replaced(path: Path) -> UserError:
-    return UserError(
-        "memory_replaced",
-        _("the database was replaced by another one while the plan ran"),
-        file=str(path),
-        hint=_("start again: the marks in the plan say what is done"),
-    )
-
-
-def _parted(
-    entity: str, sets: Mapping[str, Value]
-) -> tuple[Mapping[str, Value], Mapping[str, Value]]:
-    """What is in the entity's own table, and what is in the one beside it."""
-    if entity not in BESIDE or not (there := BESIDE[entity][1] & sets.keys()):
-        return sets, {}
-    own = {name: value for name, value in sets.items() if name not in there}
-    return own, {name: sets[name] for name in sets if name in there}
-
-
-@cache
-def _work_sql(entity: str) -> str:
-    table = WORK_IN.get(entity) or TABLES[entity]
-    return f"SELECT work FROM {table} WHERE id = ?"  # noqa: S608 - names are ours
-
-
-@cache
-def _beside_sql(table: str, columns: tuple[str, ...]) -> str:
-    sets = ", ".join(f"{column} = ?" for column in columns)
-    return f"UPDATE {table} SET {sets} WHERE task = ?"  # noqa: S608 - names are ours
-
-
-@cache
-def _move_sql(entity: str, columns: tuple[str, ...], versioned: bool) -> str:
-    sets = "".join(f", {column} = ?" for column in columns)
-    compare = " AND version = ?" if versioned else ""
-    return (
-        f"UPDATE {TABLES[entity]} SET state = ?, version = version + 1, updated_at = ?{sets}"  # noqa: S608 - names are ours
-        f" WHERE id = ? AND state = ?{compare}"
-    )
-
-
-@cache
-def _add_sql(entity: str, columns: tuple[str, ...]) -> str:
-    names = "".join(f", {column}" for column in columns)
-    marks = ", ?" * len(columns)
-    return (
-        f"INSERT INTO {TABLES[entity]} (id, state, created_at, updated_at{names})"  # noqa: S608 - names are ours
-        f" VALUES (?, ?, ?, ?{marks}) ON CONFLICT DO NOTHING"
-    )
-
-
-@cache
-def _note_sql(entity: str, columns: tuple[str, ...]) -> str:
-    sets = ", ".join(f"{column} = ?" for column in columns)
-    return f"UPDATE {TABLES[entity]} SET {sets} WHERE id = ?"  # noqa: S608 - names are ours
-
-
-@cache
-def _put_sql(table: str, columns: tuple[str, ...]) -> str:
-    marks = ", ".join("?" * len(columns))
-    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - names are ours
-
-
-@cache
-def _drop_sql(table: str, columns: tuple[str, ...]) -> str:
-    where = " AND ".join(f"{column} = ?" for column in columns)
-    return f"DELETE FROM {table} WHERE {where}"  # noqa: S608 - names are ours
-
-
 def _connect_readonly(path: Path) -> sqlite3.Connection:
     """Where not even the files beside the database can be made, it does not change either."""
     for more in ("", "&immutable=1"):
@@ -508,53 +414,3 @@ def _check_readable(path: Path) -> None:
         migrate.check_not_newer(migrate.version(db), len(migrate.steps()), str(path))
     finally:
         db.close()
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What SQLite says of the disk, said to a person."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise _in_words(error, str(path)) from error
-    except UnicodeDecodeError as error:  # SQLite's own message quotes what it found
-        raise damaged(str(path), error) from error
-
-
-def _in_words(error: sqlite3.DatabaseError, path: str) -> Exception:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    match code:
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return UserError(
-                "disk_full",
-                _("the disk is full or not writable: {why}").format(why=error),
-                file=path,
-                hint=_("free some space and start again: nothing that was recorded is lost"),
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return UserError(
-                "read_only",
-                _("cannot write to the database: {why}").format(why=error),
-                file=path,
-                hint=_("make the folder writable"),
-            )
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return damaged(path, error)
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return UserError(
-                "database_busy",
-                _("another program has locked the database: {why}").format(why=error),
-                file=path,
-                hint=_("close the program that uses it"),
-            )
-        case _:
-            return damaged(path, error) if _FOREIGN.search(str(error)) else Bug(f"{path}: {error}")
-
-
-def damaged(path: str, why: Exception) -> UserError:
-    return UserError(
-        "database_damaged",
-        _("the database is damaged: {why}").format(why=why),
-        file=path,
-        hint=_("move it away: Segue continues from the marks in the plan, which say what is done"),
-    )
