@@ -86,8 +86,8 @@ class Client:
         if place is None:
             raise ClientError.unanswered(
                 "no_server",
-                _("no server runs for this folder"),
-                hint=_("start it: segue serve; or name another: --url and --token"),
+                _("no server is running for this folder"),
+                hint=_("start it: segue serve; or choose another server with --url and --token"),
             )
         url = str(json.loads(place.read_text(encoding="utf-8"))["url"])
         token = environ.get("SEGUE_TOKEN")
@@ -98,7 +98,7 @@ class Client:
             raise ClientError.unanswered(
                 "no_token",
                 _("no token for this server"),
-                hint=_("it was started with SEGUE_TOKEN: set it here, too"),
+                hint=_("the server was started with SEGUE_TOKEN; set it here, too"),
             )
         return cls(url, token)
 
@@ -416,7 +416,7 @@ class Client:
         if isinstance(error, ConnectionRefusedError):
             return ClientError.unanswered(
                 "no_connection",
-                _("no server answers at {url}").format(url=self.url),
+                _("no server responds at {url}").format(url=self.url),
                 hint=_("check that the server is running, or start it: segue serve"),
             )
         text = _("the connection to {url} failed: {why}")

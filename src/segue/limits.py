@@ -202,7 +202,7 @@ class _Recovery:
             if limit is None:
                 return self._settled(reading, is_sent=False)
             if reading.is_self_resuming:  # hands off, or it is done twice
-                self._say(_("⏳ Worker {id}: {kind}, resumes by itself: left alone"), limit)
+                self._say(_("⏳ Worker {id}: {kind}, resumes by itself; left alone"), limit)
                 return False
             if not await self._wait(limit):
                 return False
@@ -223,7 +223,7 @@ class _Recovery:
                         return False
                 case NoWaitEntry():
                     self._worker.state = "blocked"
-                    self._say(_("⏸ Worker {id}: no entry of the menu only waits"), limit)
+                    self._say(_("⏸ Worker {id}: no menu entry just waits for the reset"), limit)
                     return False
                 case _:
                     self._say(_("✋ Worker {id}: someone is typing; left alone"), limit)
@@ -278,10 +278,10 @@ class _Recovery:
             text = _("[WARN] could not read the reset time; waiting {seconds} s")
             self.log(text.format(seconds=seconds))
         if limit.resets_at is None or family(limit.kind) == "context":
-            self._say(_("⏳ Worker {id}: {kind}, waits {seconds} s"), limit, seconds=seconds)
+            self._say(_("⏳ Worker {id}: {kind}, waiting {seconds} s"), limit, seconds=seconds)
         else:
             time = limit.resets_at.astimezone(self._around.tz).strftime("%m/%d %H:%M")
-            text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
+            text = _("⏳ Worker {id}: {kind}, waiting until {time} ({seconds} s)")
             self._say(text, limit, time=time, seconds=seconds)
         await self._around.sleep(wait_s)
         return True
@@ -297,7 +297,7 @@ class _Recovery:
         if not is_busy and (reading.state is PaneState.BLOCKED or not is_sent or reading.limit):
             return False
         self._worker.retry_count = 0
-        self.log(_("✅ Worker {id}: works again").format(id=self._worker.id))
+        self.log(_("✅ Worker {id}: working again").format(id=self._worker.id))
         return True
 
     def _failed(self) -> bool:
@@ -309,7 +309,9 @@ class _Recovery:
         if worker.retry_count < most:
             return True
         worker.state = "error"
-        self.log(_("❌ Worker {id}: too many tries, its state is now error").format(id=worker.id))
+        self.log(
+            _("❌ Worker {id}: too many attempts, its state is now error").format(id=worker.id)
+        )
         return False
 
 

@@ -96,7 +96,7 @@ def test_what_can_be_chosen_is_told_in_a_pipe(box: Box) -> None:
     failed_plan(box)
     done = box.segue("run", "PLAN.md")
     assert done.code == 3
-    assert "T-003. Choose: segue run PLAN.md --on-failed retry|skip|stop" in done.out
+    assert "Decide with: segue run PLAN.md --on-failed retry|skip|stop" in done.out
 
 
 def test_failed_in_this_run_on_a_pipe_is_exit_1(box: Box) -> None:

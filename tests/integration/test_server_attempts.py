@@ -153,7 +153,7 @@ def test_an_agent_that_is_silent_for_too_long_is_ended(house: House) -> None:
     async def scene() -> None:
         async with house.open() as server:
             task = await server.status(server.new("custom"), "failed")
-            assert "it was silent for too long (1s)" in task["error"]
+            assert "it printed nothing for too long (1s)" in task["error"]
             said = "\n".join(heard(house))
             assert said.count("You were interrupted before you finished") == 1
 

@@ -26,8 +26,8 @@ NO_PHASES = 'echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="\n'
 FAULTS = {
     "closed by the next block": (UNCLOSED + BAD_TYPE, "USER_QUESTION was never closed"),
     "a value that there is not": (BAD_TYPE, "the type must be one of"),
-    "another phase": (OTHER_PHASE, "phase 2 complete"),
-    "the end of a task that has phases": (NO_PHASES, "but the task has phases"),
+    "another phase": (OTHER_PHASE, "phase 2 is complete"),
+    "the end of a task that has phases": (NO_PHASES, "complete: the task has phases"),
 }
 
 

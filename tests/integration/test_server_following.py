@@ -45,7 +45,7 @@ def test_those_that_depend_on_a_task_follow_its_retry(house: House) -> None:
             draft = server.commands.retry(first)["id"]
             waits = server.commands.task(second)
             assert (waits["waitsFor"], waits["dependsOn"]) == ([draft], [first])
-            assert "is a draft" in waits["error"]
+            assert "waits for the draft" in waits["error"]
             server.commands.submit(draft)
             await server.status(second, "completed")
             assert server.commands.task(draft)["status"] == "completed"

@@ -55,4 +55,4 @@ def test_what_waits_is_a_question_only_if_it_is_one(house: House) -> None:
 
     asyncio.run(scene())
     (found,) = overview.look(house.folder)
-    assert standing.facts(found)["why"] == "1 thing waits for you"
+    assert standing.facts(found)["why"] == "1 item waits for you"

@@ -248,7 +248,7 @@ def test_a_failed_task_is_tried_again_and_deleted(page: Page, server: Server) ->
     page.goto("/inbox")
     expect(page.locator(".failed")).to_contain_text("it cannot be done")
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("Retrying")).to_be_visible()
+    expect(page.get_by_text("Retry of")).to_be_visible()
     page.goto(f"/tasks/{id}")
     page.get_by_text("Delete…").click()
     page.get_by_role("button", name="Delete permanently").click()
@@ -256,7 +256,7 @@ def test_a_failed_task_is_tried_again_and_deleted(page: Page, server: Server) ->
     answer = page.goto(f"/tasks/{id}")
     assert answer is not None
     assert answer.status == 404
-    expect(page.get_by_role("heading", level=1)).to_have_text("Not here")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
 
 
 def test_a_checkpoint_is_forked_and_rewound(page: Page, server: Server) -> None:

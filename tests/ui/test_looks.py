@@ -74,7 +74,7 @@ def test_the_board_is_live(page: Page, server: Server) -> None:
     column = page.get_by_role("region", name="In review")
     expect(column.get_by_role("link", name="Appears by itself")).to_be_visible()
     expect(page.locator("#waiting")).to_have_text("1")
-    expect(page.locator("#news")).to_have_text("1 thing waits for you")
+    expect(page.locator("#news")).to_have_text("1 item waits for you")
     for _phase in range(2):
         server.api("POST", f"/reviews/{server.waits(id, 'review')['id']}/approve")
     done = page.get_by_role("region", name="Completed")

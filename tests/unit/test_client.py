@@ -308,7 +308,7 @@ def test_the_server_of_a_folder_is_found(client: Client, server: Running, tmp_pa
 
 def test_without_a_server_the_cure_is_told(tmp_path: Path) -> None:
     """No server, no token, nobody at the address: each in its own words."""
-    with pytest.raises(ClientError, match="no server runs") as caught:
+    with pytest.raises(ClientError, match="no server is running") as caught:
         Client.local(tmp_path, environ={})
     assert "segue serve" in caught.value.problem["hint"]
     with socket.socket() as closed:
@@ -317,7 +317,7 @@ def test_without_a_server_the_cure_is_told(tmp_path: Path) -> None:
         with pytest.raises(ClientError, match="token") as caught:
             Client.local(tmp_path, environ={})
         assert caught.value.code == "no_token"
-        with pytest.raises(ClientError, match="no server answers") as caught:
+        with pytest.raises(ClientError, match="no server responds") as caught:
             Client.local(tmp_path, environ={"SEGUE_TOKEN": TOKEN}).health()
         assert caught.value.code == "no_connection"
 

@@ -132,9 +132,9 @@ def test_log_lines_in_english() -> None:
     pane = Pane(until_sent(WEEKLY))
     pane.handle()
     assert pane.said == [
-        "⏳ Worker 1: Weekly limit, waits until 12/29 10:30 (72050 s)",
+        "⏳ Worker 1: Weekly limit, waiting until 12/29 10:30 (72050 s)",
         "▶️ Worker 1: '계속' sent",
-        "✅ Worker 1: works again",
+        "✅ Worker 1: working again",
     ]
 
 
@@ -199,7 +199,7 @@ def test_a_full_context_gets_the_agents_own_remedy_first() -> None:
     assert pane.handle() is True
     assert pane.slept[0] == 5
     assert pane.sent == ["/compact", "<Enter>", "계속", "<Enter>"]
-    assert pane.said[0] == "⏳ Worker 1: Context limit, waits 5 s"
+    assert pane.said[0] == "⏳ Worker 1: Context limit, waiting 5 s"
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_what_goes_on_by_itself_is_left_alone() -> None:
     pane = Pane(lambda _p: stopped("Usage limit reached · continuing automatically at 6pm · esc"))
     assert pane.handle() is False
     assert (pane.sent, pane.slept) == ([], [])
-    assert pane.said == ["⏳ Worker 1: Weekly limit, resumes by itself: left alone"]
+    assert pane.said == ["⏳ Worker 1: Weekly limit, resumes by itself; left alone"]
 
 
 def test_a_draft_is_neither_sent_nor_cleared() -> None:
@@ -355,7 +355,7 @@ def test_a_stop_without_known_words_is_waited_for_half_a_minute() -> None:
     pane = Pane(lambda pane: BUSY if pane.sent else "Something strange happened\nStopped.")
     assert pane.handle() is True
     assert pane.slept == [30, 0.5, 3]
-    assert pane.said[0] == "⏳ Worker 1: Unknown limit, waits 30 s"
+    assert pane.said[0] == "⏳ Worker 1: Unknown limit, waiting 30 s"
     assert pane.sent == ["계속", "<Enter>"]
 
 
@@ -416,7 +416,7 @@ def test_what_is_done_at_once_counts_as_resumed() -> None:
     pane = Pane(until_sent(WEEKLY, then=DONE))
     assert pane.handle() is True
     assert pane.state == "idle"
-    assert pane.said[-1] == "✅ Worker 1: works again"
+    assert pane.said[-1] == "✅ Worker 1: working again"
 
 
 def test_what_is_not_stopped_is_left_alone() -> None:

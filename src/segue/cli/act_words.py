@@ -27,10 +27,12 @@ def here(ctx: click.Context, plan: Path | None = None) -> add_act.Person:
 def later(done: Done) -> str:
     """When an act takes effect that has none yet; nothing where it has."""
     if done.is_waiting and done.by_run:
-        return _("the running Segue has not processed it yet; it is queued")
+        return _("queued; the running Segue has not processed it yet")
     if done.by_run:
         return ""
-    return _("it is not running; this takes effect with {command}").format(command=_start(done))
+    return _("the work is not running now; to apply this, run: {command}").format(
+        command=_start(done)
+    )
 
 
 def _start(done: Done) -> str:

@@ -71,7 +71,7 @@ async def _follow(events: Path, held: Path, show: Show, *, as_json: bool) -> int
                 return 0
             if not is_owned:
                 if show is _show and not as_json:
-                    console.echo(_("Its process has ended unexpectedly; continue it: segue resume"))
+                    console.echo(_("Its process ended unexpectedly. To continue: segue resume"))
                 return GONE
             try:
                 await asyncio.wait_for(changed.wait(), 1.0)  # a kill writes nothing

@@ -91,7 +91,7 @@ def tripped(f: Facts) -> str:
         "too_many_tries": _("more than five attempts"),
         "falling_scores": _("three falling scores"),
         "changed_by_hand": _("the judge rejects your own text"),
-        "triggered": _("it was already open"),
+        "triggered": _("it had already tripped"),
     }.get(f["cause"], f["cause"])
     lines = [_("⛔ circuit breaker at chapter {n}: {cause}").format(n=f["chapter"], cause=cause)]
     return "\n".join([*lines, *(f"    - {reason}" for reason in reasons(f["reasons"]))])

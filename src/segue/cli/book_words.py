@@ -30,11 +30,11 @@ def interrupted(state: BookState, wisdom: int, half: list[int]) -> str:
         _("progress: {completed}/{total} chapters completed").format(
             completed=len(state.completed_chapters), total=state.total_chapters
         ),
-        _("place: act {act}, chapter {chapter}").format(
+        _("position: act {act}, chapter {chapter}").format(
             act=state.current_act, chapter=state.current_chapter
         ),
-        _("last work: {time}").format(time=state.last_checkpoint or "-"),
-        _("mean score: {score}").format(score=score_in_words(state.mean_score)),
+        _("last activity: {time}").format(time=state.last_checkpoint or "-"),
+        _("average score: {score}").format(score=score_in_words(state.mean_score)),
     ]
     if state.failed_chapters:
         lines.append(_("failed chapters: {chapters}").format(chapters=_list(state.failed_chapters)))
@@ -62,7 +62,7 @@ def _stopped(state: BookState) -> str | None:
             except ValueError:  # another tool wrote it
                 return _("stopped by a limit: {kind}, until {time}").format(kind=kind, time=until)
         case Pause.QUESTION:
-            return _("it waits for an answer: {text}").format(text=detail)
+            return _("waiting for an answer: {text}").format(text=detail)
         case Pause.ITERATIONS:
             n = state.max_iterations
             return _("paused after {n} writes (max_iterations)").format(n=n)
@@ -100,7 +100,7 @@ def in_full(state: BookState) -> str:
         _("-- completed chapters --"),
         _list(state.completed_chapters) or "-",
     ]
-    return _box(_("The state in full"), lines)
+    return _box(_("Full state"), lines)
 
 
 def _box(title: str, lines: list[str]) -> str:
@@ -169,7 +169,9 @@ def summary(
         text = _("failed chapters: {chapters}").format(chapters=_list(state.failed_chapters))
         lines.append(f"  ✘ {text}")
     if state.mean_score is not None:
-        lines.append("  " + _("mean score: {score}").format(score=score_in_words(state.mean_score)))
+        lines.append(
+            "  " + _("average score: {score}").format(score=score_in_words(state.mean_score))
+        )
     lines += [f"  ⏳ {wait}" for wait in waits or ()]
     used = facts["usage"]
     if used["input_tokens"] or used["output_tokens"]:

@@ -26,8 +26,8 @@ SCREEN_BYTES_MAX = 64 * 1024 * 1024
 STATES = {
     "paused": N_("paused"),
     "paused_menu": N_("paused: a menu waits for a choice"),
-    "paused_self_resuming": N_("paused; it resumes by itself: do not touch"),
-    "self_retrying": N_("retries by itself: do not touch"),
+    "paused_self_resuming": N_("paused; it resumes by itself, so leave it alone"),
+    "self_retrying": N_("retries by itself, so leave it alone"),
     "busy": N_("busy"),
     "idle": N_("idle"),
     "asks": N_("has a question"),
@@ -74,7 +74,7 @@ ASIDE = {
     "warning": N_("a warning, not a limit"),
     "status": N_("a status line"),
     "lifted": N_("the limit has ended, or another model took over"),
-    "older": N_("older than the text that stopped it"),
+    "older": N_("older than the message that stopped it"),
     "newer_speech": N_("output of the agent: it is working"),
     "newer_tool": N_("a tool call or its output: the agent is working"),
     "newer_prompt": N_("a prompt: the agent was asked to continue"),
@@ -86,7 +86,7 @@ ASIDE = {
 
 @click.command(
     "detect",
-    help=_("Tell what stopped the agent on this screen: the kind of limit, and until when."),
+    help=_("Show what stopped the agent on this screen: the kind of limit, and when it ends."),
     epilog=output.example("tmux capture-pane -p | segue detect --explain"),
 )
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), required=False)
@@ -95,7 +95,7 @@ ASIDE = {
 @click.option(
     "--explain",
     is_flag=True,
-    help=_("also show the rule that matched and the text that was ignored"),
+    help=_("also show which rule matched and which text Segue ignored"),
 )
 @click.option("--tool", metavar="NAME", help=_("the agent's name: claude, codex, gemini, …"))
 @click.option("--now", metavar="TIME", help=_("time of the screen (ISO 8601; default: now)"))
@@ -264,7 +264,7 @@ def show(found: Detection, zone: tzinfo, *, explain: bool) -> None:
             text = _("until {time} ({duration} from now)")
             console.echo("  " + text.format(time=at, duration=format_duration(found.wait_s)))
         else:
-            console.echo("  " + _("until {time}, which is past").format(time=at))
+            console.echo("  " + _("until {time} (already past)").format(time=at))
     elif found.paused:
         console.echo("  " + _("no time is given"))
     if found.evidence:
@@ -303,7 +303,7 @@ def _opened(file: Path | None) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:
-        message = _("cannot read this: {why}").format(why=error.strerror or error)
+        message = _("cannot read the screen: {why}").format(why=error.strerror or error)
         hint = _("name a file with the text of a screen, or - to read it from standard input")
         raise UserError("no_file", message, file=str(file), hint=hint) from error
 

@@ -31,13 +31,13 @@ from segue.work.settings.config import JOBS_MAX
 )
 @click.argument("feature", required=False)
 @click.option("--resume", is_flag=True, help=_("continue existing work without asking"))
-@click.option("--fresh", is_flag=True, help=_("from the start, without asking"))
-@click.option("--gates", is_flag=True, help=_("a person approves the design first"))
+@click.option("--fresh", is_flag=True, help=_("start over without asking"))
+@click.option("--gates", is_flag=True, help=_("wait for a person to approve the design"))
 @click.option("--approve", is_flag=True, help=_("approve the design that waits for approval"))
 @click.option(
     "--strategy",
     type=click.Choice([str(one) for one in Strategy]),
-    help=_("how to work on the checkpoints (default: chosen from their dependencies)"),
+    help=_("how to run the checkpoints (default: Segue decides from their dependencies)"),
 )
 @click.option(
     "--on-escalated",
@@ -46,7 +46,7 @@ from segue.work.settings.config import JOBS_MAX
     show_default=True,
     help=_("what to do with checkpoints that failed"),
 )
-@click.option("--agent", metavar="NAME", help=_("who works on it"))
+@click.option("--agent", metavar="NAME", help=_("the agent to use"))
 @click.option(
     "--jobs",
     "-j",
@@ -58,7 +58,9 @@ from segue.work.settings.config import JOBS_MAX
     metavar="CMD",
     help=_("command that merges, for example by a pull request (default: the agent merges)"),
 )
-@click.option("--repair", "is_repair", is_flag=True, help=_("rebuild a broken state"))
+@click.option(
+    "--repair", "is_repair", is_flag=True, help=_("rebuild a damaged state file from the journal")
+)
 @click.option("--no-wait", is_flag=True, help=_("exit with code 4 instead of waiting at a limit"))
 @detach.option()
 @output.json_option()
@@ -174,7 +176,7 @@ def settle(
             raise UserError(
                 "usage",
                 _("the last feature is complete; nothing is left to continue"),
-                hint=_('say what to develop: segue develop "FEATURE"'),
+                hint=_('describe the feature: segue develop "FEATURE"'),
             )
         console.echo(_("The last feature is complete. Starting a new one."), err=as_json)
         return _new(options, resume=False)
@@ -194,7 +196,7 @@ def _new(options: CommandOptions, resume: bool) -> CommandOptions:
         raise UserError(
             "nothing_to_resume" if resume else "usage",
             _("nothing is left to continue") if resume else _("What should Segue develop?"),
-            hint=_('say what to develop: segue develop "FEATURE"'),
+            hint=_('describe the feature: segue develop "FEATURE"'),
         )
     return replace(options, is_fresh=True)
 

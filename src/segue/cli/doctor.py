@@ -93,7 +93,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
     )
     console.echo(_("Project: {path}").format(path=project.root))
     if problems:
-        console.echo("\n" + _("Invalid settings (Segue uses the defaults shown below)"))
+        console.echo("\n" + _("Invalid settings (Segue uses its defaults, shown below)"))
     for problem in problems:
         console.echo(f"  ✘ {problem.where}: {problem.message}")
         if problem.hint:
@@ -201,7 +201,7 @@ PROMISES = {
     "secrets": (N_("keys and Segue's state are hidden"), N_("keys and Segue's state are readable")),
     "writes": (N_("writes stay in the workspace"), N_("writes go anywhere")),
     "processes": (N_("other processes are hidden"), N_("other processes are visible")),
-    "network": (N_("only named hosts are reachable"), N_("any host is reachable")),
+    "network": (N_("only allowed hosts are reachable"), N_("any host is reachable")),
 }
 
 
@@ -226,7 +226,7 @@ def _sandbox_in_words(tried: Trial) -> list[str]:
 def _login_in_words(login: Login) -> str:
     """Never the key itself: only where it comes from."""
     if login.is_in is None:
-        return _("login: unknown (Segue does not ask the program)")
+        return _("login: unknown (only the program itself can tell)")
     if login.is_in:
         return _("logged in by {how}").format(how=login.how)
     return _("not logged in")

@@ -25,7 +25,7 @@ def _settings(path: Path | None) -> Settings:
 
 @click.command(
     "install",
-    help=_("Add Segue's hooks to the .claude/settings.json of PATH (the project here, if none)."),
+    help=_("Add Segue's hooks to .claude/settings.json in PATH (default: this project)."),
     epilog=output.example("segue hooks install"),
 )
 @click.argument("path", type=FOLDER, required=False)
@@ -89,7 +89,7 @@ def remove(path: Path | None, as_json: bool) -> int:
     elif removed:
         console.echo(_("Removed the hooks from {path}.").format(path=settings.path))
     else:
-        console.echo(_("{path} contains no hooks of Segue.").format(path=settings.path))
+        console.echo(_("{path} contains no Segue hooks.").format(path=settings.path))
     return 0
 
 
@@ -126,9 +126,9 @@ def _as_json(settings: Settings, found: list[Installed]) -> dict[str, object]:
 command = Verbs(
     "hooks",
     help=_(
-        "Hooks for Claude Code in this project. After a compaction they remind the "
-        "agent where it is, when it stops early they list what is left, and at a limit "
-        "they park the account."
+        "Hooks for Claude Code in this project. After a compaction they tell the agent "
+        "where it is. When it stops early, they list what is left. At a limit, they "
+        "park the account."
     ),
     epilog=output.example("segue hooks install"),
 )

@@ -23,13 +23,13 @@ RUN_IDS = "SELECT id FROM runs WHERE task = ? AND role != 'check' ORDER BY creat
 
 @click.command(
     "logs",
-    help=_("Show what the agents of a task said and did, in every kind of work. Find "
+    help=_("Show what the agents of a task said and did, for any kind of work. Find "
            "the TASK with segue status."),
     epilog=output.example("segue logs T-003 -f"),
 )  # fmt: skip
 @click.argument("task", metavar="TASK")
-@click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
-@click.option("--raw", "as_raw", is_flag=True, help=_("show the raw output of the program"))
+@click.option("--follow", "-f", is_flag=True, help=_("keep following until the task ends"))
+@click.option("--raw", "as_raw", is_flag=True, help=_("show the program's raw output"))
 @click.option(
     "--full", is_flag=True, help=_("show complete tool results, not only their first lines")
 )

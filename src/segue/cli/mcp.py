@@ -17,7 +17,7 @@ INSTALL = "pip install 'segue[mcp]'"
 
 @click.command(
     "mcp",
-    help=_("MCP server on standard input and output, for your own agent in a project."),
+    help=_("MCP server on standard input and output, for the agent that you use in a project."),
     epilog=output.example("claude mcp add segue -- segue mcp"),
 )
 @click.option(

@@ -53,7 +53,7 @@ def chapters_option() -> Callable[[C], C]:
         "--chapters",
         type=BoundedInt(1),
         metavar="N",
-        help=_("number of chapters, if the book's files disagree"),
+        help=_("the correct number of chapters, if the book's files disagree"),
     )
 
 

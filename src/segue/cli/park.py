@@ -104,7 +104,7 @@ def give(
     if told:
         text = _("{name} is parked until {time}").format(name=name, time=local_time(told))
     else:
-        text = _("{name} continues").format(name=name)
+        text = _("{name} will resume now").format(name=name)
     if done.what == "task" and (later := act_words.later(done)):
         text += " — " + later
     console.echo(text)

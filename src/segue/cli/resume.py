@@ -43,13 +43,15 @@ def _choice(name: str, does: str) -> Callable[[C], C]:
 )
 @click.argument("words", nargs=-1, metavar="[PATH] [WORDS]…")
 @_choice("continue", _("continue where it stopped"))
-@_choice("restart", _("restart what is in progress"))
+@_choice("restart", _("restart the work in progress"))
 @_choice("status", _("show the state and exit"))
 @_choice("reset", _("start over (a backup is kept)"))
 @_choice("rebuild", _("rebuild the lost state of a book from its chapters, then continue"))
 @output.chapters_option()
 @click.option(
-    "--explain", is_flag=True, help=_("why it stopped here, what is redone, what is lost")
+    "--explain",
+    is_flag=True,
+    help=_("show why it stopped here, what Segue will redo, and what is lost"),
 )
 @output.json_option()
 @output.common_options()
@@ -70,7 +72,7 @@ def command(
     if choice is not None and said is not None and said != choice:
         raise UserError(
             "usage",
-            _("the words mean {said}, but the flag is --{flag}").format(said=said, flag=choice),
+            _("your words mean {said}, but the option is --{flag}").format(said=said, flag=choice),
             hint=_("choose one of them"),
         )
     choice = choice or said
@@ -233,7 +235,7 @@ def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
         more = [
             "    " + _("stopped: {why}").format(why=one.why),
             "    " + _("next: {next}").format(next=one.next),
-            "    " + _("redone: {what}").format(what=one.redone),
+            "    " + _("to redo: {what}").format(what=one.redone),
             "    " + _("lost: {what}").format(what=one.lost),
             "    " + _("cost: {what}").format(what=one.cost),
         ]

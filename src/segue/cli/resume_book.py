@@ -80,7 +80,7 @@ def choices(one: Found) -> list[tuple[str, str]]:
         (_("continue writing"), _("from where it stopped (chapter {n})").format(n=n)),
         (_("restart the current chapter"), _("write only chapter {n} again").format(n=n)),
         (_("show the state only"), _("show full progress and exit")),
-        (_("reset the state"), _("Segue empties it (after a backup)")),
+        (_("reset the state"), _("clears it (after a backup)")),
     ]
 
 

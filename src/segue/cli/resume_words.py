@@ -54,7 +54,7 @@ def split(arguments: tuple[str, ...]) -> tuple[Path, str | None]:
             "path_not_found",
             _("no such path"),
             file=str(path),
-            hint=_("name the folder or the plan, or say what to do: segue resume go on"),
+            hint=_("name the folder or the plan, or say what to do: segue resume continue"),
         )
     if len(words) == 1 and words[0].lstrip("/") in COMMANDS:
         words = []  # the name of the command: what to do is asked
@@ -87,7 +87,7 @@ def chosen(text: str) -> str:
         raise UserError(
             "usage",
             _("“{text}” does not say what to do").format(text=text),
-            hint=_("say: continue · where was I · start over; or use the flags"),
+            hint=_("say: continue · where was I · start over; or use the options"),
         )
     found = [one for one in found if one[1:] != (ASK, WEAK)] or found
     longest = max(found)[0]
@@ -97,16 +97,16 @@ def chosen(text: str) -> str:
     if _NOT.search(said) and choices != {"status"}:
         raise UserError(
             "usage",
-            _("“{text}” says what not to do").format(text=text),
-            hint=_("say: continue · where was I · start over; or use the flags"),
+            _("“{text}” only says what not to do").format(text=text),
+            hint=_("say: continue · where was I · start over; or use the options"),
         )
     if len(choices) > 1:
         raise UserError(
             "usage",
-            _("“{text}” says several things: {choices}").format(
+            _("“{text}” can mean several things: {choices}").format(
                 text=text, choices=", ".join(sorted(choices))
             ),
-            hint=_("say: continue · where was I · start over; or use the flags"),
+            hint=_("say: continue · where was I · start over; or use the options"),
         )
     return choices.pop()
 

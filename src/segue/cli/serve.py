@@ -38,12 +38,12 @@ SLOTS_MAX = 64
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help=_("folder of its records (default: .segue)"),
+    help=_("folder of the server's records (default: .segue)"),
 )
 @click.option(
     "--database",
     metavar="URL",
-    help=_("for several machines; not in this version"),
+    help=_("database for several machines (not supported in this version)"),
 )
 @click.option(
     "--slots",
@@ -66,7 +66,7 @@ SLOTS_MAX = 64
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help=_("another host name or address that browsers use"),
+    help=_("another host name or address that browsers may use"),
 )
 @click.option("--insecure", is_flag=True, help=_("allow other machines to connect without TLS"))
 @output.json_option()
@@ -165,7 +165,5 @@ def _check_tls(certificate: Path | None, key: Path | None) -> None:
             "bad_certificate",
             _("cannot use the certificate or its key: {why}").format(why=error),
             file=str(certificate),
-            hint=_(
-                "both must be PEM files; the key must match the certificate and have no password"
-            ),
+            hint=_("use PEM files, and a key that matches the certificate and has no password"),
         ) from error

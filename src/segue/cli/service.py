@@ -153,7 +153,10 @@ class Service:
         raise UserError(
             "no_systemd",
             _("cannot reach the systemd user manager: {why}").format(why=why),
-            hint=_("start it another way: segue serve; --print shows the unit for systemd"),
+            hint=_(
+                "run the server yourself: segue serve; to see the systemd unit: "
+                "segue service install --print"
+            ),
         )
 
     def facts(self) -> dict[str, str]:

@@ -97,7 +97,8 @@ def _next(run: PlanRun, facts: Mapping[str, Any]) -> str | None:
     to_be_asked = [task for task in facts["failed"] if task in facts["waiting"]]
     if to_be_asked:
         text = _(
-            "Nobody was there to decide about {tasks}. Choose: segue run {plan} --on-failed {how}"
+            "{tasks} failed and need a decision, but there is no terminal to ask on. "
+            "Decide with: segue run {plan} --on-failed {how}"
         )
         return text.format(tasks=", ".join(to_be_asked), plan=plan, how="retry|skip|stop")
     if facts["failed"]:

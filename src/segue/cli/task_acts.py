@@ -37,8 +37,12 @@ def told(task: Json, as_json: bool) -> int:
 )
 @click.option("--type", "type_", default="custom", show_default=True, help=_("its type"))
 @click.option("--agent", default="", metavar="NAME", help=_("agent for the task"))
-@click.option("--after", multiple=True, metavar="ID", help=_("only when this task is completed"))
-@click.option("--priority", default=0, show_default=True, help=_("higher ones go first"))
+@click.option(
+    "--after", multiple=True, metavar="ID", help=_("start only after this task is completed")
+)
+@click.option(
+    "--priority", default=0, show_default=True, help=_("tasks with a higher number start first")
+)
 @click.option("--submit", is_flag=True, help=_("submit it right away"))
 @linked
 def add(
@@ -96,7 +100,7 @@ resume = _simple("resume", _("Resume a paused task."), Client.resume)
 
 go_without = _simple(
     "go-without",
-    _("Start a task without the failed or deleted task that it waits for."),
+    _("Start a task without waiting any longer for a failed or deleted one."),
     Client.go_without,
 )
 fail = _simple(
@@ -119,9 +123,9 @@ def cancel(client: Client, id: str, reason: str | None, as_json: bool) -> int:
 @click.command(
     "retry",
     help=_(
-        "Create a new task with the content of a failed one. Tasks that wait for the "
-        "old one then wait for the new one. For a task that waits for a failed one, "
-        "retry the failed one."
+        "Retry a failed task as a new task with the same content. Tasks that wait for "
+        "the old one then wait for the new one. If TASK itself waits for a failed "
+        "task, Segue retries that one."
     ),
     epilog=output.example("segue task retry 3f9a --submit"),
 )
@@ -138,7 +142,9 @@ def retry(client: Client, id: str, submit: bool, as_json: bool) -> int:
     epilog=output.example("segue task fork 3f9a --checkpoint cp_07c1"),
 )
 @click.argument("id")
-@click.option("--checkpoint", metavar="ID", help=_("the newest, if none is given"))
+@click.option(
+    "--checkpoint", metavar="ID", help=_("checkpoint to continue from (default: the newest)")
+)
 @linked
 def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
     task = find_task(client, id)
@@ -148,7 +154,7 @@ def fork(client: Client, id: str, checkpoint: str | None, as_json: bool) -> int:
 
 @click.command(
     "rewind",
-    help=_("Rewind a task to one of its checkpoints. Segue moves later files aside."),
+    help=_("Rewind a task to one of its checkpoints. Segue moves newer files aside."),
     epilog=output.example("segue task rewind 3f9a cp_07c1"),
 )
 @click.argument("id")

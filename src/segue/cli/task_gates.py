@@ -131,7 +131,9 @@ def _asked(client: Client, question: str) -> str:
     epilog=output.example("segue task provide STRIPE_KEY < key.txt"),
 )
 @click.argument("id", metavar="TASK|DEPENDENCY|NAME")
-@click.option("--value", metavar="TEXT", help=_("not for secrets: other users can see it"))
+@click.option(
+    "--value", metavar="TEXT", help=_("do not use this for secrets: other users can see it")
+)
 @linked
 def provide(client: Client, id: str, value: str | None, as_json: bool) -> int:
     dependency = find_gate(client, id, "dependency")

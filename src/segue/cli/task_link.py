@@ -165,7 +165,7 @@ def _only(found: Sequence[Json], given: str, shown: Callable[[Json], str]) -> st
         raise UserError("unknown_id", text, hint=_("see: segue task list"))
     exact = [each for each in found if each["id"] == given]
     if len(exact or found) > 1:
-        text = _("{id} matches several").format(id=given)
+        text = _("{id} matches several ids").format(id=given)
         raise UserError("ambiguous_id", text, hint=_some(found, shown))
     return str((exact or found)[0]["id"])
 

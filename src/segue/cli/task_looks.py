@@ -25,12 +25,16 @@ OVER = {"completed": 0, "failed": 1}
     help=_("List tasks, newest first; with --waiting, list what waits for a person."),
     epilog=output.example("segue task list --status in_progress"),
 )
-@click.option("--status", type=click.Choice([str(stage) for stage in STAGES]), help=_("in a state"))
-@click.option("--type", "type_", metavar="NAME", help=_("of a type"))
+@click.option(
+    "--status",
+    type=click.Choice([str(stage) for stage in STAGES]),
+    help=_("only tasks in this state"),
+)
+@click.option("--type", "type_", metavar="NAME", help=_("only tasks of this type"))
 @click.option("--query", metavar="TEXT", help=_("only tasks with this text in the title"))
-@click.option("--archived", is_flag=True, help=_("archived tasks"))
-@click.option("--waiting", is_flag=True, help=_("what waits for a person, most urgent first"))
-@click.option("--limit", default=50, show_default=True, help=_("at most this many"))
+@click.option("--archived", is_flag=True, help=_("show archived tasks"))
+@click.option("--waiting", is_flag=True, help=_("show what waits for a person, most urgent first"))
+@click.option("--limit", default=50, show_default=True, help=_("show at most this many"))
 @linked
 def list_(
     client: Client,
@@ -94,7 +98,7 @@ def _look(client: Client, id: str) -> task_words.Look:
     epilog=output.example("segue task log 3f9a --follow"),
 )
 @click.argument("id")
-@click.option("--follow", "-f", is_flag=True, help=_("follow it until the task ends"))
+@click.option("--follow", "-f", is_flag=True, help=_("keep following until the task ends"))
 @click.option("--raw", is_flag=True, help=_("print the raw bytes, including escape sequences"))
 @linked
 def log(client: Client, id: str, follow: bool, raw: bool, as_json: bool) -> int:
@@ -138,7 +142,7 @@ def _print_lines(text: bytes, as_json: bool) -> bytes:
 )
 @click.argument("id", required=False)
 @click.option(
-    "--after", type=output.BoundedInt(0), metavar="N", help=_("starting after this event number")
+    "--after", type=output.BoundedInt(0), metavar="N", help=_("start after this event number")
 )
 @linked
 def events(client: Client, id: str | None, after: int | None, as_json: bool) -> int:

@@ -164,7 +164,7 @@ def ways_out(id: str, acts: list[str]) -> Iterator[str]:
     for act, text in (
         ("retry", _("retry what it waits for")),
         ("go_without", _("start without it")),
-        ("fail", _("fail as well")),
+        ("fail", _("mark it as failed")),
     ):
         if act in acts:
             yield f"segue task {act.replace('_', '-')} {id}  # {text}"

@@ -60,7 +60,7 @@ def _tokens(ctx: click.Context, data: Path | None) -> Iterator[Tokens]:
     type=click.Choice(SCOPES),
     default=READ,
     show_default=True,
-    help=_("scope of the token"),
+    help=_("what the token allows"),
 )
 @_options()
 @click.pass_context

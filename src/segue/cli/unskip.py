@@ -43,6 +43,6 @@ def command(ctx: click.Context, task: str, plan: Path | None, as_json: bool) -> 
         text += " — " + _("to do it: {command}").format(command=done.go_on)
     console.echo(text)
     if done.holds:
-        held = _("It depends on {tasks}: finish that first, or Segue skips it again")
+        held = _("It depends on {tasks}: finish those first, or Segue skips it again")
         console.echo(held.format(tasks=", ".join(done.holds)))
     return 0

@@ -131,7 +131,7 @@ class TableScreen:
         keys = _("↑↓ select · p leave alone · r undo · w wake now · q quit")
         below = display.text(keys, "dim")
         if not panes:
-            none = _("No pane holds an agent yet. Start one in tmux or WezTerm.")
+            none = _("No pane runs an agent yet. Start one in tmux or WezTerm.")
             return Group(display.text(none), below)
         return Group(table_of(panes, self._chosen, self._console.width), display.text(""), below)
 
@@ -159,11 +159,11 @@ def table_of(panes: list[WatchedPane], chosen: int, width: int) -> Table:
 
 def _next(pane: WatchedPane) -> str:
     if pane.holder is not None:
-        return _("another segue watch watches it (process {pid})").format(pid=pane.holder)
+        return _("watched by another segue watch (process {pid})").format(pid=pane.holder)
     if pane.is_held:
         return _("left alone at your request (press r to undo)")
     if pane.is_attended:
-        return _("someone is typing there; Segue leaves it alone")
+        return _("someone is typing here; Segue leaves it alone")
     if pane.state is PaneState.PAUSED and pane.wakes_at is None:
         return _("{kind}, resumes by itself").format(kind=limit_name(pane.kind))
     if pane.state is PaneState.PAUSED and pane.wakes_at is not None:

@@ -72,7 +72,7 @@ def _gate(f: Facts) -> str:
 
 def _answered(f: Facts) -> str:
     if f["by"] == "deadline":
-        text = _("⏰ {task}: no answer in time, Segue takes the default: {answer}")
+        text = _("⏰ {task}: no answer by the deadline, Segue uses the default: {answer}")
         return text.format(task=f["task"], answer=_one_line(f["answer"]))
     if f["task"] is None:
         return _("✉ answered by {by}").format(by=f["by"])
@@ -239,7 +239,7 @@ def limit_name(kind: str) -> str:
         "manual": _("by hand"),
         "quiet_hours": _("quiet hours"),
         "drain": _("near its limit"),
-        "until": _("past the time until which it may work"),
+        "until": _("past the time in [leash] until"),
     }.get(kind, _("limit"))
 
 

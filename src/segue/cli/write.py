@@ -15,7 +15,8 @@ from segue.work.book.writing import CommandOptions, How
 @click.command(
     "write",
     help=_(
-        "Write chapter N of the book in PATH and judge it. Segue keeps an existing text beside it."
+        "Write chapter N of the book in PATH and judge it. Segue keeps a copy of an "
+        "existing text beside it."
     ),
     epilog=output.example("segue write 3"),
 )

@@ -43,7 +43,9 @@ from segue.work.project import Project
     "path", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
 )
 @click.option("--resume", is_flag=True, help=_("continue only; start nothing new"))
-@click.option("--restart", is_flag=True, help=_("from the first chapter (keeps all texts)"))
+@click.option(
+    "--restart", is_flag=True, help=_("start over from the first chapter (keeps all texts)")
+)
 @click.option(
     "--on-tripped",
     type=click.Choice(CHOICES),

@@ -95,7 +95,7 @@ def question(given: Given, chars_max: int = FIELD_CHARS_MAX) -> Asked | str:
     is_required, remark = _is_required(given), ""
     if not is_required and preset is None:
         is_required = True  # there is nothing it could take
-        remark = _("it is optional but has no default, so it waits for an answer")
+        remark = _("it is optional but has no default, so Segue waits for an answer")
     return Asked(
         asked,
         options,
@@ -115,7 +115,7 @@ def dependency(given: Given, chars_max: int = FIELD_CHARS_MAX) -> DependencyAske
     if kind not in DEPENDENCY_TYPES:
         return _("the type must be one of {types}").format(types=", ".join(DEPENDENCY_TYPES))
     if _is_blank(name) or len(name) > NAME_CHARS_MAX:
-        return _("it has no name, or one that is too long")
+        return _("it has no name, or the name is too long")
     if kind in VARIABLES and not is_variable(name):
         return _(
             "the name must be a valid environment variable such as STRIPE_KEY, and not SEGUE_…"

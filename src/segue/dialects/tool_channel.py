@@ -101,7 +101,7 @@ def _phase(arguments: Facts) -> list[Event] | str:
     given, said = arguments.get("phase"), _said(arguments)
     n = _count(given)
     if n is None and (given is not None or not said):
-        return _("it names neither a phase nor what was done")
+        return _("it names neither a phase nor the work done")
     return [*said, PhaseDone(n)]
 
 

@@ -184,7 +184,7 @@ def _check_first(store: Store, wanted: Wanted) -> None:
         raise UserError(
             "already_wanted",
             text.format(who=before["actor"], time=_clock(before["created_at"]), verb=wanted.verb),
-            hint=_("Segue does it when the work is started next"),
+            hint=_("Segue does this at the next start of the work"),
         )
 
 
@@ -306,7 +306,7 @@ class Intake:
 def said(act: ActRow, name: str) -> str:
     """What an act must bring along."""
     if name not in act.data:
-        text = _("`{verb}` needs `{name}`").format(verb=act.verb, name=name)
+        text = _("`{verb}` requires `{name}`").format(verb=act.verb, name=name)
         raise CannotError(text)
     return str(act.data[name])
 
@@ -356,7 +356,7 @@ def _told(act: ActRow) -> dict[str, object]:
 def outcome(store: Store, id: str) -> ActRow:
     row = store.one("SELECT * FROM acts WHERE id = ?", id)
     if row is None:  # its work or task was deleted meanwhile
-        raise UserError("act_gone", _("this was deleted in the meantime"))
+        raise UserError("act_gone", _("it was deleted in the meantime"))
     return act_row(row)
 
 

@@ -93,7 +93,7 @@ def judge(
 ) -> Verdict:
     """`agent`: its name, as people know it."""
     if limit.kind == CONTEXT and before.purpose == AFRESH:
-        return GiveUp(_("its context is full even with only a summary in it"))
+        return GiveUp(_("its context is full even with only a summary"))
     if question := _for_a_person(limit, agent, now, policy, before):
         return AskPerson(question)
     resets_at, at = wakes_at(
@@ -114,10 +114,10 @@ def _for_a_person(
 ) -> Asked | None:
     why = limit.text or limit.kind
     if limit.kind == "billing":
-        text = _("{agent} has a billing problem ({why}); fix it, then continue")
+        text = _("{agent} has a billing problem ({why}). Fix it, then continue")
         return Asked(text.format(agent=agent, why=why), category=limit.kind)
     if needs_person(limit.kind):
-        text = _("{agent} is not logged in or has no access ({why}); log in, then continue")
+        text = _("{agent} is not logged in or has no access ({why}). Log in, then continue")
         return Asked(text.format(agent=agent, why=why), category=limit.kind)
     if is_far(limit.resets_at, now):
         text = _("{agent} reports a limit until {time} ({why}). Try it now?")
@@ -125,7 +125,10 @@ def _for_a_person(
         return Asked(asked, category=CONFIRMATION)
     most = policy.windows_max
     if most is not None and holds_account(limit.kind) and before.windows >= most:
-        text = _("Segue has waited through {n} limit windows, which is the maximum. Continue?")
+        text = _(
+            "Segue has waited through {n} limit windows, the maximum in [leash] "
+            "max_windows. Continue?"
+        )
         return Asked(text.format(n=most), category=CONFIRMATION)
     return None
 

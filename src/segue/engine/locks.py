@@ -31,5 +31,5 @@ def check_held(holder: Holder | None, shown: str) -> None:
                 pid=holder.pid, since=holder.since, command=holder.command
             ),
             file=shown,
-            hint=_("look at it: segue status --watch; end it: kill {pid}").format(pid=holder.pid),
+            hint=_("watch it: segue status --watch; stop it: segue stop"),
         )

@@ -147,7 +147,7 @@ def outcome(
         case ParkedByHand(wanted):
             return Limited(wanted)
         case TooSilent(bound_s) if not ended.timed_out:
-            said = _("it was silent for too long")
+            said = _("it printed nothing for too long")
             return Silenced(f"{said} ({format_duration(bound_s)})")
     if ended.timed_out:
         return TimedOut(why(ended, circumstances.timeout_s))

@@ -35,8 +35,7 @@ def in_words(category: str, about: About, stored: str) -> str:
 
 def _design(about: About) -> str:
     text = _(
-        "the design is ready: {path}\nanswer “approve” to continue; any other "
-        "answer is what to change"
+        "the design is ready: {path}\nanswer “approve” to continue, or describe what to change"
     )
     return text.format(path=about["path"])
 
@@ -74,7 +73,7 @@ def _budget(about: About) -> str:
 
 
 def _permission(about: About) -> str:
-    return _("may it use {tool}: {what}").format(tool=about["tool"], what=about["what"])
+    return _("allow it to use {tool}: {what}").format(tool=about["tool"], what=about["what"])
 
 
 _MADE: dict[str, Callable[[About], str]] = {

@@ -77,7 +77,7 @@ class LongSilence:
     seen: Look | None
 
     def in_words(self, task: str) -> str:
-        text = _("… {task} has been silent for {time}").format(
+        text = _("… {task} has printed nothing for {time}").format(
             task=task, time=format_duration(round(self.lasted_s))
         )
         if self.seen is None:

@@ -121,7 +121,7 @@ def _fields_of(entry: Entry, faults: list[Fault]) -> Fields:
         if name not in SEVERAL and seen.setdefault(name, index) != index:
             text = _("the field `{name}` appears twice: first in line {line}")
             message = text.format(name=name, line=seen[name] + 1)
-            faults.append(Fault(index, "bad_field", message, _("keep one of the two lines")))
+            faults.append(Fault(index, "bad_field", message, _("delete one of the two lines")))
             continue
         try:
             fields.put(name, value)

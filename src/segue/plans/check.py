@@ -61,7 +61,7 @@ def _duplicates(document: Document, firsts: Mapping[str, Task]) -> Iterator[Prob
                 message.format(id=task.id, line=first.line),
                 document.file,
                 task.line,
-                _("give this task an id of its own"),
+                _("give this task a different id"),
             )
 
 

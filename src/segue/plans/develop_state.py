@@ -51,7 +51,7 @@ def parse(data: bytes) -> Feature:
 
 def _load(data: bytes) -> Any:
     if len(data) > BYTES_MAX:
-        raise BrokenError(_("it is far too long"))
+        raise BrokenError(_("it is too long"))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -122,7 +122,7 @@ def _wrong(act: Act, file: str) -> Problem | None:
         message = _("`{verb}` has the wrong number of arguments").format(verb=act.verb)
         return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
     if not _are_numbers(act):
-        message = _("`{verb}` takes numbers").format(verb=act.verb)
+        message = _("`{verb}` needs numbers as its arguments").format(verb=act.verb)
         return Problem("bad_scenario", message, file, act.line, _("see docs/script.md"))
     durations = {"wait": 0, "limit": 1}
     if act.verb in durations and parse_duration(act.words[durations[act.verb]]) is None:

@@ -23,7 +23,7 @@ _STREAM = content(
 def add(routes: APIRouter, commands: Commands, hub: Hub) -> None:
     def stream(after: int | None, task: str | None) -> Response:
         if hub.clients >= CLIENTS_MAX:
-            detail = _("too many clients follow the events already")
+            detail = _("too many clients already follow the events")
             return problem(429, "too_many", detail, headers={"Retry-After": "30"})
         return EventStream(hub, after, task)
 

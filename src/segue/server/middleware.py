@@ -108,7 +108,10 @@ class AccessMiddleware:
 
     def _turned_away(self, scope: Scope, headers: Headers) -> Response | None:
         if not self._is_for_us(scope, headers):
-            detail = _("this server does not answer for that host")
+            detail = _(
+                "this server does not serve that host name; to allow it: segue "
+                "serve --allow-host NAME"
+            )
             return problem(421, "wrong_host", detail)
         wait_s = self._visits.take(_client(scope))
         return too_many(wait_s) if wait_s else None

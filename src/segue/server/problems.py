@@ -79,7 +79,7 @@ def of_user_error(error: UserError) -> Response:
 
 def of_crash() -> Response:
     """Nothing of what went wrong inside is told outside; it is in the log."""
-    return problem(500, "internal_error", _("Segue failed; see its log"))
+    return problem(500, "internal_error", _("internal error; see Segue's log"))
 
 
 def install(app: FastAPI) -> None:

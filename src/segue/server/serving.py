@@ -186,7 +186,7 @@ def check_free(project: Project) -> None:
         "already_running",
         text.format(url=url, pid=held.pid, since=held.since),
         file=str(project.memory),
-        hint=_("open {url}, or stop it first: kill {pid}").format(url=url, pid=held.pid),
+        hint=_("open {url}, or stop that server first: kill {pid}").format(url=url, pid=held.pid),
     )
 
 

@@ -104,7 +104,7 @@ def read(path: Path, checksum: str) -> Mapping[str, Any] | Broken:
         with path.open("rb") as file:
             data = file.read(BYTES_MAX + 1)
     except FileNotFoundError:
-        return Broken(_("its file is gone"))
+        return Broken(_("its file no longer exists"))
     except OSError as error:
         return Broken(_("its file cannot be read: {why}").format(why=error.strerror))
     if sha256(data).hexdigest() != checksum:

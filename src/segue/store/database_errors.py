@@ -50,7 +50,7 @@ def explained(error: sqlite3.DatabaseError, path: str) -> Exception:
                 "database_busy",
                 _("another program has locked the database: {why}").format(why=error),
                 file=path,
-                hint=_("close the program that uses it"),
+                hint=_("close the program that uses the file"),
             )
         case _:
             return damaged(path, error) if _FOREIGN.search(str(error)) else Bug(f"{path}: {error}")
@@ -70,5 +70,5 @@ def replaced(path: Path) -> UserError:
         "memory_replaced",
         _("the database was replaced by another one while the plan ran"),
         file=str(path),
-        hint=_("start again: the marks in the plan say what is done"),
+        hint=_("start again: Segue continues from the marks in the plan"),
     )

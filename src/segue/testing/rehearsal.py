@@ -214,7 +214,7 @@ def not_logged_in(stage: Stage) -> None:
     stage.set("- [ ] **T-1**: ask\n", "401", retries=0)
     code = stage.run()
     stage.must(code == 3, _("exit code {code}").format(code=code) + stage._last_error())
-    stage.must(stage.of("gate_opened"), _("nobody was asked"))
+    stage.must(stage.of("gate_opened"), _("it asked no person"))
 
 
 LIMIT_MODE = {

@@ -22,7 +22,7 @@ def check(memory: Path, database: Path, root: Path) -> None:
         if why is not None:
             raise UserError(
                 "planted_memory",
-                _("this is not Segue's own: {why}").format(why=why),
+                _("Segue did not create this: {why}").format(why=why),
                 file=str(path),
                 hint=_("look at it, then remove it: Segue continues from the project's files"),
             )

@@ -48,7 +48,7 @@ async def outlast(begin: Callable[[bool], Awaitable[Result]], environment: Envir
         environment.emit("notice", text=text.format(why=outage))
         if not await _until_writable(outage, environment):
             return await _stop(outage, environment)
-        environment.emit("notice", text=_("Segue can write again and continues"))
+        environment.emit("notice", text=_("Segue can write again and has resumed"))
 
 
 async def _until_writable(outage: Outage, environment: Environment) -> bool:

@@ -37,7 +37,7 @@ def test_what_nobody_runs_names_the_command_that_starts_it(
     alone: Path, kind: str, name: str, command: str
 ) -> None:
     """Relative to this folder, and quoted so that it can be pasted."""
-    assert act_words.later(done(kind, alone / name)).endswith(f"takes effect with {command}")
+    assert act_words.later(done(kind, alone / name)).endswith(f"to apply this, run: {command}")
 
 
 def test_a_plan_elsewhere_is_named_in_full(alone: Path) -> None:
@@ -55,7 +55,7 @@ def test_an_act_that_its_owner_has_taken_in_is_reported_without_a_when(
     slow = done("tasklist", alone / "PLAN.md", by_run=True)
     act_words.report(slow, "T-1 is skipped", as_json=False)
     assert capsys.readouterr().out == (
-        "T-1 is skipped — the running Segue has not processed it yet; it is queued\n"
+        "T-1 is skipped — queued; the running Segue has not processed it yet\n"
     )
 
 
@@ -78,4 +78,4 @@ def test_when_it_takes_effect_is_said_in_korean(alone: Path) -> None:
     i18n.use("ko")
     text = act_words.later(done("server", alone))
     assert "segue serve" in text
-    assert "takes effect" not in text
+    assert "to apply this" not in text

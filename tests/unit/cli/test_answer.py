@@ -15,7 +15,7 @@ def test_an_option_in_other_capitals_is_that_option(bench: Bench, segue: Shell) 
     said = segue("answer", gate, "sqlite")
     assert (said.code, said.err) == (0, "")
     assert said.out == (
-        f"{gate}: answered with “SQLite” — it is not running; this takes effect with"
+        f"{gate}: answered with “SQLite” — the work is not running now; to apply this, run:"
         " segue run PLAN.md\n"
     )
 

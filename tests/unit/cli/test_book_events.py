@@ -71,7 +71,7 @@ def test_a_chapter_that_fails_is_told_why_and_a_skipped_one_what_takes_its_place
         ("too_many_tries", "more than five attempts"),
         ("falling_scores", "three falling scores"),
         ("changed_by_hand", "the judge rejects your own text"),
-        ("triggered", "it was already open"),
+        ("triggered", "it had already tripped"),
         ("brand_new", "brand_new"),
     ],
 )

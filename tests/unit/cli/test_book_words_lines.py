@@ -52,7 +52,7 @@ def test_a_box_fits_a_narrow_terminal(name: str) -> None:
     [
         ("limit: session_limit, 2026-11-16T08:50:43Z", "stopped by a limit: 5-hour limit, until"),
         ("limit: something else", "stopped by a limit: something else, until"),
-        ("question: Which hero?", "it waits for an answer: Which hero?"),
+        ("question: Which hero?", "waiting for an answer: Which hero?"),
         ("max_iterations", "paused after 100 writes (max_iterations)"),
         ("judge_failed: no score", "the judge failed; Segue keeps the text"),
     ],

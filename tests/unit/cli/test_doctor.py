@@ -236,4 +236,4 @@ def test_a_sandbox_that_works_is_told_with_what_it_keeps(
     assert set(tried["holds"].values()) == {True}
     said = told(capsys)
     assert "sandbox: on (bwrap), network: a.example" in said
-    assert "✔ only named hosts are reachable" in said
+    assert "✔ only allowed hosts are reachable" in said

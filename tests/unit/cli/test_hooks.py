@@ -98,7 +98,7 @@ def test_what_else_is_in_the_file_stays_when_the_hooks_go(segue: Shell, settings
     assert json.loads(settings.read_text())["model"] == "opus"
     assert segue("hooks", "remove").out == f"Removed the hooks from {settings}.\n"
     assert settings.read_text() == OWN
-    assert segue("hooks", "remove").out == f"{settings} contains no hooks of Segue.\n"
+    assert segue("hooks", "remove").out == f"{settings} contains no Segue hooks.\n"
     assert segue("hooks", "remove", "--json").json == {"path": str(settings), "removed": False}
 
 

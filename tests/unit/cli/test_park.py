@@ -75,4 +75,4 @@ def test_the_owner_of_a_running_plan_parks_the_task_itself(bench: Bench, segue: 
     bench.starts()
     said = segue("park", "T-1", "--for", "2h")
     assert said.code == 0
-    assert said.out.endswith(" — the running Segue has not processed it yet; it is queued\n")
+    assert said.out.endswith(" — queued; the running Segue has not processed it yet\n")

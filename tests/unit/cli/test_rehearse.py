@@ -11,7 +11,7 @@ from kit.shell import Shell
 from segue.testing.rehearsal import Played
 
 HELD = Played("limit", "a limit is waited for", 1.5, None)
-WRONG = Played("login", "a refused login asks a person", 61.0, "nobody was asked")
+WRONG = Played("login", "a refused login asks a person", 61.0, "it asked no person")
 Scenes = Callable[..., list[Path]]
 
 
@@ -65,7 +65,7 @@ def test_what_did_not_hold_is_named_and_its_folder_is_kept(segue: Shell, scenes:
     assert said.code == 1
     assert said.out.splitlines()[-3:] == [
         "  ✘ a refused login asks a person  1m 1s",
-        "      nobody was asked",
+        "      it asked no person",
         f"Some checks failed; see the logs in {folders[0]}",
     ]
     assert folders[0].is_dir()

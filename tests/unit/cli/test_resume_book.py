@@ -59,7 +59,7 @@ def test_the_box_and_the_four_choices_are_shown(segue: Shell, meta: Path) -> Non
         "  1. continue writing - from where it stopped (chapter 2)",
         "  2. restart the current chapter - write only chapter 2 again",
         "  3. show the state only - show full progress and exit",
-        "  4. reset the state - Segue empties it (after a backup)",
+        "  4. reset the state - clears it (after a backup)",
     ):
         assert line in said.out.splitlines()
 
@@ -88,7 +88,7 @@ def test_a_restart_writes_the_current_chapter_alone(
 def test_the_state_is_shown_in_full(segue: Shell, meta: Path, begun: list[Any]) -> None:
     said = segue("resume", "--status")
     assert (said.code, begun) == (0, [])
-    assert "The state in full" in said.out
+    assert "Full state" in said.out
     assert "done: 33%" in said.out
 
 

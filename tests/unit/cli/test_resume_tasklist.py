@@ -40,8 +40,8 @@ def test_why_it_stopped_and_what_comes_next_is_said(segue: Shell, plan: Path) ->
     lines = said.out.splitlines()
     assert said.code == 3
     assert lines[0] == f"[1] {plan}"
-    assert lines[1] == "    stopped: it was cut off during T-2"
-    assert lines[2].startswith("    next: start T-2 again")
+    assert lines[1] == "    stopped: it was interrupted during T-2"
+    assert lines[2].startswith("    next: restart T-2")
     assert lines[3:7] == [
         "  1. continue the work", "  2. restart the tasks in progress", "  3. show the state", "  4. reset",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ def test_a_failed_task_is_tried_again_at_the_next_start(bench: Bench, segue: She
     said = segue("retry", "T-2")
     assert said.code == 0
     assert said.out == (
-        "T-2 will be retried — it is not running; this takes effect with segue run PLAN.md\n"
+        "T-2 will be retried — the work is not running now; to apply this, run: segue run PLAN.md\n"
     )
 
 

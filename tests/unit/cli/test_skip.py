@@ -15,7 +15,7 @@ def test_a_task_is_passed_over_at_the_next_start(bench: Bench, segue: Shell) -> 
     asked(bench)
     said = segue("skip", "T-2", "--plan", "PLAN.md")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("T-2 is skipped — it is not running")
+    assert said.out.startswith("T-2 is skipped — the work is not running now")
 
 
 @pytest.mark.usefixtures("owned")
@@ -25,7 +25,7 @@ def test_a_running_plan_takes_it_in_by_itself(bench: Bench, segue: Shell) -> Non
     said = segue("skip", "T-2")
     assert (said.code, said.out) == (
         0,
-        "T-2 is skipped — the running Segue has not processed it yet; it is queued\n",
+        "T-2 is skipped — queued; the running Segue has not processed it yet\n",
     )
 
 

@@ -138,7 +138,7 @@ def test_accounts_are_told_apart_only_where_there_are_several() -> None:
 def test_a_park_without_a_time_says_only_why(alone: Path) -> None:
     parks = [{"task": "T-1", "kind": "until", "wakes_at": None}]
     lines = status.one(standing(alone / "PLAN.md", "parked", parks=parks)).splitlines()
-    assert "  ⏳ T-1: past the time until which it may work" in lines
+    assert "  ⏳ T-1: past the time in [leash] until" in lines
 
 
 @pytest.mark.usefixtures("alone")

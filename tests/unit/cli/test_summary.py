@@ -61,7 +61,7 @@ def test_a_choice_that_nobody_made_is_named_with_its_option() -> None:
     run.ledger.tasks["T-2"].error = None
     text = summary(run, facts(3, failed=["T-2", "T-3"], waiting=["T-2"]), TOOK_S)
     assert "  ✘ T-2 Task 2\n" in text
-    told = "about T-2. Choose: segue run docs/PLAN.md --on-failed retry|skip|stop"
+    told = "Decide with: segue run docs/PLAN.md --on-failed retry|skip|stop"
     assert text.splitlines()[-1].endswith(told)
 
 

@@ -437,7 +437,7 @@ def test_the_server_can_be_named(
     with running() as server:
         code, _out, err = segue("list")
         assert code == 2
-        assert "no server runs for this folder" in err
+        assert "no server is running for this folder" in err
         assert "segue serve" in err
         assert segue("list", "--url", server.url, "--token", TOKEN)[0] == 0
         code, _out, err = segue("list", "--url", server.url)
@@ -452,7 +452,7 @@ def test_the_server_can_be_named(
         assert segue("list", "--url", "nonsense")[0] == 2
     code, _out, err = segue("list")
     assert code == 2
-    assert "no server answers" in err
+    assert "no server responds" in err
 
 
 @pytest.mark.parametrize("verb", group.commands)

@@ -90,7 +90,7 @@ def test_a_task_that_waits_in_vain_names_each_way_out() -> None:
     assert lines[3:6] == [
         f"    segue task retry {ONE}  # retry what it waits for",
         f"    segue task go-without {ONE}  # start without it",
-        f"    segue task fail {ONE}  # fail as well",
+        f"    segue task fail {ONE}  # mark it as failed",
     ]
     assert not any("waits for the tasks" in line for line in lines)
 
@@ -109,7 +109,7 @@ def test_a_task_that_waits_in_vain_names_each_way_out() -> None:
         (gate("stuck", "task_1"),
          ["⛔ task_1  Shop: it waits for task_9, which failed",
           "   segue task retry task_1  # retry what it waits for",
-          "   segue task fail task_1  # fail as well"]),
+          "   segue task fail task_1  # mark it as failed"]),
     ],
 )  # fmt: skip
 def test_what_waits_is_shown_with_the_command_that_gives_it(

@@ -24,7 +24,7 @@ def test_what_it_waits_for_is_named_too(segue: Shell, alone: Path) -> None:
     (alone / "PLAN.md").write_text(PLAN)
     said = segue("unskip", "T-3")
     assert said.code == 0
-    assert said.out.endswith("It depends on T-2: finish that first, or Segue skips it again\n")
+    assert said.out.endswith("It depends on T-2: finish those first, or Segue skips it again\n")
 
 
 def test_a_program_reads_the_task_its_plan_and_what_holds_it(segue: Shell, alone: Path) -> None:

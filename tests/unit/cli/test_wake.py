@@ -22,7 +22,7 @@ def test_a_parked_task_is_due_now(bench: Bench, segue: Shell) -> None:
     said = segue("wake", "T-1")
     assert said.code == 0
     assert said.out == (
-        "T-1 continues — it is not running; this takes effect with segue run PLAN.md\n"
+        "T-1 will resume now — the work is not running now; to apply this, run: segue run PLAN.md\n"
     )
     assert [wait <= timedelta(0) for wait in wakes_in(segue)] == [True]
 
@@ -42,7 +42,7 @@ def test_a_task_that_is_not_parked_is_refused(bench: Bench, segue: Shell) -> Non
 
 def test_an_account_wakes_the_tasks_that_wait_for_it(bench: Bench, segue: Shell) -> None:
     parked(bench, wait_s=86_400)
-    assert segue("wake", "claude").out == "claude continues\n"
+    assert segue("wake", "claude").out == "claude will resume now\n"
     assert [wait <= timedelta(0) for wait in wakes_in(segue)] == [True]
     (account,) = segue("status", "--json").json["accounts"]
     assert datetime.fromisoformat(account["parked_until"]) <= datetime.now(UTC)

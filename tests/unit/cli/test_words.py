@@ -233,14 +233,14 @@ def test_the_words_can_be_said_with_the_facts_that_are_told(
         (
             "task_parked",
             {"task": "T-1", "kind": "until", "wakes_at": None},
-            "⏳ T-1 not started: past the time until which it may work",
+            "⏳ T-1 not started: past the time in [leash] until",
         ),
         ("gate_answered", {"task": "T-1", "by": "web"}, "✉ T-1 answered by web"),
         ("gate_answered", {"task": None, "by": "web"}, "✉ answered by web"),
         (
             "gate_answered",
             {"task": "T-1", "by": "deadline", "answer": "{yes}"},
-            "⏰ T-1: no answer in time, Segue takes the default: {yes}",
+            "⏰ T-1: no answer by the deadline, Segue uses the default: {yes}",
         ),
     ],
 )
@@ -262,18 +262,18 @@ SILENCE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("facts", "line"),
     [
-        ({}, "… T-1 has been silent for 10m; running (claude, sh), open connections: 2"),
+        ({}, "… T-1 has printed nothing for 10m; running (claude, sh), open connections: 2"),
         (
             {"stopped": 1},
-            "… T-1 has been silent for 10m; running (claude, sh), open connections: 2; stopped: 1",
+            "… T-1 has printed nothing for 10m; running (claude, sh), open connections: 2; stopped: 1",
         ),
         (
             {"processes": [], "connections": 0},
-            "… T-1 has been silent for 10m; running (–), open connections: 0",
+            "… T-1 has printed nothing for 10m; running (–), open connections: 0",
         ),
         (
             {"is_alive": False, "processes": [], "connections": 0},
-            "… T-1 has been silent for 10m; its process has exited",
+            "… T-1 has printed nothing for 10m; its process has exited",
         ),
     ],
 )

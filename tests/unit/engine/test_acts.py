@@ -275,7 +275,7 @@ def test_a_full_disk_refuses_nothing(store: Store) -> None:
         taking(store, {Verb.PAUSE: full})
 
 
-@pytest.mark.parametrize(("text", "why"), [(None, "needs `until`"), ("soon", "is not a time")])
+@pytest.mark.parametrize(("text", "why"), [(None, "requires `until`"), ("soon", "is not a time")])
 def test_what_an_act_must_bring_along_is_checked(store: Store, text: str | None, why: str) -> None:
     """By whoever takes it in: a newer Segue may have added it."""
     data = {} if text is None else {"until": text}

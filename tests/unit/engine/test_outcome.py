@@ -200,7 +200,7 @@ def test_a_person_parked_it() -> None:
 def test_it_was_silent_for_too_long() -> None:
     """The bound is in the reason."""
     how = judged(made(ended_for=TooSilent(1200.0)), 143, is_ours=True)
-    assert how == Silenced("it was silent for too long (20m)")
+    assert how == Silenced("it printed nothing for too long (20m)")
 
 
 def test_it_had_no_more_time() -> None:

@@ -111,8 +111,8 @@ def test_a_watch_passes_over_runs_that_are_not_at_work() -> None:
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (None, "… T-1 has been silent for 10m; its process has exited"),
-        (Look(("sh",), 1, 2), "… T-1 has been silent for 10m; running (sh), open connections: 2;"
+        (None, "… T-1 has printed nothing for 10m; its process has exited"),
+        (Look(("sh",), 1, 2), "… T-1 has printed nothing for 10m; running (sh), open connections: 2;"
          " stopped: 1"),
     ],
 )  # fmt: skip

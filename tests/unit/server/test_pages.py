@@ -327,7 +327,7 @@ def test_a_difference_says_what_each_line_is() -> None:
 @pytest.mark.parametrize(
     ("language", "texts"),
     [
-        ("en", ("Blocked", "Retry what it waits for", "Start without it", "Let it fail")),
+        ("en", ("Blocked", "Retry what it waits for", "Start without it", "Mark as failed")),
         ("ko", ("막힘", "기다리는 작업 다시 시도", "기다리지 않고 시작", "실패로 처리")),
     ],
 )

@@ -25,7 +25,7 @@ def cut_off(bench: Bench, plan: str, *, talks: bool = True) -> Found:
 def test_a_task_that_goes_on_in_its_conversation_is_not_redone(bench: Bench) -> None:
     """`resume: conversation` is explained as what it does."""
     found = cut_off(bench, GOES_ON)
-    assert found.why == "it was cut off during T-1"
+    assert found.why == "it was interrupted during T-1"
     assert found.next.startswith("continue T-1 in the same conversation; run the 1 remaining task")
     assert found.redone == "nothing"
 
@@ -33,11 +33,11 @@ def test_a_task_that_goes_on_in_its_conversation_is_not_redone(bench: Bench) -> 
 def test_a_task_that_never_opened_a_conversation_is_redone(bench: Bench) -> None:
     """There is nothing to go on with."""
     found = cut_off(bench, GOES_ON, talks=False)
-    assert found.next.startswith("start T-1 again")
+    assert found.next.startswith("restart T-1")
     assert found.redone == "T-1"
 
 
 def test_other_tasks_are_redone(bench: Bench) -> None:
     """A run that was cut off begins again, whatever it had said."""
     found = cut_off(bench, GOES_ON.replace("  - resume: conversation\n", ""))
-    assert (found.redone, "start T-1 again" in found.next) == ("T-1", True)
+    assert (found.redone, "restart T-1" in found.next) == ("T-1", True)

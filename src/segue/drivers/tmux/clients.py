@@ -170,7 +170,7 @@ class SessionClients:
             self._release, self.server = sessions[0].version, sessions[0].server
             self.version = version_of(self._release)
             if self.version < VERSION_MIN:
-                text = _("tmux {version} is too old; it must be {least} or newer")
+                text = _("tmux {version} is too old; Segue needs {least} or newer")
                 least = ".".join(map(str, VERSION_MIN))
                 raise HostGoneError(text.format(version=self._release, least=least))
         return sessions, used

@@ -122,5 +122,5 @@ def is_typed(replies: Sequence[Reply], pane_id: str) -> bool:
     if "refused 1" in said:
         raise PaneGoneError(_("the program in {pane} has ended").format(pane=pane_id))
     if "refused 0" in said:
-        raise PaneError(_("{pane} takes no input now").format(pane=pane_id))
+        raise PaneError(_("{pane} does not accept input now").format(pane=pane_id))
     return "sent" in said

@@ -51,7 +51,7 @@ def again(run: PlanRun, task: Task) -> None:
             worktrees.set_aside(task.id)
         except AgentError as error:
             run.publish("notice", text=str(error))
-    run.publish("task_restarted", task=task.id, why=_("it was cut off"))
+    run.publish("task_restarted", task=task.id, why=_("it was interrupted"))
 
 
 def _cut_off_run(run: PlanRun, task: Task) -> RunRow | None:

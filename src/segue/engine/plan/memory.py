@@ -56,5 +56,5 @@ def in_words(error: OSError, project: Folders) -> UserError | None:
         "memory_gone",
         _("Segue's records were removed while the plan ran: {why}").format(why=error.strerror),
         file=name,
-        hint=_("start again: the marks in the plan say what is done"),
+        hint=_("start again: Segue continues from the marks in the plan"),
     )

@@ -161,7 +161,7 @@ def has_changed_git(run: PlanRun, attempt: Attempt) -> bool:
         if not worktrees.is_changed(task):
             return False
         text = _(
-            "the agent changed .git in its worktree; Segue merged nothing, its "
+            "the agent changed .git in its worktree, so Segue merged nothing; the "
             "files are in {folder}"
         )
         reason = text.format(folder=worktrees.keep_folder(task))
@@ -186,7 +186,7 @@ def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
     task, has_worktree = attempt.task, worktrees.has(attempt.task.id)
     if attempt.run.state is not RunState.MERGING:
         if not has_worktree:
-            reason = _("its worktree was removed, including uncommitted changes")
+            reason = _("its worktree was removed, and uncommitted changes with it")
             attempt_failed(run, attempt, reason, Ended(attempt.run.id, None))
             return
         run.ledger.move_run(attempt.run, RunState.MERGING, Trigger.MERGE)
@@ -200,7 +200,7 @@ def merge(run: PlanRun, attempt: Attempt, worktrees: Worktrees) -> None:
         worktrees.close(task.id)
         text = _("merge conflict in {files}; the work is on branch {branch}")
         if not conflict.files:
-            text = _("could not merge it: {why}; the work is on branch {branch}")
+            text = _("could not merge: {why}; the work is on branch {branch}")
         reason = text.format(
             files=", ".join(conflict.files), why=conflict, branch=worktrees.branch(task.id)
         )
@@ -383,6 +383,6 @@ def _as_question(asked: DependencyAsked) -> Asked:
     if asked.description:
         what = f"{what}: {asked.description}"
     how = _("Provide it where the agent can find it (its `env` table, or `export`), then continue.")
-    options = (_("it is there now"), _("go on without it"))
+    options = (_("it is available now"), _("continue without it"))
     preset = None if asked.required else options[1]
     return Asked(f"{what}\n{how}", options, preset, category=DEPENDENCY)

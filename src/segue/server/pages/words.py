@@ -115,7 +115,7 @@ ACTIONS = {
     "retry": N_("Try again"),
     "delete": N_("Delete"),
     "go_without": N_("Start without it"),
-    "fail": N_("Let it fail"),
+    "fail": N_("Mark as failed"),
 }
 MARKS = {
     "draft": "○",

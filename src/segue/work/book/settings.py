@@ -100,8 +100,8 @@ def parse(text: str, path: Path) -> Book:
         text=text,
     )
     if book.judge and book.judge_command:
-        message = _("a book has `judge` or `judge_command`, not both")
-        reader.problem("bad_value", message, _("take one of them out"), "", "judge_command")
+        message = _("a book can have `judge` or `judge_command`, but not both")
+        reader.problem("bad_value", message, _("delete one of them"), "", "judge_command")
     if reader.problems:
         raise UserError.of(reader.problems)
     return book
@@ -113,7 +113,7 @@ def parse(text: str, path: Path) -> Book:
 def from_state(state: BookState, folder: Path, chapters: int | None = None) -> Book:
     """A book of another tool that has a state and no `book.toml`: what the state says is enough."""
     lines = [
-        "# " + _("Segue wrote this file from meta/ralph-state.json; change it as you like."),
+        "# " + _("Segue created this file from meta/ralph-state.json. Edit it as you like."),
         f"title = {_quoted(state.project_id or folder.name)}",
         f"chapters = {chapters or state.total_chapters}",
     ]

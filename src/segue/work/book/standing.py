@@ -110,7 +110,7 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
             "why": _("the state of the book is damaged: {why}").format(why=seen.damage),
             "next": next_,
             "redone": _("changes after that backup that are not in .segue/"),
-            "lost": _("nothing; the damaged file is kept") if seen.backup else _("the scores"),
+            "lost": _("nothing; Segue keeps the damaged file") if seen.backup else _("the scores"),
         }
     if state is None:
         return {
@@ -138,7 +138,7 @@ def _why(seen: Look, state: BookState, standing: Standing) -> str:
         return resuming.nothing_to_resume()
     if standing.gates:
         text = standing.gates[0]["text"].splitlines()[0]
-        return _("it waits for an answer: {text}").format(text=text)
+        return _("waiting for an answer: {text}").format(text=text)
     if standing.parks:
         return _("stopped by a limit: {tasks}").format(tasks=f"chapter {state.current_chapter}")
     if state.pause_reason:
@@ -148,7 +148,7 @@ def _why(seen: Look, state: BookState, standing: Standing) -> str:
         return _("missing, or changed since the judge accepted them: chapter {chapters}").format(
             chapters=numbers
         )
-    return _("it was cut off during chapter {n}").format(n=state.current_chapter)
+    return _("it was interrupted during chapter {n}").format(n=state.current_chapter)
 
 
 def _next(state: BookState, standing: Standing) -> str:

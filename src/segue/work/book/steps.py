@@ -143,7 +143,7 @@ class BookSteps(Steps[PlanRun]):
         if self._is_judging():
             return replace(
                 common,
-                title=_("{chapter}, scoring").format(chapter=name),
+                title=_("{chapter}, judging").format(chapter=name),
                 agent=self._judge,
                 body=prompts.judgement(self.book, self.folder, state),
                 retries=JUDGE_RETRIES,
@@ -461,7 +461,7 @@ class BookSteps(Steps[PlanRun]):
         elif self.state.retry_count:
             following = _("revise the chapter: the judge's objections are in your task")
         else:
-            following = _("write the chapter to its end")
+            following = _("finish writing the chapter")
         return context_note.described(attempt, self.book.title, reread=reread, following=following)
 
     def progress(self, run: PlanRun) -> tuple[int, int]:

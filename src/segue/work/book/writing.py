@@ -338,7 +338,9 @@ def first_state(
         return rules.next_write(rules.at_chapter(state, 1))
     if state.is_over and not state.failed_chapters:
         if state.completed_at is not None:
-            raise UserError("complete", complete(), hint=_("to write it again: --restart"))
+            raise UserError(
+                "complete", complete(), hint=_("to write it again: segue write-all --restart")
+            )
         return rules.at_the_end(state)
     if state.open_chapters and not _is_under_way(state, options, steps):
         state = replace(rules.at_chapter(state, state.open_chapters[0]), is_due=True)

@@ -96,10 +96,10 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
             why = _("column {n}: {why}").format(n=error.column, why=error)
         raise UserError(
             "broken_state",
-            _("the state of the feature is broken: {why}").format(why=why),
+            _("the state of the feature is damaged: {why}").format(why=why),
             file=str(folder.state_file),
             line=error.line,
-            hint=_("fix it, or rebuild it from Segue's journal: --repair"),
+            hint=_("fix it, or rebuild it from Segue's journal: segue develop --repair"),
         ) from error
     except OSError as error:
         raise UserError(
@@ -287,7 +287,7 @@ def repair(folder: FeatureFolder, now: datetime) -> Feature:
             "no_journal",
             _("Segue's journal has no entries for this feature"),
             file=str(folder.state_file),
-            hint=_("fix the file, or start over: --fresh"),
+            hint=_("fix the file, or start over: segue develop --fresh"),
         )
     folder.put_aside(Project.containing(folder.root).memory / "backups", now)
     folder.save(develop_state.render(feature))

@@ -148,7 +148,7 @@ def answered(steps: FeatureWork, gate: GateRow, answer: str) -> bool | None:
             if answer.strip().lower() in APPROVALS:
                 steps.go_on_after_design()
             else:
-                wish = _("a person asks for changes: {text}").format(text=answer.strip())
+                wish = _("a person requested changes: {text}").format(text=answer.strip())
                 steps.design_again(wish)
             return True
         case "escalated":

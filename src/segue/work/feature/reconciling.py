@@ -25,7 +25,7 @@ def checkpoints_in(design: Path) -> list[Checkpoint]:
             _("cannot read the checkpoints: {why}").format(why=error),
             file=str(design),
             line=error.line if isinstance(error, CheckpointsError) else None,
-            hint=_("fix the block `yaml checkpoints`, or start over: --fresh"),
+            hint=_("fix the block `yaml checkpoints`, or start over: segue develop --fresh"),
         ) from error
 
 

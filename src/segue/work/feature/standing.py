@@ -110,7 +110,7 @@ def _why(feature: Feature, standing: Standing) -> str:
     if feature.resumes_in is Phase.DONE:
         return _("everything is done")
     if standing.gates:
-        return _("it waits for an answer: {text}").format(
+        return _("waiting for an answer: {text}").format(
             text=standing.gates[0]["text"].splitlines()[0]
         )
     if standing.parks:

@@ -292,8 +292,8 @@ class FeatureSteps(Steps[PlanRun]):
         dirty = git.changed(self.folder.root, besides=self.design)
         if dirty:
             text = _(
-                "{file} is not committed: the checkpoints share the project folder, "
-                "each with its own files"
+                "{file} is not committed, so the checkpoints share the project folder; "
+                "each changes only its own files"
             )
             self.run.publish("notice", text=text.format(file=dirty[0]))
             return False
@@ -375,8 +375,8 @@ class FeatureSteps(Steps[PlanRun]):
         self._data = found[0]
         if changed := reconciling.changed_meanwhile(self.state, found[1]):
             text = _(
-                "{file} changed during the run ({what}); Segue reads such changes "
-                "only while nothing runs"
+                "{file} changed during the run ({what}); Segue ignores such changes "
+                "while checkpoints run"
             )
             self.run.publish("notice", text=text.format(file=self.shown, what=changed))
 

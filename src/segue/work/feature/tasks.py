@@ -93,7 +93,7 @@ def _checkpoint_task(steps: FeatureWork, one: Checkpoint, order: int) -> Task:
             validate=one.validate,
             iteration=ATTEMPT,
             iterations=str(ITERATIONS_MAX),
-            files=_("It may change only these files:") + f"\n\n{files}\n" if files else "",
+            files=_("Change only these files:") + f"\n\n{files}\n" if files else "",
         ),
         env=_env(
             steps,

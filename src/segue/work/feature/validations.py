@@ -61,17 +61,15 @@ def send_back(steps: FeatureWork) -> None:
     output = run.job_factory.files.tail(last.id, OUTPUT_BYTES_MAX) if last is not None else ""
     for id, printed in failures(output, steps.wanted).items():
         iteration = steps.state.checkpoints[id].iteration
-        error = _("its validation passed alone but fails together with the others:")
+        error = _("its validation passed on its own but fails together with the others:")
         error = f"{error}\n{printed}".rstrip()
         if iteration >= ITERATIONS_MAX:
             run.ledger.move_task(id, TaskState.FAILED, Trigger.FAIL, error=error)
-            text = _("{id} fails in combination with the others after {n} attempts")
+            text = _("{id} still fails together with the others after {n} attempts")
         else:
             run.ledger.move_task(
                 id, TaskState.PENDING, Trigger.REOPEN, retries_used=iteration, error=error
             )
-            text = _(
-                "{id} fails in combination with the others: back to IMPLEMENT, iteration {n}/{most}"
-            )
+            text = _("{id} fails together with the others: back to IMPLEMENT, iteration {n}/{most}")
             iteration += 1
         run.publish("notice", text=text.format(id=id, n=iteration, most=ITERATIONS_MAX))

@@ -93,7 +93,7 @@ class PaneMessages:
         assert pane.wakes_at is not None
         self._paused(pane)
         if pane.resets_at is not None:
-            self.line(_("[resume] the time of the reset was read"))
+            self.line(_("[resume] read the reset time"))
         self._waits(pane, now, guess_s, is_for_account)
         self.line(_("[resume] waiting..."))
 
@@ -108,14 +108,14 @@ class PaneMessages:
             self.line(text.format(seconds=f"{guess_s:g}"))
         name = limit_name(pane.kind)
         if pane.resets_at is None and not is_for_account:
-            text = _("⏳ Worker {id}: {kind}, waits {seconds} s")
+            text = _("⏳ Worker {id}: {kind}, waiting {seconds} s")
             self.line(text.format(id=pane.number, kind=name, seconds=seconds))
             return
         at = pane.resets_at or pane.wakes_at
         time = at.astimezone(self._tz).strftime("%m/%d %H:%M")
-        text = _("⏳ Worker {id}: {kind}, waits until {time} ({seconds} s)")
+        text = _("⏳ Worker {id}: {kind}, waiting until {time} ({seconds} s)")
         if pane.resets_at is None:
-            text = _("⏳ Worker {id}: {kind}, waits with its account until {time} ({seconds} s)")
+            text = _("⏳ Worker {id}: {kind}, its account is parked until {time} ({seconds} s)")
         self.line(text.format(id=pane.number, kind=name, time=time, seconds=seconds))
 
     def unknown_zone(self, zone: str) -> None:
@@ -131,7 +131,7 @@ class PaneMessages:
 
     def left_alone(self, pane: WatchedPane) -> None:
         self._paused(pane)
-        text = _("⏳ Worker {id}: {kind}, resumes by itself: left alone")
+        text = _("⏳ Worker {id}: {kind}, resumes by itself; left alone")
         self.line(text.format(id=pane.number, kind=limit_name(pane.kind)))
 
     def needs_person(self, pane: WatchedPane) -> None:
@@ -140,7 +140,7 @@ class PaneMessages:
         self.line(text.format(id=pane.number, kind=name, why=pane.evidence))
 
     def no_entry_waits(self, pane: WatchedPane) -> None:
-        text = _("⏸ Worker {id}: no entry of the menu only waits")
+        text = _("⏸ Worker {id}: no menu entry just waits for the reset")
         self.line(text.format(id=pane.number))
 
     def attended(self, pane: WatchedPane) -> None:
@@ -153,14 +153,14 @@ class PaneMessages:
         self.line(line.format(id=pane.number, text=text))
 
     def resumed(self, pane: WatchedPane) -> None:
-        self.line(_("✅ Worker {id}: works again").format(id=pane.number))
+        self.line(_("✅ Worker {id}: working again").format(id=pane.number))
 
     def failed(self, pane: WatchedPane, most: int) -> None:
         text = _("⚠️ Worker {id}: could not be resumed ({n}/{most})")
         self.line(text.format(id=pane.number, n=pane.sends, most=most))
 
     def gave_up(self, pane: WatchedPane) -> None:
-        text = _("❌ Worker {id}: too many tries, its state is now error")
+        text = _("❌ Worker {id}: too many attempts, its state is now error")
         self.line(text.format(id=pane.number))
 
     def unreadable(self, pane: WatchedPane, error: str) -> None:
@@ -174,7 +174,7 @@ class PaneMessages:
         self.line(_("[ERROR] cannot reach pane {id}").format(id=pane.place))
 
     def came_first(self, pane: WatchedPane) -> None:
-        self.line(_("👤 Worker {id}: already works again; nothing sent").format(id=pane.number))
+        self.line(_("👤 Worker {id}: already working again; nothing sent").format(id=pane.number))
 
 
 def limit_name(kind: str | None) -> str:

@@ -45,5 +45,5 @@ def in_words(pane: WatchedPane, to: PaneState, kind: str | None, evidence: str) 
     elif kind is None:
         text = _("The program asks a question in its pane.")
     else:
-        text = _("Waiting does not help: someone must fix this.")
+        text = _("Waiting does not help: a person must fix this.")
     return f"{text}\n{evidence}".rstrip()

@@ -30,7 +30,7 @@ class People:
                 text = _("Segue tried {n} times to resume it, without success.")
                 text = text.format(n=pane.sends)
             case Trigger.ASK:
-                kind, text = "question", _("Waiting does not help: someone must fix this.")
+                kind, text = "question", _("Waiting does not help: a person must fix this.")
             case Trigger.SEE if to is PaneState.BLOCKED:
                 kind, text = "question", _("The program asks a question in its pane.")
             case _:

@@ -104,14 +104,14 @@ def _gate(row: sqlite3.Row) -> dict[str, Any]:
 
 def pane_facts(standing: Standing) -> dict[str, Any]:
     names = ", ".join(park["task"] for park in standing.parks)
-    why = _("panes that wait for a limit to end: {panes}").format(panes=names)
+    why = _("panes waiting for a limit to end: {panes}").format(panes=names)
     if standing.holder is not None:
         why = _("process {pid} is running it").format(pid=standing.holder.pid)
     return {
         "resumable": standing.holder is None
         and (bool(standing.parks) or standing.state is PlanState.INTERRUPTED),
         "why": why,
-        "next": _("watch them again; Segue tells each to continue, once"),
+        "next": _("watch them again; Segue tells each one once to continue"),
         "redone": _("nothing"),
         "lost": _("nothing"),
     }

@@ -145,7 +145,7 @@ class Watcher:
                     raise happening.error
                 self._is_over |= isinstance(happening, StopWanted)
         if not self._is_over:
-            self._messages.line(_("Segue can write again and continues"))
+            self._messages.line(_("Segue can write again and has resumed"))
             self._panes.clear()
             self._policy.canaries.forget()
             self._executor.announce_again()

@@ -46,12 +46,14 @@ class Missing:
     @property
     def text(self) -> str:
         if self.task is None:
-            text = _("it waits for {id}, which was deleted: start without it, or fail this one")
+            text = _("it waits for {id}, which was deleted. Start without it, or fail this one")
             return text.format(id=self.id)
         if self.task.state is TaskState.DRAFT:
-            text = _("it waits for {id}, which retries {old} and is a draft: submit it")
+            text = _("it waits for the draft {id}, which retries {old}. Submit that draft")
             return text.format(id=self.task.id, old=self.task.retry_of)
-        text = _("it waits for {id}, which failed: retry that, start without it, or fail this one")
+        text = _(
+            "it waits for {id}, which failed. Retry that one, start without it, or fail this one"
+        )
         return text.format(id=self.task.id)
 
 

@@ -195,7 +195,7 @@ def _rework(
 ) -> None:
     """Not complete yet: it is told why, at most three times."""
     if task.reworks >= REWORKS_MAX:
-        text = _("phase {n} is still not complete after {times} reworks: {why}")
+        text = _("phase {n} is still incomplete after {times} rounds of rework: {why}")
         why_not = "; ".join(reasons)
         task_end.fail(
             supervisor, task, text.format(n=task.phase, times=REWORKS_MAX, why=why_not), also

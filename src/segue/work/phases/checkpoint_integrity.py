@@ -84,14 +84,14 @@ def restored(supervisor: Supervisor, task: str) -> tuple[dict[str, object], list
         return {"checkpoint": found.row["id"], **told}, []
     if found.broken:
         lost = _(
-            "none of its checkpoints is intact: it continues from the existing files. "
-            "Lost: what its agent had not written to them, and all earlier states to "
-            "rewind to"
+            "none of its checkpoints is intact, so it continues from the existing "
+            "files. Lost: what its agent had not written to files, and all earlier "
+            "states to rewind to"
         )
     else:
         lost = _(
             "it has no checkpoint yet and continues from the existing files. Lost: "
-            "what its agent had not written to them"
+            "what its agent had not written to files"
         )
     logger.warning("task %s: cold start: %s", task, lost, extra={"task": task})
     notice = moves.notice(task, "trouble", lost, supervisor.clock.now())

@@ -113,7 +113,9 @@ class Commands(GateActs, RewindActs, ParkingActs, RetryActs, MessageActs):
         """Only how many agents work at once can be changed while it runs."""
         slots = changes.get("slots")
         if changes.keys() - {"slots"} or type(slots) is not int or not 1 <= slots <= SLOTS_MAX:
-            text = _("only `slots` can be changed, to 1-{most}").format(most=SLOTS_MAX)
+            text = _("you can change only `slots`, to a number from 1 to {most}").format(
+                most=SLOTS_MAX
+            )
             raise Refused(422, "bad_value", text, {"field": "slots"})
         self._commit(Put("settings", {"key": "slots", "value": str(slots)}))
         self.supervisor.kick()

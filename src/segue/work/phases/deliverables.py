@@ -80,7 +80,7 @@ def too_much(found: Sequence[Deliverable]) -> list[str]:
     """What cannot be kept of it, in words."""
     if len(found) > FILES_MAX:
         return [_("the deliverables match more than {n} files").format(n=FILES_MAX)]
-    text = _("{path} is too large: all files together may have {n} MB")
+    text = _("{path} is too large: the limit for all files together is {n} MB")
     return [text.format(path=item.path, n=BYTES_MAX // 2**20) for item in found if not item.sha256]
 
 

@@ -317,7 +317,7 @@ class PhaseDriver:
         if ended.job not in self.supervisor.attempts:
             return
         if (ended.code != 0 or ended.lost_bytes) and not self.supervisor.can_write():
-            text = _("an agent ended while Segue could not write")
+            text = _("an agent ended while Segue could not write to disk")
             raise UserError("disk_full", text, file=str(self.supervisor.records.store.path))
         attempt = self.supervisor.attempts.pop(ended.job)
         self.supervisor.jobs.leave_conversation(attempt)

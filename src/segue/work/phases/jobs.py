@@ -57,7 +57,7 @@ class Jobs:
             self.go_back(task.id)
         workspace = Path(task.workspace or "")
         if not task.workspace or not workspace.is_dir():
-            text = _("the workspace is gone: {path}")
+            text = _("the workspace no longer exists: {path}")
             raise AgentError(text.format(path=task.workspace))
         profile = self.profile(run.agent)
         given = self.given(task.id)

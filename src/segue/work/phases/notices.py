@@ -40,9 +40,7 @@ class ServerNotices(PendingNotices):
     def _of_no_task(self, row: Row) -> Subject:
         """A question about all tasks; or a run of a plan, of another project, or one that hides
         its name was refused."""
-        title = row["task"] or (
-            _("all tasks") if row["gate"] else _("a run that belongs to no task here")
-        )
+        title = row["task"] or (_("all tasks") if row["gate"] else _("a run of an unknown task"))
         link = f"{self._url}/inbox" if row["gate"] else self._url
         needed = "question" if row["gate"] else None
         return Subject(f"{row['kind']}-{row['id']}", row["task"], title, link, needed)

@@ -34,8 +34,8 @@ def tell(supervisor: Supervisor) -> None:
         return
     names = ", ".join(lost[:NAMES_MAX]) + (" …" if len(lost) > NAMES_MAX else "")
     text = _(
-        "the database has no record of {n} tasks whose files are here; it was lost or "
-        "replaced: {names}. Lost: their descriptions, open questions and journal. "
-        "Their files are in {path}: copy what you need, then delete it"
+        "the database has no record of {n} tasks whose files are here: {names}. It was "
+        "lost or replaced. Lost: their descriptions, open questions and journal. Their "
+        "files are in {path}: copy what you need, then delete it"
     )
     logger.warning("%s", text.format(n=len(lost), names=names, path=folder))

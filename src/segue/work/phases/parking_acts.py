@@ -45,7 +45,8 @@ class ParkingActs(ActBase):
         runs = self.supervisor.records.open_runs(task.id)
         if any(run.role != "work" or run.state is not RunState.RUNNING for run in runs):
             why = _(
-                "its agent is not working now: Segue is checking its work, or it waits for a slot"
+                "its agent is not running now: Segue is checking its work, or the task "
+                "waits for a slot"
             )
             self._not_allowed(task, "park", why)
         sets: dict[str, Value] = {"kind": MANUAL, "resets_at": stamp(until), "is_by_person": 0}

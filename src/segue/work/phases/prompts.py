@@ -25,7 +25,7 @@ def phase(task: PhaseTaskRow, nonce: str | None, *, has_tools: bool, before: str
             parts.append("\n".join(f"{n}. {_(step)}" for n, step in enumerate(now.steps, 1)))
         if now.deliverables:
             files = "\n".join(f"- {path}" for path in now.deliverables)
-            text = _("Write these files, from this folder; no placeholders in them:")
+            text = _("Write these files (paths relative to this folder), without placeholders:")
             parts.append(f"{text}\n{files}")
         if now.verify:
             text = _("When you have finished, Segue runs this check; it must exit with 0:")

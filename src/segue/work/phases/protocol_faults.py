@@ -60,7 +60,7 @@ def passed_over(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
             what = message
         case _:
             what = _("a completion report")
-    text = _("also reported, but ignored because another report takes precedence: {what}")
+    text = _("Segue ignored another report, because a more important one came with it: {what}")
     _tell(supervisor, attempt, text.format(what=what))
 
 
@@ -94,10 +94,12 @@ def _in_words(event: Event) -> str | None:
         case Garbled(why=why) if why:
             return _("Segue ignored its report ({why})").format(why=why)
         case PhaseDone(phase) if phase is not None:
-            text = _("it reported phase {n} complete, which is not the current phase: ignored")
+            text = _(
+                "Segue ignored its report that phase {n} is complete: that is not the current phase"
+            )
             return text.format(n=phase)
         case PhaseDone():
-            return _("it reported a phase complete, but the task has no phases: ignored")
+            return _("Segue ignored its report that a phase is complete: the task has no phases")
         case TaskDone():
-            return _("it reported the task complete, but the task has phases: ignored")
+            return _("Segue ignored its report that the task is complete: the task has phases")
     return None  # bytes that are no message: they are in the log of the run

@@ -58,7 +58,7 @@ def copy(source: Path, target: Path, head: Head) -> None:
     """
     known = Repository.at(source, source / ".git") if _is_repository(source) else None
     if known is None:
-        raise _failed(_("its repository is gone"))
+        raise _failed(_("its repository no longer exists"))
     env = {**environment(), "GIT_DIR": str((target / ".git").absolute())}
     git = Git(target, env, timeout_s=TIMEOUT_S)
     try:

@@ -122,7 +122,7 @@ class RewindActs(CreateActs):
         found = checkpoint_integrity.newest(self.supervisor, id, rows, is_said=True)
         if found.row is not None and found.content is not None:
             return found.row, found.content
-        text = _("no intact checkpoint {id}").format(id=checkpoint or "")
+        text = _("the checkpoint {id} does not exist or is damaged").format(id=checkpoint or "")
         raise Refused(404 if not rows else 409, "no_checkpoint", text)
 
 

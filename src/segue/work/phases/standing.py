@@ -204,4 +204,4 @@ def _waits(gates: list[dict[str, Any]]) -> str:
     n = len(gates)
     if {gate["kind"] for gate in gates} == {"question"}:
         return ngettext("{n} question waits for you", "{n} questions wait for you", n)
-    return ngettext("{n} thing waits for you", "{n} things wait for you", n)
+    return ngettext("{n} item waits for you", "{n} items wait for you", n)

@@ -58,7 +58,9 @@ def _fail(supervisor: Supervisor, id: str, error: Exception) -> None:
     task = supervisor.records.task(id)
     if task is None:
         return
-    text = _("Segue failed on this task: {why}").format(why=_in_words(supervisor, id, error))
+    text = _("Segue hit an internal error on this task: {why}").format(
+        why=_in_words(supervisor, id, error)
+    )
     now = supervisor.clock.now()
     if task.state not in (TaskState.PENDING, TaskState.IN_PROGRESS):  # a person has the word
         supervisor.commit(moves.notice(id, "trouble", text, now))

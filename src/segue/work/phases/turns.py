@@ -82,7 +82,7 @@ def in_words(supervisor: Supervisor, task: str) -> str | None:
         case Reason.QUIET:
             return _("waits for the quiet hours to end")
         case Reason.UNTIL:
-            return _("waits: no task starts after the time in the settings")
+            return _("past the time in [leash] until, so no task starts")
         case Reason.HELD:
             return _("waits for an answer about the budget")
     return _("waits for its account's limit to end")

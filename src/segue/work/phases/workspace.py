@@ -71,7 +71,7 @@ class Workspace:
         try:
             is_folder = stat.S_ISDIR(self.path.lstat().st_mode)
         except FileNotFoundError:
-            text = _("the workspace is gone: {path}").format(path=self.path)
+            text = _("the workspace no longer exists: {path}").format(path=self.path)
         except OSError as error:
             raise files.in_words(error, self.path) from error
         else:

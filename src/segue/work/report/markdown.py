@@ -21,7 +21,7 @@ def headline(report: Report) -> str:
     if failed := report.count("failed"):
         parts.append(_("{n} failed").format(n=failed))
     if waiting := report.count("waiting"):
-        text = ngettext("{n} waits for you", "{n} wait for you", waiting)
+        text = ngettext("{n} item waits for you", "{n} items wait for you", waiting)
         parts.append(text.format(n=waiting))
     if limits := report.count("limits"):
         text = ngettext("{n} limit", "{n} limits", limits).format(n=limits)
@@ -107,7 +107,7 @@ def _limit(limit: Json) -> str:
     took = format_duration(limit["seconds"])
     text = _("{task}: {kind} of {account}, waited {time}")
     if not limit["is_over"]:
-        text = _("{task}: {kind} of {account}, waits since {time}")
+        text = _("{task}: {kind} of {account}, waiting for {time} so far")
     return text.format(
         task=limit["task"] or "–", kind=limit["kind"], account=limit["account"], time=took
     )

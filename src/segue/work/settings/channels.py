@@ -154,7 +154,7 @@ def _check_program(
     if shutil.which(program, path=environ.get("PATH")) is None:
         message = _("{program} is not installed").format(program=program)
         hint = _("install it: {command}").format(command=install) if install else ""
-        hint = hint or _("name an installed program, or give its full path")
+        hint = hint or _("use the name of an installed program, or its full path")
         raise _bad(text, message, hint, MISSING)
 
 
@@ -168,7 +168,9 @@ def _unknown(kind: str, text: str) -> UserError:
             "ntfy": '"ntfy:https://ntfy.example.org/topic"',
             "command": '"command:mail -s Segue me@example.org"',
         }
-        return _bad(text, _("this is not usable"), _("write {text}").format(text=examples[kind]))
+        return _bad(
+            text, _("this value is not valid"), _("write {text}").format(text=examples[kind])
+        )
     if close:
         hint = _("did you mean `{name}`?").format(name=close[0])
     else:

@@ -88,7 +88,7 @@ class PlanFile:
         if self._was_gone:
             return False
         self._was_gone = True
-        message = _("the plan is gone")
+        message = _("the plan file no longer exists")
         hint = _("put it back; the work continues automatically")
         self.problems = [Problem("plan_not_found", message, self.shown, None, hint)]
         return True

@@ -115,23 +115,23 @@ def _why(standing: Standing, cut_off: list[str]) -> str:
                 tasks=", ".join(park["task"] for park in standing.parks)
             )
         case PlanState.WAITING if standing.gates:
-            return _("it waits for an answer: {text}").format(text=standing.gates[0]["text"])
+            return _("waiting for an answer: {text}").format(text=standing.gates[0]["text"])
         case PlanState.FAILED | PlanState.WAITING:
             names = ", ".join(failed["task"] for failed in standing.failed) or _("skipped tasks")
             return _("it ended with failed tasks: {tasks}").format(tasks=names)
         case _:
             if cut_off:
-                return _("it was cut off during {tasks}").format(tasks=", ".join(cut_off))
-            return _("it was stopped before its end")
+                return _("it was interrupted during {tasks}").format(tasks=", ".join(cut_off))
+            return _("it was stopped before it finished")
 
 
 def _next(standing: Standing, again: list[str], left: int) -> str:
     parts = []
     if again:
         text = _(
-            "start {tasks} again from the beginning, in the same conversation if there "
-            "is one; Segue tells the agent that it was interrupted (if it still runs, "
-            "Segue follows it)"
+            "restart {tasks} from the beginning, in the same conversation if there is "
+            "one; Segue tells the agent that it was interrupted. If the agent is still "
+            "running, Segue follows it"
         )
         parts.append(text.format(tasks=", ".join(again)))
     parked = [park["task"] for park in standing.parks if park["task"] in standing.in_progress]

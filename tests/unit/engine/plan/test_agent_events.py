@@ -141,7 +141,7 @@ def test_an_error_for_people_is_told(begun: Bench) -> None:
     assert list(begun.attempt.lines) == ["no colours", "here"]
 
 
-@pytest.mark.parametrize(("required", "preset"), [(True, None), (False, "go on without it")])
+@pytest.mark.parametrize(("required", "preset"), [(True, None), (False, "continue without it")])
 def test_a_dependency_is_a_gate(begun: Bench, required: bool, preset: str | None) -> None:
     """A person provides it elsewhere and says so: there is no place to type a secret into."""
     begun.says(DependencyAsked("api_key", "STRIPE_KEY", "for payments", required, "sk-none"))
@@ -150,14 +150,14 @@ def test_a_dependency_is_a_gate(begun: Bench, required: bool, preset: str | None
     gate = gate_of(begun)
     assert gate.category == "dependency"
     assert gate.text.startswith("STRIPE_KEY (api_key): for payments\n")
-    assert gate.options == ("it is there now", "go on without it")
+    assert gate.options == ("it is available now", "continue without it")
     assert gate.preset == preset
-    go_on_with(begun.run, gate, "it is there now")
+    go_on_with(begun.run, gate, "it is available now")
     begun.turn()
-    assert "it is there now" in begun.prompt()
+    assert "it is available now" in begun.prompt()
 
 
-@pytest.mark.parametrize("answer", ["it is there now", "go on without it"])
+@pytest.mark.parametrize("answer", ["it is available now", "continue without it"])
 def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> None:
     """A variable that Segue was started with reaches the agent once a person says so, masked."""
     shop = begun.run.job_factory
@@ -170,7 +170,7 @@ def test_what_was_provided_is_in_its_environment(begun: Bench, answer: str) -> N
     go_on_with(begun.run, gate, answer)
     begun.turn()
     job = begun.engine.jobs[begun.job]
-    given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is there now" else (None, ())
+    given = ("sk-live-1234", ("sk-live-1234",)) if answer == "it is available now" else (None, ())
     assert (job.env.get("STRIPE_KEY"), job.masks) == given
     assert "OTHER" not in job.env
     check = begun.run.job_factory.verify_job(begun.run.jobs[begun.job], None)

@@ -104,7 +104,7 @@ def test_past_its_bound_an_agent_is_ended_and_goes_on_in_its_conversation(bench:
     assert bench.engine.to_end == [bench.job], "asked once"
     bench.ends(143, is_ours=True)
     (again,) = bench.told("task_retrying")
-    assert "it was silent for too long" in again["error"]
+    assert "it printed nothing for too long" in again["error"]
     argv = bench.engine.jobs[bench.job].argv
     assert argv[argv.index("--resume") + 1] == "talk-1"
     assert "You were interrupted before you finished" in bench.prompt()
@@ -129,7 +129,7 @@ def test_an_agents_own_bounds_win_over_the_general_ones(bench: Bench) -> None:
     bench.pass_s(15)
     assert bench.engine.to_end == [bench.job]
     bench.ends(143, is_ours=True)
-    assert "it was silent for too long (20s)" in bench.told("task_failed")[0]["error"]
+    assert "it printed nothing for too long (20s)" in bench.told("task_failed")[0]["error"]
 
 
 def test_a_bound_below_the_first_look_is_a_bound(bench: Bench) -> None:

@@ -42,7 +42,7 @@ def test_a_design_that_waits_for_a_person_is_not_made_again(bench: FeatureBench)
     one, told = stands(bench)
     assert one.state == "waiting"
     assert told["why"] == (
-        "it waits for an answer: the design is ready: docs/design/real-time-chat.md"
+        "waiting for an answer: the design is ready: docs/design/real-time-chat.md"
     )
     assert (told["next"], told["redone"]) == ("repeat the open question", "nothing")
 

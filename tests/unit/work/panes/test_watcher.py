@@ -57,7 +57,7 @@ def test_a_stop_is_parked_and_resumed_once(play: Callable[[Scene], Bench]) -> No
     lines = play(scene).lines
     assert [line.partition("] ")[2][:12] for line in lines] == [
         "[paused] Wor",
-        "[resume] the",
+        "[resume] rea",
         "⏳ Worker 1: ",
         "[resume] wai",
         "[resume] the",
@@ -144,7 +144,7 @@ def test_a_person_who_came_first_is_not_disturbed(play: Callable[[Scene], Bench]
             await asyncio.sleep(0.3)
         assert pane.sent == []
 
-    assert any("already works again" in line for line in play(scene).lines)
+    assert any("already working again" in line for line in play(scene).lines)
 
 
 def test_what_a_person_has_typed_stays(play: Callable[[Scene], Bench]) -> None:
@@ -217,7 +217,7 @@ def test_a_text_that_only_stands_there_was_sent_in_vain(
         "2/3)",
         "3/3)",
     ]
-    assert not any("works again" in line for line in lines)
+    assert not any("working again" in line for line in lines)
 
 
 def test_a_person_who_types_below_an_unanswered_text_is_not_disturbed(
@@ -261,7 +261,7 @@ def test_an_agent_that_answered_at_once_is_not_asked_again(
             await asyncio.sleep(0.5)
         assert pane.sent == SENT
 
-    assert any("works again" in line for line in play(scene).lines)
+    assert any("working again" in line for line in play(scene).lines)
 
 
 def test_error_stays_after_a_restart(play: Callable[[Scene], Bench]) -> None:
@@ -456,8 +456,8 @@ def test_a_wait_without_a_time_names_the_configured_default(
     lines = [line for line in told if not line.startswith(("[paused]", "[resume]"))]
     warning = "[WARN] could not read the reset time; waiting 3600 s"
     assert (lines[1], lines[3]) == (warning, warning)
-    assert lines[2].startswith("⏳ Worker 2: Weekly limit, waits with its account until ")
-    assert lines[4] == "⏳ Worker 3: Weekly limit, waits 3600 s"
+    assert lines[2].startswith("⏳ Worker 2: Weekly limit, its account is parked until ")
+    assert lines[4] == "⏳ Worker 3: Weekly limit, waiting 3600 s"
 
 
 def test_a_zone_that_is_not_known_is_told(play: Callable[[Scene], Bench]) -> None:
@@ -915,7 +915,7 @@ def test_a_full_disk_is_waited_out(
 
     lines = play(scene).lines
     assert sum("waits until it can write again" in line for line in lines) == 1
-    assert sum("can write again and continues" in line for line in lines) == 1
+    assert sum("can write again and has resumed" in line for line in lines) == 1
 
 
 def test_nothing_is_sent_that_cannot_be_written_down(

@@ -135,7 +135,7 @@ def test_too_many_and_too_large_are_told(tmp_path: Path, monkeypatch: pytest.Mon
         file.truncate(2**40)
     assert collect(tmp_path, ["huge"]) == [Deliverable("huge", 2**40, "")]
     assert wanting(tmp_path, "huge", "f1") == [
-        "huge is too large: all files together may have 1 MB"
+        "huge is too large: the limit for all files together is 1 MB"
     ]
     monkeypatch.setattr(matching, "LOOKED_AT_MAX", 5)
     assert len(collect(tmp_path, ["**/*"])) == 5

@@ -105,7 +105,7 @@ def test_a_deleted_workspace_is_told_and_made_anew(space: Workspace) -> None:
     before = picture(space.path)
     shutil.rmtree(space.path)
     for act in (space.make, space.check, lambda: space.snapshot("x"), lambda: space.restore(last)):
-        with pytest.raises(UserError, match="gone") as told:
+        with pytest.raises(UserError, match="no longer exists") as told:
             act()
         assert code(told) == "workspace_gone"
         assert not space.path.exists()
@@ -118,7 +118,7 @@ def test_a_deleted_workspace_is_told_and_made_anew(space: Workspace) -> None:
 def test_a_deleted_workspace_without_a_snapshot_is_empty_then(space: Workspace) -> None:
     """There is nothing to bring back, and the answer says so."""
     space.path.rmdir()
-    with pytest.raises(UserError, match="gone"):
+    with pytest.raises(UserError, match="no longer exists"):
         space.check()
     assert space.remake() is None
     assert picture(space.path) == {}

@@ -23,7 +23,7 @@ def done(**more: Any) -> dict[str, Any]:
 
 def test_the_night_in_one_line() -> None:
     found = report(done=[done()], waiting=[{"id": "g", "task": "T-2", "text": "Which?"}])
-    assert headline(found) == "1 done · 1 waits for you"
+    assert headline(found) == "1 done · 1 item waits for you"
 
 
 def test_what_was_verified_says_how() -> None:

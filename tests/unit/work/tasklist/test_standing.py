@@ -37,7 +37,7 @@ def test_what_resuming_would_do(tmp_path: Path) -> None:
     """The task that was cut off begins again, then the rest."""
     told = facts(stands(tmp_path, "- [~] T-1: a\n- [ ] T-2: b\n"))
     assert told["resumable"]
-    assert told["why"] == "it was cut off during T-1"
+    assert told["why"] == "it was interrupted during T-1"
     assert told["redone"] == "T-1"
     assert "run the 1 remaining task" in told["next"]
 

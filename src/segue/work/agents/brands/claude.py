@@ -86,7 +86,7 @@ BRAND = Brand(
     state=state,
     resumes=("--resume", "-r"),
     can=(
-        N_("structured limits with reset times"),
+        N_("reports limits with reset times"),
         N_("resumes its conversation"),
         N_("asks for permission"),
         N_("tokens and cost"),

@@ -94,7 +94,7 @@ BRAND = Brand(
     resumes=("resume",),
     can_fork=True,
     can=(
-        N_("limits by its words"),
+        N_("recognizes limits by their wording"),
         N_("resumes its conversation"),
         N_("its own sandbox"),
         N_("tokens"),

@@ -57,6 +57,6 @@ BRAND = Brand(
     login=login,
     state=state,
     resumes=("--resume", "-r"),
-    can=(N_("limits by its words"), N_("resumes its conversation"), N_("tokens")),
+    can=(N_("recognizes limits by their wording"), N_("resumes its conversation"), N_("tokens")),
     has_tools=False,
 )

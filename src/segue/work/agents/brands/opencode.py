@@ -62,6 +62,10 @@ BRAND = Brand(
     login=login,
     state=state,
     resumes=("--session", "-s"),
-    can=(N_("limits by its words"), N_("resumes its conversation"), N_("tokens and cost")),
+    can=(
+        N_("recognizes limits by their wording"),
+        N_("resumes its conversation"),
+        N_("tokens and cost"),
+    ),
     has_tools=False,
 )
