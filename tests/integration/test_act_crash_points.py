@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from kit import python_module
+from kit.forks import forked
 
-TIMEOUT_S = 120
 WORKERS = 4
 WAITS = 3
 
@@ -29,16 +29,8 @@ PLAN = "- [ ] **T-1**: Asks\n  - agent: asker\n"
 
 
 def segue(project: Path, die_at: int, *args: str) -> subprocess.CompletedProcess[str]:
-    command, env = python_module("kit.crashing")
-    return subprocess.run(
-        [*command, "plan", str(die_at), *args],
-        cwd=project,
-        env={**env, "MOMENTS": str(project.parent / "moments"), "SEGUE_LANG": "en"},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    env = {**os.environ, "MOMENTS": str(project.parent / "moments"), "SEGUE_LANG": "en"}
+    return forked("kit.crashing", ["plan", str(die_at), *args], project, env)
 
 
 def moments(project: Path) -> int:

@@ -5,7 +5,7 @@ it changes something or waits for its agent. (Task lists and books: `test_crash_
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from kit import python_module
 from kit.crash_checks import check_account, check_at_the_end, check_parks, tables
+from kit.forks import forked
 
-TIMEOUT_S = 120
 WORKERS = 4
 SETTINGS = """\
 agent = "mine"
@@ -127,16 +126,8 @@ KINDS = [
 
 
 def run(kind: Kind, folder: Path, die_at: int) -> int:
-    command, env = python_module("kit.crashing_kind")
-    done = subprocess.run(
-        [*command, kind.name, str(die_at)],
-        cwd=folder,
-        env={**env, "MOMENTS": str(folder / "moments"), "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    env = {**os.environ, "MOMENTS": str(folder / "moments"), "HOME": str(folder)}
+    done = forked("kit.crashing_kind", [kind.name, str(die_at)], folder, env)
     assert done.returncode in (0, -9), done.stdout + done.stderr
     return done.returncode
 

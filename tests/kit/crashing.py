@@ -1,6 +1,6 @@
 """`segue` that is killed at the nth dangerous moment: before or after each change of state.
 
-    python -m kit.crashing KIND N ARGS…
+    forked("kit.crashing", [KIND, N, *ARGS], …)
 
 KIND says which changes count (`plan`, `book`; `notices`: only what is sent to people). With N = 0 it is never killed. Where it ends by
 itself, it writes the count of moments to `$MOMENTS`.
@@ -11,13 +11,11 @@ from __future__ import annotations
 import inspect
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kit import python_module
+from kit.forks import forked
 from segue.cli.main import main
 from segue.drivers import notify
 from segue.engine.accounts import Accounts
@@ -27,7 +25,6 @@ from segue.store import files
 from segue.store.sqlite import Store
 from segue.work.book.folder import BookFolder
 
-TIMEOUT_S = 120
 CHANGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "plan": (
         (Store, "move"),
@@ -56,16 +53,9 @@ def crashing(
 ) -> int:  # fmt: skip
     """Run `segue ARGS` in a folder; one of `ends` where it came to its end, -9 where it was
     killed."""
-    command, env = python_module("kit.crashing")
-    done = subprocess.run(
-        [*command, kind, str(die_at), *args],
-        cwd=folder,
-        env={**env, "MOMENTS": str(folder / "moments"), "SEGUE_LANG": "en", **(more_env or {})},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    here = {"MOMENTS": str(folder / "moments"), "SEGUE_LANG": "en"}
+    env = {**os.environ, **here, **(more_env or {})}
+    done = forked("kit.crashing", [kind, str(die_at), *args], folder, env)
     assert done.returncode in (*ends, -9), done.stdout + done.stderr
     return done.returncode
 
@@ -118,8 +108,9 @@ def guard_files_of_book(moments: Moments) -> None:
     files.replace, files._write_beside = replace_in_book, die_half_way
 
 
-def run(kind: str, die_at: int, args: list[str]) -> None:
-    moments = Moments(die_at)
+def run(words: list[str]) -> None:
+    kind, die_at, *args = words
+    moments = Moments(int(die_at))
     for owner, name in CHANGES[kind]:
         setattr(owner, name, moments.environment(getattr(owner, name)))
     if kind == "book":
@@ -128,7 +119,3 @@ def run(kind: str, die_at: int, args: list[str]) -> None:
         main(args)
     finally:
         Path(os.environ["MOMENTS"]).write_text(str(moments.passed))
-
-
-if __name__ == "__main__":
-    run(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

@@ -1,7 +1,9 @@
 """Work of one kind that is killed at the nth dangerous moment: around each commit, each write of a
 file that people own, each order to an executor, each wait for what an agent says.
 
-    python -m kit.crashing_kind KIND N   (N = 0: never; the count of moments goes to $MOMENTS)
+    forked("kit.crashing_kind", [KIND, N], …)
+
+With N = 0 it is never killed. Where it ends by itself, it writes the count of moments to `$MOMENTS`.
 
 What outlives Segue outlives it here, too: agents are processes, and a pane is a file.
 """
@@ -28,8 +30,7 @@ from segue.engine.executors.process import ProcessExecutor
 from segue.store import files
 from segue.store.sqlite import Store
 
-kind, die_at = sys.argv[1], int(sys.argv[2])
-passed = 0
+die_at = passed = 0
 LIMIT_S = 60  # of a pane, on a clock that needs no time
 
 
@@ -119,7 +120,9 @@ def replace_beside(path: Path, *args: Any, **kwargs: Any) -> None:
     (replace if ".segue" in path.parts else guarded(replace))(path, *args, **kwargs)
 
 
-if __name__ == "__main__":
+def run(words: list[str]) -> None:
+    global die_at
+    kind, die_at = words[0], int(words[1])
     for owner, name in GUARDED:
         setattr(owner, name, guarded(getattr(owner, name)))
     files.replace = replace_beside
