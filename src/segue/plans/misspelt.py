@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from segue.i18n import _
@@ -116,12 +116,24 @@ def _guess(key: str) -> _Guess | None:
     if key in _MEANT:
         return _Guess(_MEANT[key], True)
     own = _letters(key)
-    for known in spellings():
-        if field_name(known) == STEPS or known.isascii() != key.isascii():
-            continue
-        if _is_close(own, _letters(known)):
+    letters = frozenset(own)
+    for known in _known(key.isascii()):
+        # Each letter that the other lacks needs a change of its own: this spares most distances.
+        if len(letters - _letter_set(known)) <= 2 and _is_close(own, _letters(known)):
             return _Guess(known, key in _ORDINARY)
     return None
+
+
+@cache
+def _known(is_ascii: bool) -> list[str]:
+    """The keys of one script that can be meant."""
+    keys = [key for key in spellings() if field_name(key) != STEPS]
+    return [key for key in keys if key.isascii() == is_ascii]
+
+
+@cache
+def _letter_set(known: str) -> frozenset[str]:
+    return frozenset(_letters(known))
 
 
 @lru_cache(maxsize=4096)

@@ -106,3 +106,10 @@ def test_other_words_are_noted() -> None:
         (7, "참고", "로그"),
         (8, "steps", "first this"),
     ]
+
+
+@pytest.mark.parametrize("key", ["dependencies", "blocked by", "depends on"])
+def test_two_letters_that_the_field_has_nowhere_are_seen_through(key: str) -> None:
+    """Most words are told apart by their letters alone; these are near enough."""
+    wrong = key[:3] + "q" + key[4:6] + "z" + key[7:]
+    assert problems_of(f"{wrong}: T-001")[0][0] == "unknown_field"
