@@ -102,7 +102,7 @@ class Box:
 
     def hold(self, name: str) -> str:
         """Shell: wait until the test releases this name."""
-        return f"until [ -e {self.out}/{name} ]; do sleep 0.02; done"
+        return f"until [ -e {self.out}/{name} ]; do sleep 0.05; done"
 
     def release(self, name: str) -> None:
         (self.out / name).touch()

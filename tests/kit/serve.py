@@ -26,7 +26,7 @@ phase() {{ echo "=== PHASE $1 COMPLETE $SEGUE_NONCE ==="; }}
 finish() {{ echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; }}
 block() {{ echo "[$1 $SEGUE_NONCE]"; cat; echo "[/$1]"; }}
 note() {{ echo "$*" >> "$out/notes"; }}
-hold() {{ until [ -e {out}/"$1" ]; do sleep 0.02; done; }}
+hold() {{ until [ -e {out}/"$1" ]; do sleep 0.05; done; }}
 """
 ONE_SHOT = 'cat > "$out/heard.$n"\n'
 LISTEN = """listen() { IFS= read -r heard || exit 0; printf '%s\\n' "$heard" >> "$out/heard"; }
