@@ -27,6 +27,9 @@ NOT_APPLICABLE: Rows = {
     "test_a_gate_is_approved_in_its_own_words": {
         "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
     },
+    "test_a_question_is_answered_by_the_api": {
+        "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
+    },
     "test_the_audit_names_who_answered": {
         "panes": "a program's own menu is answered in its pane: Segue chooses for no one",
     },

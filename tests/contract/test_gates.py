@@ -51,6 +51,22 @@ def test_a_gate_is_answered_once_from_another_terminal(subject: Subject) -> None
     assert len(subject.starts(0)) == 2
 
 
+def test_a_question_is_answered_by_the_api(subject: Subject) -> None:
+    """`POST /questions/{id}/answer`, whatever kind of work it is of; a terminal is second then."""
+    subject.plays(turn(ask()))
+    subject.begin()
+    gate = subject.gate_of(0)
+    assert subject.answer_by_api(gate, "sqlite").status == 200
+    second = subject.answer(gate, "PostgreSQL")
+    assert second.code != 0
+    assert "answered: by " in second.said
+    assert subject.answer_by_api(gate, "SQLite").status == 409
+    subject.drive()
+    assert "SQLite" in subject.started(0, 2).prompt
+    subject.wait(0, DONE)
+    assert len(subject.starts(0)) == 2
+
+
 def test_an_optional_question_takes_its_default(subject: Subject) -> None:
     """After its deadline, by itself; the agent hears the default once."""
     subject.plays(turn(ask(Question(default="SQLite", deadline="2s"))), task=0)

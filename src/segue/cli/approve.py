@@ -25,4 +25,7 @@ from segue.work import add_act
 @click.pass_context
 def command(ctx: click.Context, id: str, comment: str | None, as_json: bool) -> int:
     done = add_act.settle(act_words.here(ctx), id, Verb.APPROVE, comment=comment)
-    return act_words.report(done, _("{id}: approved").format(id=id), as_json=as_json)
+    said = _("{id}: approved").format(id=id)
+    if done.answer and done.answer.casefold() not in add_act.YES:
+        said += f" (“{done.answer}”)"  # the option that was taken for yes
+    return act_words.report(done, said, as_json=as_json)

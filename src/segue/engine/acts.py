@@ -29,6 +29,7 @@ from segue.store.sqlite import Store
 
 logger = logging.getLogger("segue.acts")
 
+ALREADY_SETTLED = "already_settled"
 TEXT_BYTES_MAX = 64 * 1024
 TAKEN_MAX = 1_000  # in one go; the rest follow
 LOOK_S = 0.05  # between two looks of whoever waits for an outcome
@@ -113,7 +114,7 @@ def add(store: Store, wanted: Wanted, at: datetime) -> str:
     """Add an act for the owner of its work; its id. UserError: it is checked, and cannot be."""
     id = new_id("act")
     with acting(wanted.actor):
-        store.move(at=at, then=lambda: _added(store, id, wanted))
+        store.move(at=at, then=lambda: added(store, id, wanted))
     return id
 
 
@@ -130,7 +131,7 @@ def done(
     id = new_id("act")
 
     def changes() -> Iterable[Change]:
-        yield from _added(store, id, wanted)
+        yield from added(store, id, wanted)
         yield Move("act", id, ActState.WAITING, ActState.TAKEN, Trigger.TAKE, data=_who(wanted))
         yield from then()
 
@@ -139,7 +140,8 @@ def done(
     return id
 
 
-def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
+def added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
+    """To be asked for within the transaction that adds it."""
     if wanted.gate is not None:
         check_gate(store, wanted.gate)
     elif VERBS[wanted.verb].is_once:
@@ -210,7 +212,7 @@ def settled(store: Store, gate: str) -> UserError:
 def _second(gate: str, state: str, at: str | None, who: str) -> UserError:
     text = _("{id} is already {state}: by {who}, {time}")
     shown = text.format(id=gate, state=state, who=who, time=_clock(at) if at else "–")
-    return UserError("already_settled", shown, hint=_("the first answer counts"))
+    return UserError(ALREADY_SETTLED, shown, hint=_("the first answer counts"))
 
 
 def _clock(at: str) -> str:

@@ -17,14 +17,13 @@ from pathlib import Path
 from segue.core.limits import MANUAL
 from segue.core.machines import ActState
 from segue.core.plan import TaskState
-from segue.engine import acts, bell
+from segue.engine import acts, bell, gates
 from segue.engine.accounts import Accounts
 from segue.engine.acts import CannotError, Verb, Wanted
 from segue.engine.clock import Clock
 from segue.engine.ledger import Ledger
 from segue.engine.plan import deferred, manual_parks
 from segue.engine.plan.manual_parks import ACCOUNT
-from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION
 from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import Actor
@@ -44,7 +43,6 @@ NO = (
     "no", "deny", "reject", "refuse", "cancel", "abort", "stop", "n",
     "아니오", "아니요", "거부", "취소",
 )  # fmt: skip
-OPTIONS_ONLY = frozenset({BREAKER, BUDGET, ESCALATED, PERMISSION})  # Segue's own questions
 COMMANDS = {
     Verb.ANSWER: "segue answer {id} TEXT",
     Verb.APPROVE: "segue approve {id}",
@@ -114,7 +112,7 @@ def _said(
         raise _not_allowed(gate, verb, allowed)
     if verb is not Verb.ANSWER:
         return verb, {}
-    own = False if gate.category in OPTIONS_ONLY else own_words
+    own = gates.takes_own_words(gate, own_words)
     answer = acts.chosen(text or "", gate.options, own_words=own)
     return verb, {"answer": answer, "own_words": "yes" if answer not in gate.options else ""}
 
@@ -329,7 +327,9 @@ def _reported(
     bell.ring(person.project.bell)
     is_owned = work.owner(person.project) is not None
     found = acts.outcome(store, act)
-    is_started = not is_owned and found.state is ActState.WAITING and _start(person, work)
+    is_started = found.state is ActState.WAITING and background.wake(
+        person.project, work.id, os.environ
+    )
     if is_owned or is_started:
         owned = lambda: is_started or work.owner(person.project) is not None  # noqa: E731 - asked again and again
         found = acts.wait_for(store, act, WAIT_S, owned)
@@ -337,11 +337,3 @@ def _reported(
         raise UserError("refused", found.reason or _("Segue refused it"))
     is_waiting = found.state is ActState.WAITING
     return Done(what, name, work.kind, work.path, is_waiting, is_owned or is_started, answer)
-
-
-def _start(person: Person, work: Work) -> bool:
-    """A work that last ran in the background is started again by what a person wants of it."""
-    for detached in background.works(person.project):
-        if detached.work.id == work.id and detached.owner is None:
-            return background.start_again(person.project, detached, os.environ) is not None
-    return False

@@ -131,6 +131,15 @@ def start_again(project: Project, detached: Detached, environ: Mapping[str, str]
     return start(project, detached.work.path, detached.argv, clean, detached.folder)
 
 
+def wake(project: Project, work: str, environ: Mapping[str, str]) -> bool:
+    """A work that last ran in the background is started again by what a person wants of it;
+    whether it was."""
+    for detached in works(project):
+        if detached.work.id == work and detached.owner is None:
+            return start_again(project, detached, environ) is not None
+    return False
+
+
 def remember(store: Store, work: str, argv: Sequence[str] | None, at: datetime) -> None:
     """How a work without a file of its own was started."""
     store.move(Note("work", work, {"options": options_of(argv)}), at=at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contract.scenes import Step
 from kit.box import Box
-from kit.server import TOKEN, Server
+from kit.server import TOKEN, Answer, Server
 
 from .base import Subject
 from .records import DONE, FAILED, PARKED, PENDING, RUNNING, WAITING, Gate, Json, Park, epoch
@@ -96,6 +96,9 @@ class ServerTasks(Subject):
         self._ids.append(made[-1]["id"])
         self.count += 1
         return self.count - 1
+
+    def answer_by_api(self, gate: Gate, text: str) -> Answer:
+        return self.rest.post(f"/questions/{gate.id}/answer", {"answer": text})
 
     def make_needless(self, gate: Gate) -> None:
         self.rest.do(self.name(gate.task), "cancel")

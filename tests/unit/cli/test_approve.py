@@ -37,7 +37,7 @@ def test_a_person_reads_that_it_is_approved_and_when_it_counts(bench: Bench, seg
     gate = asked(bench)
     said = segue("approve", gate)
     assert said.code == 0
-    assert said.out.startswith(f"{gate}: approved — ")
+    assert said.out.startswith(f"{gate}: approved (“PostgreSQL”) — ")
     assert "segue run PLAN.md" in said.out
 
 

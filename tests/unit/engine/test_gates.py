@@ -230,3 +230,19 @@ def test_a_gate_is_reworded_while_it_waits(store: Store) -> None:
     assert store.move(note, at=NOON)
     assert in_table(store, asked.id) == later
     assert store.move(*gates.settle(asked, Trigger.ANSWER, NOON, "a"), at=NOON)
+
+
+@pytest.mark.parametrize(
+    ("category", "taken"),
+    [
+        ("choice", [None, False, True]),
+        ("budget", [False, False, False]),
+        (PERMISSION, [False, False, True]),
+    ],
+)
+def test_own_words_are_taken_where_they_can_mean_something(
+    category: str, taken: list[bool | None]
+) -> None:
+    """A word that is no option must not refuse a tool by mistake."""
+    asked = gate(category=category)
+    assert [gates.takes_own_words(asked, is_meant) for is_meant in (None, False, True)] == taken

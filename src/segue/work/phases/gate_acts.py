@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from segue.core.machines import GateState, RunState, Trigger
-from segue.engine import acts, gates
-from segue.engine.acts import NotAnOptionError
+from segue.engine import acts, bell, gates
+from segue.engine.acts import NotAnOptionError, Verb, Wanted
 from segue.errors import UserError
 from segue.i18n import _
+from segue.store.actors import current
 from segue.store.changes import Change, Put, Value, stamp
-from segue.store.rows import AgentRow, GateRow, PhaseTaskRow
-from segue.work.phases import asking, moves, parking, progress, prompts, timers
+from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow, new_id
+from segue.work import background
+from segue.work.phases import asking, moves, parking, progress, prompts, shapes, timers
 from segue.work.phases.act_base import ActBase
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
@@ -112,12 +115,33 @@ class GateActs(ActBase):
         """One of the options; other text only as the person's own words."""
         gate = self._pending(question, "question")
         chosen = self._checked(gate, answer.strip(), own_words)
+        if gate.work != SERVER:
+            return self._answer_elsewhere(gate, chosen)
         if gate.task is None:
             return self._answer_for_all(gate, chosen)
         task, _agent = self._both(gate.task)
         if not timers.answer(self.supervisor, task, gate, chosen, [], self._kept_too(())):
             self._settled(gate)
         return self.question(gate.id)
+
+    def _answer_elsewhere(self, gate: GateRow, answer: str) -> Json:
+        """A question of a work that the server does not own: an act, which its owner takes in."""
+        supervisor, keep = self.supervisor, self._kept_too(())
+        store, project = supervisor.records.store, supervisor.jobs.project
+        is_own = answer not in gate.options
+        data = {"answer": answer, "own_words": "yes" if is_own else ""}
+        wanted = Wanted(Verb.ANSWER, gate.work, current(), gate=gate.id, data=data)
+        id = new_id("act")
+        try:
+            supervisor.commit(then=lambda: chain(acts.added(store, id, wanted), keep()))
+        except UserError as error:
+            if error.problem.code != acts.ALREADY_SETTLED:
+                raise
+            raise Refused(409, error.problem.code, error.problem.message) from error
+        bell.ring(project.bell)
+        background.wake(project, gate.work, supervisor.jobs.environ)
+        # Nobody can be first any more.
+        return shapes.question(replace(gate, state=GateState.ANSWERED, answer=answer))
 
     def _answer_for_all(self, gate: GateRow, answer: str) -> Json:
         """The question about the budget, which is about no task in particular."""
@@ -138,7 +162,7 @@ class GateActs(ActBase):
         redactor = self.supervisor.saving.redactor
         shown = {redactor.text(gate.task or "", option): option for option in gate.options}
         try:
-            chosen = acts.chosen(answer, list(shown), own_words=is_own and gate.task is not None)
+            chosen = acts.chosen(answer, list(shown), own_words=gates.takes_own_words(gate, is_own))
         except UserError as why:
             raise _bad_answer(why, list(shown)) from why
         return shown.get(chosen, chosen)
@@ -229,7 +253,7 @@ class GateActs(ActBase):
 
     def _pending(self, id: str, kind: str) -> GateRow:
         gate = self.supervisor.records.gate(id)
-        if gate is None or gate.kind != kind:
+        if gate is None or gate.kind != kind or (gate.work != SERVER and kind != "question"):
             text = _("no such {kind}: {id}").format(kind=kind, id=id)
             raise Refused(404, f"unknown_{kind}", text)
         if gate.state is not GateState.PENDING:
