@@ -114,12 +114,13 @@ def add(store: Store, wanted: Wanted, at: datetime) -> str:
     """Add an act for the owner of its work; its id. UserError: it is checked, and cannot be."""
     id = new_id("act")
     with acting(wanted.actor):
-        store.move(at=at, then=lambda: added(store, id, wanted))
+        store.move(at=at, then=lambda: _added(store, id, wanted))
     return id
 
 
 def adding(store: Store, wanted: Wanted) -> tuple[str, list[Change]]:
-    """The same for whoever commits it: its id, and the change."""
+    """The same for whoever commits it: its id, and the change. Asked for within a transaction
+    (`then` of a move), nobody else can be first."""
     id = new_id("act")
     return id, list(_added(store, id, wanted))
 
@@ -131,7 +132,7 @@ def done(
     id = new_id("act")
 
     def changes() -> Iterable[Change]:
-        yield from added(store, id, wanted)
+        yield from _added(store, id, wanted)
         yield Move("act", id, ActState.WAITING, ActState.TAKEN, Trigger.TAKE, data=_who(wanted))
         yield from then()
 
@@ -140,8 +141,7 @@ def done(
     return id
 
 
-def added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
-    """To be asked for within the transaction that adds it."""
+def _added(store: Store, id: str, wanted: Wanted) -> Iterable[Change]:
     if wanted.gate is not None:
         check_gate(store, wanted.gate)
     elif VERBS[wanted.verb].is_once:

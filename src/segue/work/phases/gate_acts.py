@@ -15,7 +15,7 @@ from segue.errors import UserError
 from segue.i18n import _
 from segue.store.actors import current
 from segue.store.changes import Change, Put, Value, stamp
-from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow, new_id
+from segue.store.rows import SERVER, AgentRow, GateRow, PhaseTaskRow
 from segue.work import background
 from segue.work.phases import asking, moves, parking, progress, prompts, shapes, timers
 from segue.work.phases.act_base import ActBase
@@ -131,9 +131,8 @@ class GateActs(ActBase):
         is_own = answer not in gate.options
         data = {"answer": answer, "own_words": "yes" if is_own else ""}
         wanted = Wanted(Verb.ANSWER, gate.work, current(), gate=gate.id, data=data)
-        id = new_id("act")
         try:
-            supervisor.commit(then=lambda: chain(acts.added(store, id, wanted), keep()))
+            supervisor.commit(then=lambda: chain(acts.adding(store, wanted)[1], keep()))
         except UserError as error:
             if error.problem.code != acts.ALREADY_SETTLED:
                 raise
