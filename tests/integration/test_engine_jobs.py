@@ -32,7 +32,8 @@ from segue.engine.executors import (
     NeverStarted,
     Started,
 )
-from segue.engine.executors.process import SAID_MAX, ProcessExecutor
+from segue.engine.executors.job_output import SAID_MAX
+from segue.engine.executors.process import ProcessExecutor
 from segue.errors import AgentError
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.app import House, play
-from segue.engine.executors import process
+from segue.engine.executors import job_output
 from segue.work.phases import protocol_faults
 
 PRELUDE = """#!/bin/sh
@@ -58,7 +58,7 @@ def test_a_block_that_stays_open_is_told_after_a_while(
     house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent says nothing more: people hear of it while it is still there."""
-    monkeypatch.setattr(process, "BLOCK_S", 0.1)
+    monkeypatch.setattr(job_output, "BLOCK_S", 0.1)
     house.program(PRELUDE + UNCLOSED + "sleep 1000\n")
 
     async def scene() -> None:

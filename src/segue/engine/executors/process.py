@@ -11,19 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from datetime import datetime
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import cast
 
-from segue.dialects.events import Dialect, Event, Said, SupportsSkim, Unfinished
 from segue.drivers import processes
 from segue.drivers import runs as drivers
-from segue.drivers.follow import Follower, Turns
 from segue.drivers.inotify import ANYTHING, FolderWatch
 from segue.drivers.launcher import Launcher
-from segue.drivers.masking import Masker
 from segue.drivers.process_activity import activity_below
 from segue.drivers.runs import Live, Order
 from segue.engine import bell
@@ -37,7 +33,6 @@ from segue.engine.executors import (
     Finished,
     Gone,
     Happening,
-    Heard,
     Job,
     Look,
     NeverStarted,
@@ -46,6 +41,7 @@ from segue.engine.executors import (
     Started,
     StopWanted,
 )
+from segue.engine.executors.job_output import JobOutput
 from segue.engine.inbox import Inbox
 from segue.errors import AgentError
 from segue.i18n import _
@@ -54,9 +50,6 @@ PTY_SIZE = (40, 120)
 LEFT = ("in", "first", "told", "place")  # what a job leaves beside its records
 SPARES_MAX = 16
 SWEEP_AFTER_S = 7 * 86_400.0
-SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
-INBOX_FULL = 5_000
-BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 
 
 class ProcessExecutor:
@@ -79,8 +72,8 @@ class ProcessExecutor:
         self._tells_errors = tells_errors
         self._launcher = launcher
         self._watch = FolderWatch()
-        self._turns = Turns()
         self._inbox = Inbox[Happening](clock, Due())
+        self._output = JobOutput(self._watch, self._inbox)
         self._live: dict[str, Live] = {}
         self._launching: asyncio.Event | None = None  # the last one: whether it was told
         self._attending: dict[str, asyncio.Task[None]] = {}
@@ -88,7 +81,6 @@ class ProcessExecutor:
         self._wanted_end: set[str] = set()
         self._watched: set[Path] = set()
         self._spares: list[Path] = []
-        self._blocks: dict[str, asyncio.TimerHandle] = {}  # jobs in the middle of telling something
 
     # Jobs
 
@@ -245,7 +237,7 @@ class ProcessExecutor:
     async def _attend(self, job: Job, live: Live) -> None:
         if job.id in self._wanted_end:  # it was to end before it had begun
             await self._launcher.end(live)
-        followers = self._followers(job)
+        followers = self._output.followers(job)
         for follower in followers:
             follower.start()
         timed_out = False
@@ -275,86 +267,16 @@ class ProcessExecutor:
                 return True
 
     async def _settle_found(self, job: Job) -> None:
-        for follower in self._followers(job):
+        for follower in self._output.followers(job):
             try:
                 await follower.drain()
             finally:
                 follower.stop()
         self._finish(job, False, is_unseen=True)
 
-    def _followers(self, job: Job) -> list[Follower]:
-        """One for each file in which the job can be heard."""
-        heard: list[tuple[Path, Callable[[bytes], Iterable[Event]]]] = []
-        heard.append((job.log, job.dialect.feed))
-        if job.err is not None:
-            heard.append((job.err, job.dialect.feed_err))
-        if job.told is not None:
-            heard.append((job.told.path, _masked(job.told.dialect.feed, job.masks)))
-        skim = None
-        if _skims(type(job.dialect)):
-            skim = partial(self._hear, job, cast("SupportsSkim", job.dialect).skim)
-        return [
-            Follower(
-                self._watch,
-                path,
-                partial(self._hear, job, feed),
-                turns=self._turns,
-                skim=skim if path == job.log else None,
-            )
-            for path, feed in heard
-        ]
-
-    def _hear(self, job: Job, feed: Callable[[bytes], Iterable[Event] | None], data: bytes) -> bool:
-        """False: the dialect has taken nothing in."""
-        try:
-            found = feed(data)
-            events = None if found is None else list(found)
-        except Exception as error:  # noqa: BLE001 - nobody above would know which job it was
-            self._inbox.notify(Broke(job.id, error))
-            return True
-        if events is None:
-            return False
-        for event in self._worth_telling(events):
-            self._inbox.notify(Heard(job.id, event))
-        if (timer := self._blocks.pop(job.id, None)) is not None:
-            timer.cancel()
-        if isinstance(job.dialect, Unfinished) and job.dialect.has_open_block:
-            loop = asyncio.get_running_loop()
-            self._blocks[job.id] = loop.call_later(BLOCK_S, self._close_blocks, job)
-        return True
-
-    def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
-        """Of very many lines at once only the last ones: nobody can follow, the log has them all,
-        and whoever is behind must not fall further behind."""
-        room = SAID_MAX if len(self._inbox) < INBOX_FULL else SAID_LEAST
-        if len(events) <= room:
-            return events
-        excess = sum(isinstance(event, Said) for event in events) - room
-        kept = []
-        for event in events:
-            if excess > 0 and isinstance(event, Said):
-                excess -= 1
-            else:
-                kept.append(event)
-        return kept
-
-    def _close_blocks(self, job: Job) -> None:
-        """It began to tell something and fell silent: taken as far as it goes."""
-        self._blocks.pop(job.id, None)
-        if isinstance(job.dialect, Unfinished):
-            for event in job.dialect.close_blocks():
-                self._inbox.notify(Heard(job.id, event))
-
     def _finish(self, job: Job, timed_out: bool, *, is_unseen: bool = False) -> None:
-        if (timer := self._blocks.pop(job.id, None)) is not None:
-            timer.cancel()
         end = drivers.read_outcome(self._path(job.id, "claim"), self._path(job.id, "end"))
-        if end is not None and end.lost_tail:  # the disk was full: its report may be in this
-            for event in job.dialect.feed(end.lost_tail):
-                self._inbox.notify(Heard(job.id, event))
-        for dialect in (job.dialect, *([job.told.dialect] if job.told else [])):
-            for event in dialect.close():
-                self._inbox.notify(Heard(job.id, event))
+        self._output.close(job, end.lost_tail if end is not None else b"")
         self._live.pop(job.id, None)
         for path in job.unwelcome:
             with contextlib.suppress(OSError):
@@ -459,9 +381,7 @@ class ProcessExecutor:
         return told
 
     async def let_go(self) -> None:
-        for timer in self._blocks.values():
-            timer.cancel()
-        self._blocks.clear()
+        self._output.let_go()
         attending = list(self._attending.values())
         for task in attending:
             task.cancel()
@@ -482,22 +402,6 @@ class ProcessExecutor:
 def _run_path(name: str) -> Path:
     """A path is slow to make, and each is needed several times while its run lives."""
     return Path(name)
-
-
-@cache
-def _skims(dialect: type[Dialect]) -> bool:
-    """Asked once for each dialect: to compare with a protocol takes long."""
-    return issubclass(dialect, SupportsSkim)
-
-
-def _masked(
-    feed: Callable[[bytes], Iterable[Event]], masks: tuple[str, ...]
-) -> Callable[[bytes], Iterable[Event]]:
-    """What an agent tells by tool call passes no keeper: its secrets are taken out here."""
-    if not masks:
-        return feed
-    masker = Masker(masks)
-    return lambda data: feed(masker.feed(data))
 
 
 def _write(path: Path, data: bytes) -> None:
