@@ -167,7 +167,7 @@ class Client:
 
     def retry(self, id: str, *, submit: bool = False) -> Json:
         """A new task with the content of one that failed; what depends on the old one waits for
-        the new one. Of a task that waits in vain: what it waits for is tried again."""
+        the new one. For a blocked task: retries what it waits for."""
         return self._act(id, "retry", {"submit": submit})
 
     def go_without(self, id: str) -> Json:

@@ -68,7 +68,7 @@ class UserError(Exception):
 
 
 class AgentError(Exception):
-    """An agent program misbehaved; the task it works on is told, Segue goes on."""
+    """An agent program misbehaved; its task learns of it, Segue continues."""
 
 
 class Bug(Exception):  # noqa: N818 - the word says it

@@ -1,4 +1,4 @@
-"""Limits, as a library: what stopped an agent's screen, until when, and how to go on.
+"""Limits, as a library: what stopped an agent's screen, until when, and how to continue.
 
     from segue.limits import detect_paused_type, extract_reset_time, handle_paused_worker
 
@@ -81,7 +81,7 @@ _NAMES = {
 }
 
 
-if i18n.language() == "en":  # nobody has chosen another one: a library has no command line
+if i18n.language() == "en":  # no other one was chosen: a library has no command line
     i18n.use(i18n.choose(None, os.environ))
 
 
@@ -143,7 +143,7 @@ class Environment:
 async def extract_reset_time(
     output: str, *, now: datetime | None = None, tz: tzinfo | None = None
 ) -> datetime | None:
-    """When the limit is over that an output tells of, in UTC; None where it cannot be read."""
+    """When the limit is over that an output reports, in UTC; None where it cannot be read."""
     at, zone = now or _now(), tz or local_zone()
     found = detect(output, tool=None, now=at, tz=zone)
     return found.resets_at or reset_time(output, at, zone)
@@ -236,7 +236,7 @@ class _Recovery:
             limit,
             agent=self._agent,
             sends=self._worker.retry_count,
-            step=TEXT,  # whoever typed the text before may have died before Enter
+            step=TEXT,  # the process that typed the text may have died before Enter
             recheck_s=self._config.recheck_after,
         )
         return await type_prompt(self._terminal, prompt, self)
@@ -301,7 +301,7 @@ class _Recovery:
         return True
 
     def _failed(self) -> bool:
-        """One more try was in vain. Whether there may be another."""
+        """One more attempt failed. Whether there may be another."""
         worker, most = self._worker, self._config.max_retries
         worker.retry_count += 1
         text = _("⚠️ Worker {id}: could not be resumed ({n}/{most})")

@@ -1,4 +1,4 @@
-"""Questions on a terminal, one after the other, while work goes on."""
+"""Questions on a terminal, one after the other, while the work continues."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Shown(Protocol):
         ...
 
     def settled(self, question: Question, answer: str | None) -> None:
-        """It was answered here; None: elsewhere, or nobody is there."""
+        """Answered here; None: answered elsewhere, or no person is present."""
         ...
 
 
@@ -215,7 +215,7 @@ class PlainQuestions:
 
 
 def _done(question: Question, answer: str, typed: str | None) -> None:
-    """Whatever was typed: it is done. None: the person is gone, and nobody knows."""
+    """Any input means that it is done. None: the person has left, so it is unknown."""
     question.on_answer(None if typed is None else answer)
 
 

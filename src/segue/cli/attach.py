@@ -20,7 +20,7 @@ from segue.work import background
 from segue.work.project import Project
 
 Show = Callable[..., int | None]
-GONE = 1  # its owner was killed: nobody knows how it would have ended
+GONE = 1  # its owner was killed: how it would have ended is unknown
 
 
 @click.command(

@@ -40,12 +40,12 @@ def named(facts: Facts) -> Facts:
 
 def _begun(f: Facts) -> str | None:
     if ".judge." in f["task"]:
-        return None  # what the judge says is told by itself
+        return None  # the judge's verdict has an event of its own
     again = _(" (try {n})").format(n=f["attempt"]) if f["attempt"] > 1 else ""
     return f"▶ {f['title']}{again}"
 
 
-# What is said of a step otherwise than of a task; a step that ended well is told by what follows.
+# Steps are reported differently from tasks; the next event reports a step that succeeded.
 STEPS: dict[str, Callable[[Facts], str | None]] = {
     "task_started": _begun,
     "task_completed": lambda f: None,
@@ -61,7 +61,7 @@ def score_in_words(score: float | None) -> str:
 
 def judged(f: Facts) -> str | None:
     if f["score"] >= f["threshold"]:
-        return None  # that it is completed is told next, with the score
+        return None  # the next event reports the completion, with the score
     score, threshold = score_in_words(f["score"]), score_in_words(f["threshold"])
     if score == threshold:  # rounded, it would seem to be enough
         score, threshold = str(f["score"]), str(f["threshold"])
@@ -98,7 +98,7 @@ def tripped(f: Facts) -> str:
 
 
 def reasons(told: list[str] | tuple[str, ...]) -> list[str]:
-    """Each reason once, with how often it was told."""
+    """Each reason once, with how often it occurred."""
     often = Counter(told)
     return [f"{reason} (×{n})" if n > 1 else reason for reason, n in often.items()]
 

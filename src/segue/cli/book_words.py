@@ -51,7 +51,7 @@ def interrupted(state: BookState, wisdom: int, half: list[int]) -> str:
 
 
 def _stopped(state: BookState) -> str | None:
-    """Why it stands still, where no other line says it."""
+    """Why it is paused, where no other line says it."""
     detail = (state.pause_reason or "").partition(": ")[2]
     match pause_of(state):
         case Pause.LIMIT:

@@ -107,8 +107,8 @@ def clean(text: str) -> str:
 
 
 def echo(*parts: str | Styled, err: bool = False, nl: bool = True) -> None:
-    """Print a line, or several. Whoever read it may be gone, or the disk full: that is no error
-    of what is told."""
+    """Print a line, or several. That the reader is gone, or the disk is full, is not an error
+    of what is printed."""
     shown = "".join(
         click.style(clean(part.text), fg=part.fg, bold=part.bold or None)
         if isinstance(part, Styled)

@@ -155,7 +155,7 @@ class Worker(NamedTuple):
 
 
 class WorkerPool:
-    """Processes that answer, each one piece at a time. They end when nobody can give them more."""
+    """Processes that answer, each one piece at a time. They end when no more can come."""
 
     def __init__(self, answer: Answer, size: int) -> None:
         self._all: list[Worker] = []
@@ -217,7 +217,7 @@ def _work(answer: Answer, theirs: int, back: int) -> None:
             _write(back, b"".join([answer(line or None) for line in piece.split(b"\n")]))
     except BrokenPipeError:  # the parent is gone
         pass
-    except BaseException:  # noqa: BLE001 - it must not go on as if it were the parent
+    except BaseException:  # noqa: BLE001 - it must not continue as if it were the parent
         import traceback  # noqa: PLC0415 - for this only
 
         traceback.print_exc()

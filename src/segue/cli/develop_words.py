@@ -46,13 +46,13 @@ def summary(source: Source[PlanRun], run: PlanRun, facts: Mapping[str, Any], too
     used = facts["usage"]
     if used["input_tokens"] or used["output_tokens"]:
         lines.append("  ¤ " + usage_in_words(used))
-    if facts["exit"] and state.phase is not Phase.DONE:  # else there is nothing to go on with
+    if facts["exit"] and state.phase is not Phase.DONE:  # else there is nothing to continue
         lines += ["", *_ways_on(source, run)]
     return "\n".join(lines)
 
 
 def _ways_on(source: FeatureSteps, run: PlanRun) -> list[str]:
-    """What gets further, where nobody can be asked as well."""
+    """The command that makes progress, even where no person can be asked."""
     asked = {gate.category for gate in run.ledger.gates.values()}
     marks = source.state.checkpoints.items()
     escalated = [id for id, one in marks if one.status is Status.ESCALATED]

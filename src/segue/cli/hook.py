@@ -1,4 +1,4 @@
-"""`segue hook EVENT`: what Claude Code runs, as `segue hooks install` has told it to.
+"""`segue hook EVENT`: what Claude Code runs, as `segue hooks install` set up.
 
 It is not for people, so `--help` does not list it. It answers with exit code 0 whatever happens:
 2 would hold the agent back.
@@ -35,13 +35,13 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> int:
 
     said = answer(event, data, ctx.obj["environ"], datetime.now(UTC))
     if said:
-        with suppress(OSError):  # the agent is gone, or the disk is full: nobody reads an answer
+        with suppress(OSError):  # the agent is gone, or the disk is full: no one reads an answer
             os.write(sys.stdout.fileno(), f"{said}\n".encode("utf-8", "replace"))
     return 0
 
 
 def _is_in_background() -> bool:
-    """Go on as a process that nobody waits for or ends; False in the one that is waited for."""
+    """Continue as a detached process; False in the process that the caller waits for."""
     if os.fork():
         return False
     os.setsid()

@@ -80,7 +80,7 @@ def _unknown(task: str) -> UserError:
 
 
 def _kinds(project: Project, environ: dict[str, str]) -> dict[str, str]:
-    """The kind of each agent; settings that cannot be read stop nobody from reading a log."""
+    """The kind of each agent; unreadable settings must not prevent reading a log."""
     try:
         agents = config.load(project.root, config.user_file(environ)).agents
     except UserError:

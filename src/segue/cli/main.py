@@ -156,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _called(args: list[str], environ: dict[str, str]) -> int:
-    """The exit code; what went wrong is told in words."""
+    """The exit code; errors are printed in words."""
     try:
         code: Any = make().main(
             args, prog_name="segue", standalone_mode=False, obj={"environ": environ}
@@ -177,7 +177,7 @@ def _called(args: list[str], environ: dict[str, str]) -> int:
 
 
 def _in_words(error: OSError) -> UserError:
-    """What the system refused, of a file or a device that nobody expected to fail."""
+    """An error of the system, for a file or a device that was not expected to fail."""
     return UserError(
         "system_error",
         _("the system reported an error: {why}").format(why=error.strerror or error),

@@ -1,4 +1,4 @@
-"""`segue report`: what happened while nobody looked."""
+"""`segue report`: what happened while you were away."""
 
 from __future__ import annotations
 

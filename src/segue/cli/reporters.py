@@ -30,11 +30,11 @@ class Reporter(Protocol):
     def asker(self) -> Asker | None: ...
 
     def pause(self) -> None:
-        """The program is about to stand still (Ctrl-Z): the terminal is the shell's."""
+        """The program is about to be suspended (Ctrl-Z): the terminal is the shell's."""
         ...
 
     def go_on(self) -> None:
-        """It goes on, in the foreground or not."""
+        """The program was continued, in the foreground or not."""
         ...
 
     def close(self) -> None: ...

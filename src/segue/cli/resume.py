@@ -1,4 +1,4 @@
-"""`segue resume`: find interrupted work of any kind, and go on with it."""
+"""`segue resume`: find interrupted work of any kind, and continue it."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def _json(one: Found, choice: str | None) -> dict[str, object]:
 
 
 def _of_interest(found: list[Found], choice: str | None) -> list[Found]:
-    """What can be gone on with; what is damaged and only a person can decide about. Who is told to
-    go on with a broken plan says what is wrong with it."""
+    """What can be continued; what is damaged and only a person can decide about. Continuing
+    a broken plan prints what is wrong with it."""
     is_to_go_on = choice in ("continue", "restart")
     of_interest = [
         one
@@ -166,7 +166,7 @@ def _do(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
 
 
 def _do_one(one: Found, choice: str, ctx: click.Context, *, as_json: bool) -> int:
-    """One of several: what is wrong with it is told, and keeps no other from going on."""
+    """One of several: its error is printed, and the others continue."""
     try:
         return _do(one, choice, ctx, as_json=as_json)
     except UserError as error:

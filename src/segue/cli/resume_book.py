@@ -61,7 +61,7 @@ def damaged(seen: Look) -> str:
 
 
 def restored(seen: Look, *, as_json: bool) -> BookState:
-    """The state of the newest backup, told; the damaged file is kept."""
+    """The state of the newest backup, with a message; the damaged file is kept."""
     backup, state, kept = resuming.restore(seen.folder, datetime.now(UTC))
     text = _(
         "The state was damaged; Segue restored the backup {backup}. The damaged "
@@ -124,7 +124,7 @@ def do(
     as_json: bool,
     chapters: int | None = None,
 ) -> int:
-    # only those who go on need the engine
+    # only continuing needs the engine
     from segue.cli.write_all import go, nothing_written  # noqa: PLC0415
 
     seen = look(one.path)

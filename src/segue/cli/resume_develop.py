@@ -56,7 +56,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 def do(
     one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
 ) -> int:
-    from segue.cli.develop import go, tell  # noqa: PLC0415 - only those who go on need the engine
+    from segue.cli.develop import go, tell  # noqa: PLC0415 - only continuing needs the engine
 
     folder = _folder(one)
     match choice:

@@ -1,4 +1,4 @@
-"""`segue resume` for the tasks of the server: it goes on with them when it runs."""
+"""`segue resume` for the tasks of the server: the server continues them when it runs."""
 
 from __future__ import annotations
 

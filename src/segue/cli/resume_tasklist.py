@@ -42,7 +42,7 @@ def reset(one: Found) -> tuple[dict[str, object], str]:
 def do(
     one: Found, choice: str, environ: dict[str, str], *, as_json: bool, chapters: int | None = None
 ) -> int:
-    from segue.cli.run import go  # noqa: PLC0415 - only those who go on need the engine
+    from segue.cli.run import go  # noqa: PLC0415 - only continuing needs the engine
     from segue.work.tasklist.running import CommandOptions  # noqa: PLC0415
 
     match choice:

@@ -158,7 +158,7 @@ def _check_tls(certificate: Path | None, key: Path | None) -> None:
 
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # No question for a password: nobody may be there to answer.
+        # Never ask for a password: there may be no person to answer.
         context.load_cert_chain(certificate, key, password=lambda: "")
     except (OSError, ValueError) as error:
         raise UserError(

@@ -117,7 +117,7 @@ def one(standing: Standing) -> str:
 
 
 def _go_on(standing: Standing, shown: str) -> str:
-    """The command that goes on with it from here; a book and a feature have one of their own where
+    """The command that continues it from here; a book and a feature have one of their own where
     they are at home."""
     here = Path.cwd()
     match standing.kind:

@@ -47,7 +47,7 @@ def command(ctx: click.Context, work: Path | None, as_json: bool) -> int:
 
 def _end(pid: int) -> None:
     """SIGTERM to the owner, then wait until it is gone. The lock named its process a moment ago;
-    a descriptor of the process makes sure that nobody else gets the signal."""
+    a descriptor of the process makes sure that no other process gets the signal."""
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:

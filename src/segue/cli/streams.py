@@ -19,7 +19,7 @@ NAMES = ("stdin", "stdout", "stderr")
 LENIENT = ("surrogateescape", "backslashreplace")  # with UTF-8 these can write everything
 AS_JSON = "segue-json"
 
-_lost: set[str] = set()  # it could not be written: what was told there is told nowhere
+_lost: set[str] = set()  # streams that failed: their output is lost
 _left: set[str] = set()  # streams whose reader is gone
 
 
@@ -51,7 +51,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def has_lost() -> bool:
-    """Whether there was output that nobody can ever read."""
+    """Whether some output was lost."""
     return bool(_lost)
 
 
@@ -62,7 +62,7 @@ def is_read() -> bool:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Write something; if the stream fails, the work goes on without it."""
+    """Write something; if the stream fails, the work continues without it."""
     try:
         yield
     except OSError as error:
@@ -71,10 +71,10 @@ def guarded() -> Iterator[None]:
 
 
 def lost(error: OSError) -> bool:
-    """Whether an output stream failed. What else goes there is dropped, and that is told once.
+    """Whether an output stream failed. Later output to it is dropped, with one message.
 
     A reader that went away (`| head`) wanted no more, and a terminal that was closed shows
-    nothing: nothing is told.
+    nothing: no message.
     """
     left = [name for name in NAMES[1:] if _has_left(name)]
     _left.update(left)

@@ -160,7 +160,7 @@ def _facts(look: Look) -> Iterator[str]:
 
 
 def ways_out(id: str, acts: list[str]) -> Iterator[str]:
-    """What can be done about a task that waits in vain."""
+    """What can be done about a blocked task."""
     for act, text in (
         ("retry", _("retry what it waits for")),
         ("go_without", _("start without it")),

@@ -1,4 +1,4 @@
-"""`segue wake NAME`: what is parked goes on now."""
+"""`segue wake NAME`: wake parked work now."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _agent_retrying(f: Facts) -> str:
 
 def _permission(f: Facts) -> str | None:
     if f["verdict"] != "deny":
-        return None  # allowed by the rules, or asked about: that is told by itself
+        return None  # allowed by the rules, or asked about: that has an event of its own
     return _("⛔ {task} may not use {tool}: {what}").format(**f)
 
 

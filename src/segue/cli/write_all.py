@@ -156,7 +156,7 @@ def go(options: CommandOptions, environ: dict[str, str], *, as_json: bool) -> in
 
 
 def _which(differ: tuple[int, int], *, as_json: bool) -> int | None:
-    """How many chapters the book has, as a person says; None where nobody can be asked."""
+    """How many chapters the book has, as a person says; None where no person can be asked."""
     if as_json or not sys.stdin.isatty():
         return None
     here, there = differ

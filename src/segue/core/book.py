@@ -22,7 +22,7 @@ REASONS_KEPT = 200
 
 
 class Pause(StrEnum):
-    """Why a book stands still, as `pause_reason` begins."""
+    """Why a book is paused: how `pause_reason` begins."""
 
     BREAKER = "circuit_breaker"
     ITERATIONS = "max_iterations"
@@ -186,7 +186,7 @@ def paused(state: BookState, why: Pause, detail: str = "") -> BookState:
 
 
 def continued(state: BookState) -> BookState:
-    """A person says that it goes on: the breaker and the count of iterations stay as they are, and
+    """A person continues it: the breaker and the count of iterations stay as they are, and
     chapters that failed are tried again when nothing else is left."""
     state = replace(state, ralph_active=True, can_resume=True, pause_reason=None)
     if state.is_over and state.failed_chapters:
@@ -275,7 +275,7 @@ def write_failed(state: BookState, error: str) -> BookState:
 
 
 def judge_failed(state: BookState, error: str) -> BookState:
-    """The judge failed, not the writer: the text stays and is judged again when it goes on."""
+    """The judge failed, not the writer: the text stays and is judged again at the next start."""
     state = replace(state, step=state.step + 1, is_written=True, last_error=error)
     return paused(state, Pause.JUDGE, error)
 

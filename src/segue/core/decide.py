@@ -40,7 +40,7 @@ __all__ = [
 # in seconds where an earlier run of the plan tells how long its tasks last.
 AGEING_S = 600.0
 EQUAL_S = 60.0
-# The canary may be another plan's: nobody tells this one how it fared.
+# The canary may be another plan's: this plan does not hear how it fared.
 CANARY_LOOK = timedelta(seconds=2)
 SPACING = timedelta(seconds=2)  # between those that follow a canary
 
@@ -229,7 +229,7 @@ class _Draft:
         return park.wakes_at if parked_until is None else max(park.wakes_at, parked_until)
 
     def _may_wake(self, park: ParkView) -> bool:
-        """Whether it can wake some time with nobody's help."""
+        """Whether it can wake at some time without help."""
         return not self.is_past_windows and not self._is_too_late(self._wakes_at(park))
 
     def _is_canary_to_be(self, park: ParkView) -> bool:

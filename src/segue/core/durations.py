@@ -18,7 +18,7 @@ def parse_duration(text: str) -> float | None:
     """Seconds of `90s`, `5m`, `2h`, `1h30m`, `1.5h`, `500ms`, `2d`; None if it is none.
 
     Units go from long to short, each at most once. A number without a unit is no duration:
-    nobody could tell seconds from minutes.
+    seconds and minutes could not be told apart.
     """
     text = text.strip().lower()
     if not text or len(text) > TEXT_CHARS_MAX:

@@ -1,4 +1,4 @@
-"""The predicates of tasks with phases and of their agents. Each asks for facts by name; whoever
+"""The predicates of tasks with phases and of their agents. Each asks for facts by name; the one who
 moves a task gives them."""
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def has_instant(kind: str) -> bool:
 
 
 def is_far(resets_at: datetime | None, now: datetime) -> bool:
-    """So far ahead that it was misread, or nobody would want to wait for it unasked."""
+    """So far ahead that it was misread, or that a person must agree to the wait."""
     return resets_at is not None and resets_at - now > FAR
 
 

@@ -40,7 +40,7 @@ class GateState(StrEnum):
     ANSWERED = "answered"
     PROVIDED = "provided"
     REJECTED = "rejected"
-    WITHDRAWN = "withdrawn"  # nobody needs to decide any more
+    WITHDRAWN = "withdrawn"  # no decision is needed any more
 
 
 class ActState(StrEnum):

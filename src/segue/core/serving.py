@@ -102,7 +102,7 @@ def allowed_actions(
     state: TaskState, agent: AgentState, stuck: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """What a person may do with a task now, in the words of the API. `stuck`: what can be done
-    about a task that waits in vain."""
+    about a blocked task."""
     actions = [str(by) for by in TASK.allowed(state) if by in _BY_PERSON]
     if state is TaskState.IN_PROGRESS:
         own = AGENT.allowed(agent)

@@ -2,7 +2,7 @@
 
 Lines of a text block, a JSON block and the arguments of a tool call all end here, so that they
 mean the same. Every value is checked, cut to its bound and made plain. A message that cannot be
-used is a text instead, which says why to whoever wrote it.
+used is a text instead, which tells its author why.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FIELD = re.compile(r"\s*([A-Za-z]+)\s*:(.*)")
 _ITEM = re.compile(r"\s*-\s+(.*)")
 _NO = ("false", "no", "off", "0")
 
-# The fields of each block, and which of them go on over several lines.
+# The fields of each block, and which of them may span several lines.
 FIELDS = {
     QUESTION: ("category", "question", "options", "default", "required", "deadline", "priority"),
     DEPENDENCY: ("type", "name", "description", "required", "default"),

@@ -60,10 +60,10 @@ _CONVERSATION = re.compile(r"[0-9A-Za-z][\w-]{0,127}", re.ASCII)
 
 @dataclass(slots=True)
 class _Turn:
-    """What one turn told so far of why it cannot go on."""
+    """What one turn has reported so far about why it cannot continue."""
 
     hits: dict[str, LimitHit] = field(default_factory=dict)
-    refused: int = 0  # tries in a row for which nobody was logged in
+    refused: int = 0  # attempts in a row that failed because no user was logged in
     error: Object = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ def allow(request: PermissionAsked) -> bytes:
 
 
 def deny(request: PermissionAsked, message: str) -> bytes:
-    """No leave; the agent reads why and goes on without."""
+    """Permission denied; the agent reads why and continues without it."""
     return _answer(request, {"behavior": "deny", "message": message})
 
 

@@ -1,4 +1,4 @@
-"""Why Claude Code cannot go on: its windows, its refusals, the errors it ends with.
+"""Why Claude Code cannot continue: its windows, its refusals, the errors it ends with.
 
 Its words for these drift from release to release; its codes less so. A code is believed before
 a word, and words are read only where it says itself that they are an error of the API.

@@ -24,13 +24,13 @@ def what(given: Object) -> str:
 
 
 def asked(told: Object) -> Iterator[Asked | PermissionAsked | Garbled]:
-    """A request for leave; that for its question tool is the question itself."""
+    """A request for permission; that for its question tool is the question itself."""
     request = object_of(told.get("request"))
     if request.get("subtype") != "can_use_tool":
         return
     id_, tool, given = told.get("request_id"), request.get("tool_name"), request.get("input")
     if not (isinstance(id_, str) and id_ and isinstance(tool, str) and tool):
-        yield Garbled(len(str(told)))  # it waits for an answer that nobody can give
+        yield Garbled(len(str(told)))  # it waits for an answer that no one can give
         return
     question = _question(object_of(given)) if tool == QUESTION_TOOL else None
     yield question or PermissionAsked(id_, one_line(tool), what(object_of(given)), object_of(given))

@@ -6,7 +6,7 @@ answers and requests after it are work. What only a person looked at (`/usage`),
 durations are not. Entries are not quite in the order of their times: a request may be written
 after the answer that it got, so it counts by its own time.
 
-Whether the program goes on by itself is said in notes after the stop. That is kept in the
+Whether the program continues by itself is said in notes after the stop. That is kept in the
 memory of the process which said so: one that has resumed the conversation since knows nothing of
 it, though it shows the same words.
 """
@@ -54,7 +54,7 @@ _WORK_NOTES = frozenset({"compact_boundary", "microcompact_boundary", "api_error
 
 @dataclass(frozen=True, slots=True)
 class TranscriptStop:
-    """Why the conversation stands still. `is_self_resuming`: None where nothing is said of it."""
+    """Why the conversation stopped. `is_self_resuming`: None if unknown."""
 
     kind: str
     resets_at: datetime | None
@@ -74,7 +74,7 @@ def last_stop(
             if isinstance(told, dict):
                 reading.take(told)
             else:
-                reading.work()  # nobody knows what this was
+                reading.work()  # unknown content counts as work
     return reading.stop
 
 

@@ -1,4 +1,4 @@
-"""What a process of Claude Code has used, as far as it has told.
+"""What a process of Claude Code has used, as far as it has reported.
 
 Each message tells its tokens, several times, the last time right; a result tells the whole turn
 with its cost. A process that is killed never comes to its result: then the messages count.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from segue.dialects.events import Used
 from segue.dialects.structured import Object, amount_of, count_of, object_of
 
-MESSAGES_MAX = 256  # those that may still be told again
+MESSAGES_MAX = 256  # those that may still be reported again
 
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _MODEL_READ = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
@@ -39,7 +39,7 @@ class Meter:
         return self._tell(Used(self._read + read, self._written + written, self._cost))
 
     def result(self, told: Object) -> Used | None:
-        """A turn that ended. An interrupted one is told as nothing: what was heard is more."""
+        """A turn that ended. An interrupted turn reports zero: what was counted so far is more."""
         heard_read, heard_written = self._turn()
         self._messages, self._folded = {}, (0, 0)
         own = told.get("model_usage_since_last_result")
@@ -57,7 +57,7 @@ class Meter:
         return self._tell(Used(self._read, self._written, self._cost))
 
     def _whole(self, told: Object) -> tuple[int, int]:
-        """The turn, where only sums over the process are told, or the turn without its agents."""
+        """The turn, where only sums of the process are known, or the turn without its agents."""
         models = object_of(told.get("modelUsage"))
         if models:
             read, written, _cost = _models(models)

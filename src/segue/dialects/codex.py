@@ -109,7 +109,7 @@ class Codex(JsonLines):
             yield from self._tool_used(item.get("id"), tool, is_begin)
 
     def _tool_used(self, id_: object, tool: ToolUsed, is_begin: bool) -> Iterator[Event]:
-        """A tool is told at its begin and its end; some only at its end."""
+        """Most tools are reported at their start and their end, some only at their end."""
         if isinstance(id_, str) and id_ in self._begun:
             if not is_begin:
                 self._begun.discard(id_)

@@ -68,9 +68,9 @@ class TodosListed:
 
 @dataclass(frozen=True, slots=True)
 class LimitHit:
-    """The agent cannot go on now. `resets_at` where it named an instant (`is_minute`: to the
-    minute, perhaps rounded down), `wait_s` a length; neither where it told nothing but `text`.
-    `unknown_zone`: the time zone that was named, where nobody knows it."""
+    """The agent cannot continue now. `resets_at` where it named a time (`is_minute`: to the
+    minute, perhaps rounded down), `wait_s` a length; neither where it gave only `text`.
+    `unknown_zone`: the time zone that was named, if it is unknown."""
 
     kind: str
     resets_at: datetime | None = None
@@ -87,7 +87,7 @@ class LimitHit:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The agent needs an answer from a person before it can go on. One that is not required
+    """The agent needs an answer from a person before it can continue. One that is not required
     takes its preset, once `deadline_s` is over; a higher priority is shown first. `remark`: what
     could not be taken as it was written, in words."""
 
@@ -140,7 +140,7 @@ class ErrorReported:
 
     @property
     def is_pause(self) -> bool:
-        """Whether it can go on by itself later."""
+        """Whether it can continue by itself later."""
         return not self.is_fatal and self.recovery == "pause_and_retry"
 
 
@@ -183,7 +183,7 @@ class WindowUsed:
 
 @dataclass(frozen=True, slots=True)
 class PermissionAsked:
-    """The agent may not use a tool without leave; it waits for the answer to `request`."""
+    """The agent may not use a tool without permission; it waits for the answer to `request`."""
 
     request: str
     tool: str
@@ -210,7 +210,7 @@ class Finished:
 @dataclass(frozen=True, slots=True)
 class Garbled:
     """Bytes that could not be understood; never silently dropped. `why` where it was a message
-    of the protocol, in words for whoever wrote it."""
+    of the protocol, in words for its author."""
 
     size: int
     why: str = field(default="", compare=False)

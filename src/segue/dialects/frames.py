@@ -1,7 +1,7 @@
 """Whose screen it is, by what an agent's program draws around the conversation.
 
 Words about an agent prove nothing: they are in every transcript and every note. What counts is
-at the end of the screen, where somebody could type: the input line or a menu, together with the
+at the end of the screen, where a person could type: the input line or a menu, together with the
 program's own status line, its title or its head. A screen that was only printed ends otherwise:
 with a shell's prompt or a pager's line.
 """
@@ -163,7 +163,7 @@ def _typed_into(rows: list[str], title: str) -> str | None:
 
 
 def _ends(frame: Frame, status: Sequence[str]) -> bool:
-    """Whether the last row is the program's own, and nobody waits below."""
+    """Whether the last row is the program's own, and no prompt waits below."""
     if not status or frame.status.match(status[-1]):
         return True
     return activity.is_hint(status[-1]) and status[-1][-1] not in chrome.PROMPT

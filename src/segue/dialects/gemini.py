@@ -33,7 +33,7 @@ _PREFACE = re.compile(r"Retrying with backoff\.\.\. (?:_?\w*Error: )?")
 _OVER = re.compile(r"\bMax attempts reached")
 _STATUS = re.compile(r'"code": ?(\d{3})\b|\b(?:status:?|http) (\d{3})\b')
 
-# Before the status: a 429 may mean any of these, and a bad key is told as a 400.
+# Before the status: a 429 may mean any of these, and a bad key is reported as a 400.
 _WORDS: Words = (
     ("daily_quota", r"daily.{0,40}(?:quota|limit)|per ?day|exhausted your capacity"),
     ("daily_quota", r"quota will reset|usage limit reached"),

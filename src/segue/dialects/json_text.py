@@ -1,7 +1,7 @@
 """Changes of a JSON text that leave every other byte as it is.
 
 A settings file is a person's: its order, its spaces and its line breaks are theirs. So members are
-put in and taken out of the text itself, by their places, instead of writing the whole anew.
+put in and taken out of the text itself, by their places, instead of rewriting the whole.
 The text must be valid JSON: see `json.loads` first. A change makes the places that were found
 before it stale.
 """

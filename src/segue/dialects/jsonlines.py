@@ -43,7 +43,7 @@ class JsonLines(ABC):
     """The dialect of one process. No clock is read: `now` is there for the brands that do."""
 
     chatter = _NEVER  # lines of standard error that are worth nothing to anybody
-    gave_up = _NEVER  # how a line begins by which the program says that it cannot go on
+    gave_up = _NEVER  # how a line begins by which the program says that it cannot continue
     lost = _NEVER  # what such a line says of a conversation that is not known
 
     def __init__(self, nonce: str, now: Callable[[], datetime] | None = None) -> None:
@@ -88,7 +88,7 @@ class JsonLines(ABC):
 
     @abstractmethod
     def _kind(self, text: str) -> str | None:
-        """The limit that an error's text tells of; None where it is another error."""
+        """The limit that an error's text reports; None where it is another error."""
 
     def _noted(self, line: str) -> Iterator[Event]:
         """One line of text."""
@@ -128,7 +128,7 @@ class JsonLines(ABC):
         yield from self._ends(Finished(True, spoken(text), one_line(reason)))
 
     def _ends(self, end: Finished) -> Iterator[Event]:
-        """The same end is often told twice: the first time counts."""
+        """The same end is often reported twice: the first report counts."""
         if self._end is None:
             self._end = end
             yield end
@@ -158,7 +158,7 @@ def by_words(words: Words, text: str) -> str | None:
 
 
 def by_status(status: int | None) -> str | None:
-    """The kind of limit that an HTTP status tells of."""
+    """The kind of limit that an HTTP status means."""
     match status:
         case 401 | 403:
             return "auth"

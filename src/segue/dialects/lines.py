@@ -16,12 +16,12 @@ _ESCAPES = re.compile(
     r"|\x1b."
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Characters that change the order in which text is shown, or that nobody can see.
+# Characters that change the order in which text is shown, or that are invisible.
 _UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 class Lines:
-    """Cuts a stream into lines. A line over the bound comes in pieces, each told as cut.
+    """Cuts a stream into lines. A line over the bound comes in pieces, each marked as cut.
 
     The bound is that of text for people; structured output may set a higher one.
     """
@@ -43,7 +43,7 @@ class Lines:
         yield from self._grow(begun)
 
     def _grow(self, part: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Add to the line under way; what is over the bound is told and let go."""
+        """Add to the line under way; what is over the bound is returned and dropped."""
         self._rest += part
         while len(self._rest) > self._bytes_max:
             piece = bytes(self._rest[: self._bytes_max])

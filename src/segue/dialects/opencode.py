@@ -1,9 +1,9 @@
 """opencode, headless: what the lines of `opencode run --format json` tell.
 
-Every line names its conversation. A step is one answer of the model: text, tools (told when
+Every line names its conversation. A step is one answer of the model: text, tools (reported when
 they are over), its tokens and cost. Which step is the last is taken to be known only at the end
-of the output, so that a step which another follows is no end; an error may be told twice.
-Where a tool needed leave, it was refused, and the program ended with exit code 0 in mid-work.
+of the output, so that a step which another follows is no end; an error may be reported twice.
+Where a tool needed permission, it was refused, and the program ended with exit code 0 in mid-work.
 Its own retries are silent.
 """
 

@@ -131,7 +131,7 @@ def opencode_record(messages: Iterable[Object], prompt: str, tz: tzinfo) -> Reco
 def _failed(
     error: Object, at: datetime, windows: Object, tool: str, prompt: str, tz: tzinfo
 ) -> Record:
-    """A turn that ended with an error: a stop where that tells of a limit."""
+    """A turn that ended with an error: a stop if the error reports a limit."""
     text = text_of(error.get("message"))[:TEXT_CHARS_MAX]
     words = read_limit(text, tool, at, tz)
     used_up = _used_up(windows, at) if _is_usage(error) else None

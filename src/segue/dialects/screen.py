@@ -30,7 +30,7 @@ class Screen:
 
     `lines` are its rows from top to bottom without blanks at their ends, after `history` rows
     that have scrolled off. `joined` are the same with rows that the terminal wrapped made whole
-    again (a program that wraps by itself cannot be told from one that ends its lines). `styled`
+    again (a program that wraps by itself looks like one that ends its lines). `styled`
     has the rows of `lines` with their colours as SGR sequences, which hold until changed, also
     in the next row; empty where the host does not tell. `cursor` is a row of `lines` and a
     column, from 0.
@@ -62,7 +62,7 @@ class Emulator(Protocol):
         ...
 
     def resize(self, rows: int, columns: int) -> None:
-        """What is on the screen stays as far as it fits; whether long lines are laid out anew
+        """What is on the screen stays as far as it fits; whether long lines are laid out again
         differs, and the program behind it repaints anyway."""
         ...
 
@@ -119,7 +119,7 @@ def plain(styled: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_faint(screen: Screen, text: str) -> bool:
-    """Whether a text of the last rows is shown faintly: a suggestion that nobody typed."""
+    """Whether a text of the last rows is shown faintly: a suggestion that was not typed."""
     head = text.split("\n", maxsplit=1)[0][:20]
     for styled in reversed(screen.styled):
         faint, strong = _by_strength(styled)

@@ -52,7 +52,7 @@ class Strings:
         return b"".join(shown)
 
     def _within(self, data: bytes, at: int) -> int:
-        """Take a string's bytes; where it goes on after it."""
+        """Take a string's bytes; where the text continues after it."""
         assert self._string is not None
         end = (_END_OSC if self._kind == b"]" else _END).search(data, at)
         room = STRING_BYTES_MAX - len(self._string)

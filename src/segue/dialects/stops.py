@@ -28,7 +28,7 @@ _CODEX_BEGINS = ("thread.", "turn.", "item.")
 
 
 class ReportedStop(NamedTuple):
-    """`state` as that of a screen, `source` who told it."""
+    """`state` as that of a screen, `source` where it came from."""
 
     state: str
     source: str
@@ -104,7 +104,7 @@ def _written(found: TranscriptStop) -> ReportedStop:
 
 
 def _dialect(objects: Sequence[Object], brand: str, now: datetime) -> _Dialect | None:
-    """By the form of what is told; the tool's name decides where two are alike."""
+    """By the form of the report; the tool's name decides where two are alike."""
     types = [kind for told in objects if isinstance(kind := told.get("type"), str)]
     make: Callable[..., _Dialect] | None = None
     if any(kind.startswith(_CODEX_BEGINS) for kind in types):
@@ -148,5 +148,5 @@ def _happened(
 
 
 def _fuller(before: LimitHit | None, hit: LimitHit) -> LimitHit:
-    """One stop may be told twice; what names a time counts."""
+    """One stop may be reported twice; the report that names a time counts."""
     return before if before and before.has_time and not hit.has_time else hit

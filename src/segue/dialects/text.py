@@ -7,7 +7,7 @@ Where the agent's own words are known as such (structured output), no nonce is n
 there a plain marker that is indented like code is a quotation.
 
 A block that is under way holds back what stands in it. It ends with its closing line, with the
-next marker (the closing line was forgotten), at its bound, or when whoever has a clock says that
+next marker (the closing line was forgotten), at its bound, or when the caller's clock says that
 nothing more came: `close_blocks`.
 """
 

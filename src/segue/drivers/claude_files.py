@@ -1,10 +1,10 @@
-"""From a process of Claude Code to its transcript: what it wrote down about why it stands still.
+"""From a process of Claude Code to its transcript: what it recorded about why it stopped.
 
 It keeps no file open, and the newest transcript of a folder may be another's: two in one folder
 must never be mixed up. So there are two ways, and where neither is open there is no answer.
 
 - *Sure*: its register, `sessions/PID.json`, names the conversation, and the process by pid and by
-  its start in the kernel's ticks, so that an entry of another process that had this pid is told
+  its start in the kernel's ticks, so that an entry of an earlier process with this pid is told
   from its own. It follows `/clear` and `/resume`. Where a second living process is registered for
   the same conversation there is no answer: the transcript is that of both.
 - *Fairly sure*, for versions without a register: `--resume ID` or `--session-id ID` on its command
@@ -136,7 +136,7 @@ def _is_of(entry: Object, pid: int, started: int) -> bool:
 
 
 def _has_twin(config: Path, pid: int, conversation: str) -> bool:
-    """Whether another living process is in this conversation; True also where nobody can tell."""
+    """Whether another living process is in this conversation; True also where that is unknown."""
     with os.scandir(config / "sessions") as listed:
         names = [e.name for e in islice(listed, ENTRIES_MAX + 1) if e.name.endswith(".json")]
     if len(names) > ENTRIES_MAX:

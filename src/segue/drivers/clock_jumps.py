@@ -1,7 +1,7 @@
-"""When the wall clock was set, or the machine woke from its sleep: told by the kernel, at once.
+"""When the wall clock was set, or the machine woke from its sleep: reported by the kernel, at once.
 
-A timer of the kernel that is set to an instant far away, and cancelled when the clock jumps
-(`timerfd` with TFD_TIMER_CANCEL_ON_SET). Where it cannot be had, nothing is told.
+A timer of the kernel that is set to a time far away, and cancelled when the clock jumps
+(`timerfd` with TFD_TIMER_CANCEL_ON_SET). Where that is unavailable, no jump is reported.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ClockJumps:
         self._on_jump, self._armed = on_jump, armed
         self._loop = asyncio.get_running_loop()
         self._fd: int | None = None
-        with suppress(OSError):  # whoever waits looks at the clock from time to time as well
+        with suppress(OSError):  # waiters look at the clock from time to time anyway
             self._fd = opened()
             armed(self._fd)
             self._loop.add_reader(self._fd, self._told)

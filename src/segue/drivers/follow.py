@@ -1,4 +1,4 @@
-"""Follow a growing file from any offset: a run's log, read by whoever supervises it now."""
+"""Follow a growing file from any offset: a run's log, read by its current supervisor."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CHUNK_BYTES = 16_384  # of short lines this takes ten milliseconds to read
 SKIM_BYTES = 1 << 20  # of what is passed over at once, far behind: a millisecond
 FAR_BEHIND_BYTES = 256 * 1024
 END_BYTES = 64 * 1024  # the end of a file is always read line by line
-LOOK_S = 0.2  # at a file that was removed while it is written: no folder tells of it any more
+LOOK_S = 0.2  # at a file that was removed while it is written: no folder event reports it any more
 
 
 class Turns:
-    """One slice in each turn of the loop, whoever reads: however much there is to read, and in
+    """One slice in each turn of the loop, for every reader: however much there is to read, and in
     however many files, everything else gets its turn after each slice."""
 
     def __init__(self) -> None:

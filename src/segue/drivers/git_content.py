@@ -41,7 +41,7 @@ def changed(repository: Repository, head: str) -> list[str]:
 
 
 def is_ignored(repository: Repository, path: str) -> bool:
-    """Of a path without magic: the one command that refuses to be told that there is none."""
+    """Of a path without magic: the one command that rejects the option for no magic."""
     with repository.shadow(like=_existing(repository.index)) as git:
         env = {**git.env, "GIT_LITERAL_PATHSPECS": "0"}
         return replace(git, env=env).holds("check-ignore", "-q", "--", path)

@@ -1,6 +1,6 @@
 """The keeper: the process that stands between Segue and one run of an agent.
 
-Segue may be killed at any instant; its agents go on, their output stays readable and
+Segue may be killed at any time; its agents continue, their output stays readable and
 their exit code is not lost, because each run has a keeper of its own. Theory of operation:
 
     supervisor ──orders──▶ nursery ──fork──▶ keeper ──posix_spawn──▶ agent ──▶ its children
@@ -122,7 +122,7 @@ class Keeper:
                 self.spawn()
             while self.status is None and not self.asked:
                 self.turn()
-        except Exception as error:  # noqa: BLE001 - told in the record; the tree ends in any case
+        except Exception as error:  # noqa: BLE001 - noted in the record; the tree ends anyway
             self.error = records.describe(error)
         if self.status is not None:
             self.drain()
@@ -155,7 +155,7 @@ class Keeper:
             master, slave = os.openpty()
             self.held.append(slave)
             # The slave stays open here too, else the master would report a hang-up, again and
-            # again, while nobody happens to have the terminal open.
+            # again, while no process has the terminal open.
             termios.tcsetwinsize(slave, tuple(order["pty"]))
             # Opened by the agent itself, as leader of a new session: its controlling terminal.
             self.actions = [
@@ -181,7 +181,7 @@ class Keeper:
             return os.open(path, os.O_RDONLY) if path else 0  # the nursery's own: /dev/null
         os.mkfifo(path, 0o600)
         self.fifo = path
-        # Read and write: it never ends, whoever comes and goes at the other end.
+        # Read and write: it never ends, whichever processes open and close the other end.
         held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         with suppress(PermissionError):  # of a user with many big pipes: the usual size will do
             fcntl.fcntl(held, fcntl.F_SETPIPE_SZ, FIFO_BYTES)
@@ -304,8 +304,8 @@ class Keeper:
         while not self.childless:
             refused: set[processes.Process] = set()
             killed: set[processes.Process] = set()
-            # Again until nobody is new: what is killed does not fork any more. Parents first, so
-            # that none of them sees its child die and goes on.
+            # Again until none is new: what is killed does not fork any more. Parents first, so
+            # that none of them sees its child die and continues.
             while fresh := [p for p in self.living() if p not in killed | refused]:
                 for process in fresh:
                     is_done = processes.send_signals(process, signal.SIGKILL)

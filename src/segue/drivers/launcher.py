@@ -101,7 +101,7 @@ class _Nursery(asyncio.Protocol):
             ending = self.endings[answer["keeper"]] = asyncio.get_running_loop().create_future()
         future = self.waiting.pop(run, None)
         if future is None or future.done():
-            return  # whoever asked was cancelled; the claim tells of the run
+            return  # the caller was cancelled; the claim records the run
         if answer["error"]:
             why = answer["error"]
             future.set_exception(_RefusedError(why["errno"], why["strerror"]))
@@ -137,7 +137,7 @@ class _Nursery(asyncio.Protocol):
         future: asyncio.Future[Live] = asyncio.get_running_loop().create_future()
         self.waiting[order.run] = future
         try:
-            # Only now may the keeper of an earlier run have this one: nobody signals that any more.
+            # Only now may the keeper of an earlier run have this one: no one signals that any more.
             keeper = self.idle.pop() if self.idle else 0
             self.transport.write(order.to_line(keeper))  # never half a line, also when cancelled
             return await future
@@ -236,7 +236,7 @@ class Launcher:
 
     async def ended(self, live: Live) -> None:
         """Return when the run has ended and its keeper has left the record, or is gone."""
-        # Shielded: whoever waits may be cancelled, and another wait for the same.
+        # Shielded: one waiter may be cancelled while another waits for the same.
         if live.ending is None or not await asyncio.shield(live.ending):
             await _gone(live.keeper, live.started)
 
@@ -245,7 +245,7 @@ class Launcher:
         process = (live.keeper, live.started)
         if live.is_over:
             process = (0, 0)
-        # SIGCONT: somebody may have stopped the keeper with the rest.
+        # SIGCONT: a person may have stopped the keeper with the rest.
         processes.send_signals(process, signal.SIGQUIT if now else signal.SIGTERM, signal.SIGCONT)
         try:
             async with asyncio.timeout(AT_ONCE_S if now else None):
@@ -259,7 +259,7 @@ class Launcher:
             await asyncio.sleep(processes.ROUND_S)
 
     async def close(self) -> None:
-        """Let go of everything; runs go on."""
+        """Release everything; runs continue."""
         nursery, self._nursery = self._nursery, None
         if nursery:
             await nursery.close()

@@ -95,7 +95,7 @@ class Masker:
 
 
 def forms(value: str) -> set[bytes]:
-    """All that a secret may look like in an output; none of one too short to be told apart."""
+    """All that a secret may look like in an output; none for one too short to be distinctive."""
     value = value.strip()
     found = _forms(value, VALUE_CHARS_MIN)
     if len(lines := value.splitlines()) > 1:

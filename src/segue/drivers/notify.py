@@ -54,7 +54,7 @@ class Notice:
     text: str
     link: str  # an address, or the place on this machine
     at: str
-    outcome: str | None = None  # it was settled before it could be told
+    outcome: str | None = None  # it was settled before it could be sent
 
     @property
     def url(self) -> str | None:

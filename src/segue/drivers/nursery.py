@@ -56,7 +56,7 @@ class Nursery:
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # the wake-up is what counts
-        # What is ignored stays so in the agent unless it is told otherwise; handlers do not.
+        # What is ignored stays so in the agent unless the request says otherwise; handlers do not.
         self.signals = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN}
         gc.freeze()  # else a collection in a keeper would touch, and so copy, every page
 
@@ -176,7 +176,7 @@ class Nursery:
                 buffer += more
 
     def keep(self, keeper: Keeper, order: Order, claim: dict[str, Any]) -> None:
-        """One run: claimed, told, kept, told."""
+        """One run: claim it, report the start, keep it, report the end."""
         told = {"run": order["run"], "keeper": claim["pid"], "started": claim["started"]}
 
         def tell(error: dict[str, Any] | None, ended: bool) -> None:
@@ -187,7 +187,7 @@ class Nursery:
 
         try:
             keeper.begin(order, claim)
-        except Exception as error:  # noqa: BLE001 - told to the supervisor; nothing was started
+        except Exception as error:  # noqa: BLE001 - reported to the supervisor; nothing was started
             tell(records.describe(error), True)
             return
         keeper.keep(lambda: tell(None, False))

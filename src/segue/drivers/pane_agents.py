@@ -28,7 +28,7 @@ PACKAGES = {
     "opencode-ai": "opencode",
 }
 AGENTS = frozenset(PACKAGES.values())
-# With these the program answers once, or serves another program: nobody can type to it.
+# With these the program answers once, or serves another program: it takes no typed input.
 UNATTENDED = {
     "claude": frozenset({"-p", "--print", "mcp", "doctor", "update", "install"}),
     "codex": frozenset({"exec", "e", "app-server", "mcp", "mcp-server", "login", "sandbox"}),
@@ -36,8 +36,8 @@ UNATTENDED = {
     "opencode": frozenset({"run", "serve", "acp", "web", "auth", "models", "mcp"}),
 }
 TAKES_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--conditions", "-C"})
-OWN = "segue"  # its runs have agents below it, which are nobody's to type to
-# What these show was printed or written: nobody behind it takes what is typed for a prompt.
+OWN = "segue"  # its runs have agents below it, which take no typed input
+# What these show was printed or written: no agent behind it takes typed input as a prompt.
 SHELLS = frozenset(
     {
         "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh",
@@ -75,7 +75,7 @@ def may_hide_agent(pane: Pane) -> bool:
 
 
 def may_hide_among(programs: Sequence[Program]) -> bool:
-    """One that is known and does not count (it has no terminal, or nobody to talk to) hides none;
+    """One that is known and does not count (it has no terminal, or takes no input) hides none;
     neither do a shell that waits and a program that only shows text."""
     if any(brand_of(program.argv) or is_segue(program.argv) for program in programs):
         return False

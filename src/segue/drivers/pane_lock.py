@@ -3,9 +3,9 @@
 A name in the kernel's abstract namespace of sockets: it can be bound once, anybody who reaches
 the pane's server can try, and the kernel frees it when its holder dies, whatever kills it. A file
 could not do that: among several users it must lie where everybody can write, where others may
-put a link in its place, and where kernels refuse to open what somebody else made.
+put a link in its place, and where kernels refuse to open what another user made.
 
-A second name, which nobody competes for, says who the holder is, so that asking takes nothing.
+A second name, which no process competes for, says who the holder is, so that asking takes nothing.
 Containers with a network of their own have names of their own.
 """
 

@@ -73,7 +73,7 @@ class HostGone:
 
 @dataclass(frozen=True, slots=True)
 class HostBack:
-    """The server is there again; its panes appear anew."""
+    """The server is there again; its panes appear again."""
 
 
 PaneEvent = PaneAppeared | PaneChanged | PaneGone | HostGone | HostBack
@@ -132,7 +132,7 @@ class Panes(Protocol):
 class PaneEvents:
     """A queue of events that a slow reader cannot make grow: a pane is in it a few times at most.
 
-    Changes of one pane that nobody has taken yet are one. A pane that appears and goes before
+    Changes of one pane that were not taken yet are merged. A pane that appears and goes before
     anybody looked never was. A host that goes takes what was waiting with it.
     """
 

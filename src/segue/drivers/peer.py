@@ -6,7 +6,7 @@ descends from a run.
 
 A program can hide its open files (it makes itself undumpable). Then every process of this user
 that hides them may be the holder, and one that descends from a run is taken for it. A caller that
-has closed its end before it was looked at waits for no answer: nobody can say who it was.
+has closed its end before it was looked at waits for no answer: its identity is unknown.
 
 What cannot be looked up is no run's: processes of another user, another machine or container, and
 what a relay (ssh, a reverse proxy) that is a person's own passes on.

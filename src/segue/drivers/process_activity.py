@@ -12,7 +12,7 @@ ESTABLISHED = "01"
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The programs of a tree by name, how many of them stand still, and its open connections."""
+    """The programs of a tree by name, how many of them are stopped, and its open connections."""
 
     names: tuple[str, ...]
     stopped: int

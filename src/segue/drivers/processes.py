@@ -1,4 +1,4 @@
-"""Processes as the kernel sees them: who lives, who descends from whom; stop, go on, end.
+"""Processes as the kernel sees them: who lives, who descends from whom; stop, continue, end.
 
 A pid alone says nothing after a while: it may be given to another process. So a process is its
 pid and its start time, and a signal goes through a pidfd that was compared with both.
@@ -197,7 +197,7 @@ def command_line(pid: int) -> list[bytes]:
 
 
 def stop_tree(pid: int, *, root: bool = True) -> None:
-    """Stop a process (`root=False`: not itself) and all below it; returns when they stand still."""
+    """Stop a process (`root=False`: not itself) and all below it; returns when all are stopped."""
     stopped: set[Process] = set()
     until = time.monotonic() + STOP_S
     while True:
@@ -217,7 +217,7 @@ def stop_tree(pid: int, *, root: bool = True) -> None:
 
 def _is_still(pid: int) -> bool:
     """Stopped or gone. One that waits for its vfork is not shown as stopped before its child,
-    which was stopped before it became another program, goes on."""
+    which was stopped before it became another program, continues."""
     stat = read_stat(pid)
     if stat is None or stat.state in "TtZX":
         return True
@@ -226,7 +226,7 @@ def _is_still(pid: int) -> bool:
 
 
 def continue_tree(pid: int, *, root: bool = True) -> None:
-    """Let a stopped tree go on, children first, so that no parent finds them stopped."""
+    """Continue a stopped tree, children first, so that no parent finds them stopped."""
     for process in reversed(tree(pid) if root else living_below(pid)):
         send_signals(process, signal.SIGCONT)
 
@@ -246,7 +246,7 @@ def _kill_round(known: list[Process]) -> list[Process]:
 
 def kill_tree(pid: int, *, timeout_s: float = KILL_S) -> list[int]:
     """SIGKILL a process and all below it; returns those that would not die in time."""
-    stop_tree(pid)  # nothing forks, or sees its child die and goes on
+    stop_tree(pid)  # nothing forks, or sees its child die and continues
     left = tree(pid)
     until = time.monotonic() + timeout_s
     while (left := _kill_round(left)) and time.monotonic() < until:

@@ -21,12 +21,12 @@ TAIL_BYTES_MAX = 128 * 1024  # reserved behind the record, for output that no lo
 
 
 def _write(fd: int, content: dict[str, Any]) -> None:
-    """One write of one block: whoever reads sees the old content or the new one."""
+    """One write of one block: a reader sees the old content or the new one."""
     os.write(fd, json.dumps(content).encode().ljust(RECORD_BYTES))
 
 
 def claim(path: str, content: dict[str, Any], spare: str | None = None) -> int:
-    """Take the right to decide about a run; FileExistsError: somebody else has it.
+    """Take the right to decide about a run; FileExistsError: another process has it.
 
     The block that it fills is the end record's later: at the end the disk may be full. The
     descriptor is for `leave`. `spare` is a file that is not needed any more, to be used again:
@@ -65,7 +65,7 @@ def _claim_with(spare: str, path: str, content: dict[str, Any]) -> int:
 
 
 def revoke(path: str) -> None:
-    """Claim a run so that nobody ever starts it. A symbolic link: it takes no space of a full
+    """Claim a run so that no process ever starts it. A symbolic link: it takes no space of a full
     disk, and is never mistaken for a keeper's claim."""
     os.symlink("revoked", path)  # noqa: PTH211 - no pathlib here
 
@@ -75,7 +75,7 @@ def is_revoked(path: str) -> bool:
 
 
 def note(fd: int, content: dict[str, Any]) -> None:
-    """Change what the claim, open as `fd`, says: whoever reads sees the old content or the new."""
+    """Change what the claim, open as `fd`, says: a reader sees the old content or the new."""
     os.pwrite(fd, json.dumps(content).encode().ljust(RECORD_BYTES), 0)
 
 
@@ -95,7 +95,7 @@ def leave(fd: int, claim: str, end: str, content: dict[str, Any]) -> None:
     _write(fd, content)
     is_there = os.fstat(fd).st_nlink
     os.close(fd)
-    if not is_there:  # somebody removed it, as `git clean -fdx` does: how the run ended is known
+    if not is_there:  # it was removed, as `git clean -fdx` does: how the run ended is known
         _write_again(claim, content)
     os.rename(claim, end)  # noqa: PTH104 - no pathlib here
 

@@ -94,7 +94,7 @@ class Order:
 class Live:
     """A run whose keeper was started or adopted, and which may have ended meanwhile.
 
-    `ending` is told by the nursery that started it; of an adopted run the keeper's own end tells.
+    The nursery that started it reports `ending`; for an adopted run, the keeper's own end does.
     """
 
     run: str
@@ -158,7 +158,7 @@ def read_end(path: Path) -> End | None:
 
 def read_outcome(claim: Path, end: Path) -> End | None:
     """How a run ended: its end record, or what a keeper that was killed while it cleaned up had
-    noted before. None: nobody knows."""
+    noted before. None: unknown."""
     record = read_end(end)
     if record is not None or not claim.exists() or records.is_revoked(str(claim)):
         return record
@@ -176,7 +176,7 @@ def _end(record: dict[str, Any], data: bytes) -> End:
     told = {name: value for name, value in record.items() if name not in CLAIMED}
     error, tail = told.pop("error"), binascii.a2b_base64(told.pop("lost_tail", ""))
     behind = data[records.RECORD_BYTES :][: told.pop("tail_bytes", 0)]
-    tail = behind or tail  # none behind a record that was written anew
+    tail = behind or tail  # none behind a record that was rewritten
     return End(**told, lost_tail=tail, error=Failure(**error) if error else None)
 
 
@@ -200,7 +200,7 @@ def recover(claim: Path, end: Path, run: str) -> Live | End | Revoked | Lost:
         try:
             records.revoke(str(claim.absolute()))
         except FileExistsError:
-            pass  # by a keeper, or by whoever revoked it before
+            pass  # by a keeper, or revoked before
         except FileNotFoundError:  # the whole folder was removed
             _kill_orphans(run)
             return Lost()
@@ -227,7 +227,7 @@ def _without_claim(claim: Path, end: Path, run: str) -> Live | Revoked | Lost:
     """It never started, unless its claim was removed under it: then its processes live."""
     keeper = living.keeper_of(run)
     if keeper is None:
-        if processes.find_by_environ(RUN_VARIABLE, run):  # nobody is left who could say how it ends
+        if processes.find_by_environ(RUN_VARIABLE, run):  # no process is left to report its end
             _kill_orphans(run)
             return Lost()
         return Revoked()
@@ -238,7 +238,7 @@ def _without_claim(claim: Path, end: Path, run: str) -> Live | Revoked | Lost:
 
 
 def claim_again(claim: Path, end: Path, live: Live) -> None:
-    """Write the claim of a run anew whose own was removed; its keeper will still leave its end."""
+    """Rewrite the claim of a run whose file was removed; its keeper will still leave its end."""
     if claim.exists() or end.exists():
         return
     held = {"pid": live.keeper, "started": live.started, "boot": processes.boot_id()}
@@ -257,7 +257,7 @@ def is_under_way(claim: Path) -> bool | None:
 
 
 def _read_claim(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The claim, and all of its file; empty where somebody spoiled it, or it is gone: then no
+    """The claim, and all of its file; empty where it was damaged, or it is gone: then no
     keeper can be found."""
     until = time.monotonic() + SETTLE_S
     while (data := _bytes(path)) == b"" and time.monotonic() < until:

@@ -62,8 +62,8 @@ class Accounts:
         return instant(row["follows_at"])
 
     def _is_canary_lost(self, row: sqlite3.Row) -> bool:
-        """Whether another may try: the canary's owner died before anybody heard it, or its run has
-        ended and nobody took that in."""
+        """Whether another may try: the canary's owner died before it was heard, or its run has
+        ended and that was not processed."""
         age = self._clock.now() - instant(row["updated_at"])
         if age > CANARY_MAX:
             return True

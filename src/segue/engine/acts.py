@@ -1,9 +1,9 @@
 """Acts: what people want of a work, as rows that its owner takes in once.
 
 Any terminal, the page or an MCP client adds one. What can be checked is checked in the transaction
-that adds it: the gate waits, and nobody has settled it before. The owner commits `taken` together
+that adds it: the gate waits, and was not settled before. The owner commits `taken` together
 with all that follows from the act, so a death leaves both or neither; what cannot be done any more
-is `refused`, with the reason for whoever added it.
+is `refused`, with the reason for the person who added it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ logger = logging.getLogger("segue.acts")
 ALREADY_SETTLED = "already_settled"
 TEXT_BYTES_MAX = 64 * 1024
 TAKEN_MAX = 1_000  # in one go; the rest follow
-LOOK_S = 0.05  # between two looks of whoever waits for an outcome
+LOOK_S = 0.05  # between two looks while waiting for an outcome
 WAITING = (
     "SELECT * FROM acts WHERE work = ? AND state = 'waiting' ORDER BY created_at, rowid LIMIT ?"
 )
@@ -272,7 +272,7 @@ class Intake:
     knows; a handler that cannot do what is wanted raises CannotError before it changes anything.
 
     `survives`: an error of a handler's own leaves nothing half done, so the act is refused for it,
-    and the others are taken in; otherwise it is raised for whoever drives the work."""
+    and the others are taken in; otherwise it is raised to the caller."""
 
     handlers: Mapping[Verb, Handler]
     refuse: Callable[[ActRow, str], None]
@@ -363,7 +363,7 @@ def outcome(store: Store, id: str) -> ActRow:
 
 
 def wait_for(store: Store, id: str, wait_s: float, is_owned: Callable[[], bool]) -> ActRow:
-    """The act when its owner has dealt with it; as it is when the time is over, or nobody owns the
+    """The act when its owner has dealt with it; as it is when the time is over, or no one owns the
     work any more."""
     ends = time.monotonic() + wait_s
     while (act := outcome(store, id)).state is ActState.WAITING:

@@ -157,7 +157,7 @@ class Agent(Protocol):
 
     @property
     def compact(self) -> str | None:
-        """What it is told to make its context smaller, where it can do that."""
+        """The prompt that makes its context smaller, where it can do that."""
         ...
 
     @property

@@ -9,12 +9,12 @@ from datetime import datetime
 from segue.drivers.clock_jumps import ClockJumps
 from segue.engine.clock import Clock
 
-SLEEP_S_MAX = 60.0  # the clock is looked at again at least so often, should nobody tell of a jump
+SLEEP_S_MAX = 60.0  # the clock is looked at again at least so often, in case a jump is not reported
 
 
 class Alarm:
     """Rings once for each instant that it is set to: when it has come, and earlier when the clock
-    jumped or the machine slept, so that whoever waits looks at the clock again."""
+    jumped or the machine slept, so that waiters look at the clock again."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class ParkedByHand:
 
 @dataclass(frozen=True, slots=True)
 class TooSilent:
-    """It said nothing for longer than somebody allowed."""
+    """It printed nothing for longer than allowed."""
 
     bound_s: float
 
@@ -154,7 +154,7 @@ class Attempt:
 
     @property
     def limit(self) -> LimitHit | None:
-        """The limit that it stands at, as it was told."""
+        """The limit that stopped it, as reported."""
         return self.limits.last
 
     @property

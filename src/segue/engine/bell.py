@@ -1,6 +1,6 @@
 """The bell: tells the owners of a project's works that rows were added which they may want.
 
-A file in a folder of its own, so that whoever watches it by inotify hears nothing of the database
+A file in a folder of its own, so that an inotify watcher does not see changes of the database
 beside it. It is replaced, not written to: whatever was put in its place is not followed.
 """
 

@@ -40,7 +40,7 @@ class Proof:
         self.works = True
 
     def refused(self) -> None:
-        """It told of the limit: what it said before was no work."""
+        """It reported the limit: what it printed before was not work."""
         self.messages, self.first_at, self.last_at = 0, None, None
 
 

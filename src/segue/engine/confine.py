@@ -1,7 +1,7 @@
 """From a command line to the same in its sandbox: what this run may touch.
 
 The workspace and what its repository needs; the program's own state; the run's own files in
-Segue's memory: where its tools write what they are told, and where its place is kept.
+Segue's memory: where its tools write their reports, and where its place is kept.
 """
 
 from __future__ import annotations

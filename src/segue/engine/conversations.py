@@ -14,7 +14,7 @@ BUSY_S = 5.0  # after this it is tried again whether another run has left a conv
 
 @dataclass(frozen=True, slots=True)
 class ConversationHolds:
-    """What the runs of one work hold. `work`: its path, for whoever waits for them."""
+    """What the runs of one work hold. `work`: its path, for those that wait for them."""
 
     held: Conversations
     files: RunFiles

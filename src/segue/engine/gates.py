@@ -5,8 +5,8 @@ changes that the caller commits with all that follows, in one transaction: who c
 the gate in another state and changes nothing. What follows from an answer is the kind's own rule.
 
 A gate's row says since when and until when it waits, and the row of a notice says that people were
-told. So reminders and deadlines need no rows of their own, and each goes out once, whatever dies in
-between; what fell due while nothing drove the work goes out at its next start.
+notified. So reminders and deadlines need no rows of their own, and each goes out once, whatever
+dies in between; what fell due while nothing drove the work goes out at its next start.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What people are told again about a gate that waits. `is_late`: its deadline has passed."""
+    """A reminder about a gate that waits. `is_late`: its deadline has passed."""
 
     gate: GateRow
     kind: str
@@ -156,7 +156,7 @@ def deadline(asked: Asked, now: datetime) -> datetime | None:
 
 
 def takes_default(gate: GateRow) -> bool:
-    """Whether its deadline answers it; any other question stays, and people are told."""
+    """Whether its deadline answers it; any other question stays open, and people are notified."""
     return gate.deadline is not None and not gate.is_required and gate.preset is not None
 
 

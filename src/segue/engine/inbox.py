@@ -10,11 +10,11 @@ from segue.engine.alarm import Alarm
 from segue.engine.clock import Clock
 
 Happening = TypeVar("Happening")
-TAKEN_MAX = 1_000  # happenings at once: whoever takes them works through all in one go
+TAKEN_MAX = 1_000  # happenings at once: the consumer processes all of them in one go
 
 
 class Inbox(Generic[Happening]):
-    """`due`: what is told when the timer's instant has come."""
+    """`due`: what is put into the inbox when the timer is due."""
 
     def __init__(self, clock: Clock, due: Happening) -> None:
         self._queue: asyncio.Queue[Happening] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""What a kind of work says of itself while nobody runs it: how it stands, what continuing would do,
+"""What a kind of work says of itself while it is idle: how it stands, what continuing would do,
 what a person can do about it. How a plan runs is said by its `Source` (`plan/source.py`).
 
 Each kind has a `kind.py` that imports no more than it is asked for; `work/kinds.py` has them all.

@@ -125,7 +125,7 @@ class Ledger:
         return [rows.run_row(run) for run in found]
 
     def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
-        """What a person said when an agent of this task asked for leave, and about what."""
+        """What a person said when an agent of this task asked for permission, and for what."""
         sql = (
             "SELECT about, answer FROM gates WHERE task = ? AND category = 'permission'"
             " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
@@ -159,7 +159,7 @@ class Ledger:
         return self._lasted
 
     def budgets_granted(self) -> int:
-        """How often a person let the plan go on past its budget."""
+        """How often a person let the plan continue past its budget."""
         return grants(self.store, self.plan)
 
     def usage(self, task: str | None = None) -> Usage:
@@ -365,7 +365,7 @@ class Ledger:
         self.stage(Add("run", run.id, RunState.INTENDED, values))
 
     def add_found_run(self, found: LivingAgent, agent: str, account: str) -> RunRow:
-        """A run that nobody remembers, as its living agent knows it."""
+        """A run without a record, as its living agent knows it."""
         attempt = found.says("SEGUE_ATTEMPT")
         run = RunRow(
             id=found.run,
@@ -406,7 +406,7 @@ class Ledger:
         run.state = RunState.RUNNING
 
     def note_conversation(self, run: RunRow, resume_id: str) -> None:
-        """The program has told by what name its conversation can be taken up again."""
+        """The program has reported the id by which its conversation can be resumed."""
         run.resume_id = resume_id
         self.stage(Note("run", run.id, {"resume_id": resume_id}))
 
@@ -428,12 +428,12 @@ class Ledger:
 
     @property
     def held(self) -> list[dict[str, Any]]:
-        """Who waited for an instant without a run when that was last noted."""
+        """The tasks that waited for a time without a run when that was last noted."""
         found: list[dict[str, Any]] = json.loads(self._held or "[]")
         return found
 
     def note_held(self, held: list[dict[str, Any]]) -> None:
-        """Who waits for an instant without a run, for whoever looks from outside."""
+        """The tasks that wait for a time without a run, for other processes."""
         text = json.dumps(held, ensure_ascii=False) if held else None
         if text != self._held:
             self._held = text
@@ -450,7 +450,7 @@ class Ledger:
         self.stage(add)
 
     def delay_park(self, park: ParkRow, wakes_at: datetime) -> None:
-        """It goes on a little later than it could."""
+        """It continues a little later than it could."""
         self.parks[park.id] = replace(park, wakes_at=wakes_at)
         self.stage(Note("park", park.id, {"wakes_at": stamp(wakes_at)}))
 

@@ -58,7 +58,7 @@ class WordReader:
         return limit_words.last_words(attempt, ended, self._tail, said_at, self._speaker())
 
     def is_refusal(self, line: str) -> bool:
-        """Whether the line tells of a limit: then the agent is not at work. What a known program
+        """Whether the line reports a limit: then the agent is not at work. What a known program
         says is not its limit: that is an event."""
         if self.agent.kind != COMMAND:
             return False
@@ -92,7 +92,7 @@ class WordReaders:
 
 
 def counted_from(limit: LimitHit, at: datetime) -> LimitHit:
-    """A length, as an instant: it is counted from when it was said."""
+    """A length as a time: counted from when the agent printed it."""
     if limit.resets_at is not None or limit.wait_s is None:
         return limit
     return replace(limit, resets_at=at + timedelta(seconds=limit.wait_s), wait_s=None)

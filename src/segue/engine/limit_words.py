@@ -1,11 +1,11 @@
-"""Limits that are told in words: which they are, and until when.
+"""Limits reported in words: which kind, and until when.
 
 The dialects know no clock: they hand on what the program said. Here it is read, with the
-instant at which it was said and the zone of whoever said it. What a program tells in figures
+time at which it was printed and the zone of its author. What a program reports in figures
 (an event, a header) is never overruled by its words. A `command` agent has no events at all:
 if it ends with an exit code other than 0, the end of its output is judged like a screen.
 
-This module is imported when a limit was told, or may have been: the patterns are many, and most
+This module is imported when a limit was reported, or may have been: the patterns are many, and most
 runs never need them (`limit_reader.py`).
 """
 
@@ -73,7 +73,7 @@ def with_words(limit: LimitHit, texts: Iterable[str], tool: str, here: Here) -> 
 def last_words(
     attempt: Attempt, ended: Ended, tail: Callable[[], str], at: datetime, by: Speaker
 ) -> LimitHit | None:
-    """The limit that a run which ended badly told of in its last words, where its dialect cannot
+    """The limit that a failed run reported in its last words, where its dialect cannot
     know: of a `command` agent, or in words that the user's own patterns name."""
     if ended.is_ours:
         return None
@@ -83,7 +83,7 @@ def last_words(
 
 
 def is_refusal(line: str, at: datetime, by: Speaker) -> bool:
-    """Whether a `command` agent's line tells of a limit: then it is not at work."""
+    """Whether a `command` agent's line reports a limit: then it is not at work."""
     return by.agent.kind == COMMAND and _seen(line, by, by.here(at)).is_stop
 
 
@@ -138,7 +138,7 @@ def _timed(limit: LimitHit, moment: Moment | None) -> LimitHit:
 
 
 def _from_output(text: str, by: Speaker, here: Here) -> LimitHit | None:
-    """It has ended: that it would go on by itself, or that a menu waits, is a stop all the same.
+    """It has ended: that it would continue by itself, or that a menu waits, is a stop all the same.
     That it was about to try again is none: why it gave up is not said."""
     found = _seen(text, by, here)
     if not found.paused or found.kind is None:

@@ -59,13 +59,13 @@ class Park:
 
     @property
     def is_guess(self) -> bool:
-        """Whether it should have named its reset, and nobody could read one."""
+        """Whether it should have named its reset, but none could be read."""
         return self.resets_at is None and family(self.kind) == "weekly"
 
 
 @dataclass(frozen=True, slots=True)
 class AskPerson:
-    """Waiting does not help, or must not go on without a word: a person is asked."""
+    """Ask a person: waiting does not help, or needs their consent."""
 
     question: Asked
 

@@ -1,4 +1,4 @@
-"""The locks of a project: one for each plan file, held by whoever runs the plan, and one for
+"""The locks of a project: one for each plan file, held by the plan's runner, and one for
 sending notices."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def lock_path(project: Folders, plan: Path) -> Path:
 
 
 def notices_lock(project: Folders) -> Path:
-    """Held by whoever sends what the plans of a project tell people."""
+    """Held by the process that sends the notices of a project's plans."""
     return project.locks / "notices.lock"
 
 

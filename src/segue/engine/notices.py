@@ -1,4 +1,4 @@
-"""Notices: what people outside are told, as a row beside what it tells, in one transaction.
+"""Notices to people: a row beside the change that it reports, in one transaction.
 
 A row goes out once by each way (`outbox.py`), whatever dies in between, for every kind of work. A
 kind says what a row is about (`Subject`); in which words that goes out is said here.
@@ -25,8 +25,8 @@ from segue.store.sqlite import Store
 Row = dict[str, Any]
 TABLE = "notices"
 TOGETHER = 20  # notices that go out at the same time
-BESIDE = frozenset({"remind", "urgent", "escalate", "trouble"})  # told of a gate, besides itself
-GATES = {DESIGN: "review", ESCALATED: "escalated", BREAKER: "escalated"}  # as they are told of
+BESIDE = frozenset({"remind", "urgent", "escalate", "trouble"})  # about a gate, after its first
+GATES = {DESIGN: "review", ESCALATED: "escalated", BREAKER: "escalated"}  # as notices name them
 OF_PLANS = f"work NOT IN ('{SERVER}', '{PANES}')"
 
 
@@ -37,7 +37,7 @@ def notice(
     work: str, about: str, kind: str, text: str, at: datetime,
     *, task: str = "", gate: str | None = None, title: str = "", place: str = "",
 ) -> Put:  # fmt: skip
-    """`about`: what happened, so that it is told once. `place`: on this machine, where a person can
+    """`about`: what happened, so that it is sent once. `place`: on this machine, where a person can
     act on it."""
     row: dict[str, Value | bytes] = {
         "work": work, "about": about, "kind": kind, "task": task, "title": title, "gate": gate,
@@ -89,17 +89,17 @@ class PendingNotices(ABC):
 
     @abstractmethod
     def subject(self, row: Row, gate: GateRow | None) -> Subject | None:
-        """What a row is about; None: nobody needs to know any more."""
+        """What a row is about; None: no longer needed."""
 
     def notice(self, row: Row) -> Notice | None:
-        """What is told; None: nobody needs to know any more."""
+        """The message; None: no longer needed."""
         gate = self._gate(row["gate"]) if row["gate"] else None
         about = self.subject(row, gate)
         if about is None:
             return None
         shown, text, outcome = headline(row["kind"], about), row["text"], None
         if row["tries"] and gate is not None and gate.state is not GateState.PENDING:
-            if row["kind"] in BESIDE:  # nobody needs it any more
+            if row["kind"] in BESIDE:  # no longer needed
                 return None
             shown, text = _("Resolved: {title}").format(title=about.title), _came_to(gate, text)
             outcome = str(gate.state)
@@ -135,7 +135,7 @@ class PendingNotices(ABC):
 
 
 class WorkNotices(PendingNotices):
-    """The rows of all plans of a project, or of the panes. Nobody sends both: the panes are told by
+    """The rows of all plans of a project, or of the panes. None sends both: the panes' are sent by
     the user's own channels only."""
 
     def __init__(self, store: Store, *, of_panes: bool = False) -> None:

@@ -1,7 +1,7 @@
 """When nothing can be kept: the disk is full, another program holds the database, the memory itself
 was deleted.
 
-That is the fault of nobody who asked for something, and it passes or can be repaired. Nothing is
+No caller is at fault, and it passes or can be repaired. Nothing is
 kept in memory meanwhile: agents work on alone, as after the death of their owner, and are
 recovered as after one once something can be kept again.
 """
@@ -27,7 +27,7 @@ from segue.store.sqlite import Store
 CODES = frozenset({"disk_full", "read_only", "database_busy"})
 ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 PATIENT_S = 2.0  # how long a server waits for the database: everything else waits as long
-IMPATIENT_S = 0.05  # once that was in vain
+IMPATIENT_S = 0.05  # once that failed
 LASTING = ("read_only", errno.EROFS)  # what a person must see to, at a terminal that is there
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 ROOM_BYTES = 65_536
@@ -85,15 +85,15 @@ def is_of_database(error: BaseException, store: Store) -> bool:
 
 # The memory was deleted
 
-TRIES, ROUND_S = 20, 0.05  # whoever removes it may still be at it
+TRIES, ROUND_S = 20, 0.05  # the removal may still be in progress
 AGAIN_S = 1.0  # and may have come past what was put back already
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What the owner of a work has of the project's memory: an agent's `git clean -fdx` may remove
-    it under the run. What is open is still whole: the database is written anew from it, the lock is
-    taken again, folders are made. Only what was in files that nobody has open is lost.
+    it under the run. What is open is still whole: the database is rewritten from it, the lock is
+    taken again, folders are made. Only what was in files that no process has open is lost.
 
     `take_lock`: again; it raises if another owner has it now. `claim_again`: a next owner must find
     the runs that live. `look_again`: let the owner keep it once more, soon. `lost`: of folders that

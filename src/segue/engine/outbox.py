@@ -35,26 +35,26 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
 LOOK_EVERY_S = 30.0  # at the latest: a row may have come without a word
 TROUBLE_S = 5.0
 TURN_S = 0.2  # another process sends: how long until we ask again
-LAST_S = 5.0  # how long the end of a work waits for what is still to be told
+LAST_S = 5.0  # how long the end of a work waits for unsent notices
 
 logger = logging.getLogger("segue.notices")
 
 
 class Faults:
-    """What does not work, for the log of whoever serves."""
+    """A failed channel, for the server's log."""
 
     def failed(self, notice: Notice, notifier: Notifier, error: Undelivered) -> None:
         logger.warning("task %s: notice %s by %s: %s", notice.task, notice.id, notifier.name, error)
 
     def gave_up(self, notice: Notice) -> None:
-        logger.error("task %s: notice %s is given up", notice.task, notice.id)
+        logger.error("task %s: gave up sending notice %s", notice.task, notice.id)
 
     def waits(self, error: UserError) -> None:
-        logger.error("notices wait: %s", error)
+        logger.error("notices are delayed: %s", error)
 
 
 class SaidFaults(Faults):
-    """The same for whoever looks at a terminal: once until it works again."""
+    """The same for a terminal: once until the channel works again."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -213,8 +213,8 @@ class NoticeSender:
             return 0.0 if await self._outbox.send_due() else self._outbox.wait_s()
         except UserError as error:  # a full disk, a locked database: it may pass
             self._outbox.faults.waits(error)
-        except Exception as error:  # one that cannot be told must not silence the others
-            logger.exception("notices: unexpected")
+        except Exception as error:  # one that cannot be sent must not hold back the others
+            logger.exception("notices: unexpected error")
             self._outbox.faults.waits(UserError("unexpected", repr(error)))
         return TROUBLE_S
 

@@ -1,6 +1,6 @@
 """How an attempt came out, as one value: what counts more, and what counts less.
 
-In this order: what the agent reported; that its end was nobody's fault (Segue stopped, the machine
+In this order: what the agent reported; that its end was no one's fault (Segue stopped, the machine
 or the keeper died); why Segue ended it; its last word, else its exit code; the limit that it hit;
 and at last the words it ended with. So a good end counts more than a limit before it, and a limit
 more than the error that came of it.

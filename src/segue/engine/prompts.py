@@ -1,4 +1,4 @@
-"""What an agent is told: the task, what came before it, and how to report."""
+"""The prompt of an agent: the task, what came before it, and how to report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def interrupted(purpose: str) -> str:
 
 
 def resumed(text: str, *, answer: str | None = None, purpose: str = "") -> str:
-    """The prompt of a run that goes on in its conversation."""
+    """The prompt of a run that continues its conversation."""
     said = answer if answer is not None else text
     told = interrupted(purpose)
     return f"{told}\n\n{said}\n" if told else f"{said}\n"
@@ -106,7 +106,7 @@ def _by_tool(task: Task) -> str:
 
 
 def permission(tool: str, what: str, *, is_given: bool) -> str:
-    """How an agent that asked for leave is told what a person said."""
+    """The prompt that answers an agent's request for permission."""
     if is_given:
         text = _("You may now use {tool} ({what}). Continue.")
     else:

@@ -1,4 +1,4 @@
-"""The questions that Segue itself asks, in the language of whoever looks.
+"""The questions that Segue itself asks, in the reader's language.
 
 A question is stored with what it is about, and its text is made again from that; the stored text
 serves for an agent's own words, and for what an older Segue has stored.
@@ -24,7 +24,7 @@ def text_of(category: str, about: About) -> str:
 
 
 def in_words(category: str, about: About, stored: str) -> str:
-    """A stored question for whoever looks now."""
+    """A stored question in the reader's language."""
     if category not in _MADE:
         return stored
     try:

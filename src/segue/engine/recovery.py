@@ -33,8 +33,8 @@ class RecoveryRules(Protocol[AnAttempt_contra]):
     def never_started(self, attempt: AnAttempt_contra) -> None: ...
 
     def cut_off(self, attempt: AnAttempt_contra, conversation: str | None) -> None:
-        """Nothing of it runs any more. What it used is known by now; `conversation`: the name of
-        it that nobody had heard yet."""
+        """Nothing of it runs any more. What it used is known by now; `conversation`: its id, where
+        that was not processed yet."""
         ...
 
 

@@ -38,8 +38,8 @@ def shown(text: str) -> str:
 
 
 def told(store: Store, run: str, task: str, event: ActRefused, now: datetime) -> list[Change]:
-    """What an agent tried in its sandbox; nothing if this was noted before: whoever adopts a run
-    hears it again."""
+    """What an agent tried in its sandbox; nothing if this was noted before: a process that
+    adopts a run hears it again."""
     sql = "SELECT 1 FROM journal WHERE entity_id = ? AND entity = ? AND instr(data, ?)"
     if event.at and store.one(sql, run, ENTITY, shown(event.at)) is not None:
         return []

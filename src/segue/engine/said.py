@@ -27,7 +27,7 @@ class Heard:
 
 
 def heard_before(files: RunFiles, run: str, nonce: str, agent: Agent) -> Heard:
-    """What a run had told before its owner died, or before another one took its place."""
+    """What a run had reported before its owner died, or before another one took its place."""
     dialect = agent.dialect(nonce)
     events: list[Event] = []
     for data in files.both_ends(run):

@@ -44,7 +44,7 @@ class Standing:
 
     @property
     def is_interrupted(self) -> bool:
-        """There is something to go on with, and nobody is at it."""
+        """There is something to continue, and no process runs it."""
         return self.holder is None and self.state in {
             PlanState.INTERRUPTED,
             PlanState.PARKED,
@@ -143,7 +143,7 @@ class Known:
         ]
 
     def goes_on(self, path: Path, tasks: Iterable[Task]) -> list[str]:
-        """Those that would go on in the conversation in which they were cut off."""
+        """Those that would continue the conversation in which they were interrupted."""
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return []

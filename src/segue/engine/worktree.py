@@ -190,7 +190,7 @@ class Worktrees:
         return path.is_dir() and not path.is_symlink()
 
     def is_changed(self, task: str) -> bool:
-        """Whether somebody changed `.git` of the worktree: only its agent can have done that."""
+        """Whether `.git` of the worktree was changed: only its agent can have done that."""
         records = self._records(task)
         if not records or not os.path.lexists(self.path(task)):
             return False
@@ -244,7 +244,7 @@ class Worktrees:
     @_alone
     def take_back(self, task: str) -> None:
         """Bring the branch to where the agent has committed: it may have left it for another, or
-        for none. Where both have gone on, neither is the whole work: no merge, nothing lost."""
+        for none. Where both have new commits, neither is the whole work: no merge, nothing lost."""
         tree, branch = self._worktree(task), self.branch(task)
         head, tip = tree.resolve("HEAD"), self._tip(branch)
         if head is None:
@@ -281,7 +281,7 @@ class Worktrees:
         content.check_out(project, head, made)
         told = ("-m", f"merge: {' '.join(message.split())}")
         moved = project.refs().attempt("update-ref", *told, "HEAD", made, head)
-        if moved.returncode:  # somebody committed at the same moment
+        if moved.returncode:  # another process committed at the same moment
             content.check_out(project, made, head)
             raise Conflict([], moved.stderr.strip())
 

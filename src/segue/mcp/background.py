@@ -24,7 +24,7 @@ STOPPED_WITHIN_S = 5.0
 LOOK_S = 0.02
 FIRST_LINE_BYTES_MAX = 256 * 1024
 
-# A process between us and the run ends at once: the run is nobody's child, in a process
+# A process between us and the run ends at once: the run has no parent here, in a process
 # group and session of its own, so that whatever ends this server does not reach it.
 DETACH = """
 import os, sys

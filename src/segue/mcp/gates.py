@@ -1,4 +1,4 @@
-"""Answers of a person, given through their agent: added as acts, and what came of them told."""
+"""Answers of a person, given through their agent: added as acts, and their outcomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def answer(person: Person, gate: str, text: str, *, own_words: bool = False) -> 
 
 
 def approve(person: Person, gate: str) -> str:
-    """Answer an open gate with yes, in the word that fits it."""
+    """Answer an open gate with yes, in the wording that fits it."""
     return _settled(person, gate, Verb.APPROVE)
 
 

@@ -86,7 +86,7 @@ def _client(context: Any) -> Actor:
 
 
 def _refuse(facts: Mapping[str, str], folder: Path, name: str) -> None:
-    """An agent called a person's tool: kept and told, as whatever else it tries in that place."""
+    """An agent called a person's tool: recorded and reported, like its other attempts."""
     from segue.mcp import person  # noqa: PLC0415 - agents hardly ever need these
     from segue.work import refusals  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 class Arguments(BaseModel):
-    """What a tool takes; a name that it does not know is a mistake, and told."""
+    """What a tool takes; a name that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 

@@ -316,7 +316,7 @@ class Scanner:
     def _settle(self, column: int, gap: bool) -> None:
         """Behind a blank line, close the items that this line is not deep enough for.
 
-        Right behind other text it goes on with the paragraph, and closes nothing.
+        Right behind other text it continues the paragraph, and closes nothing.
         """
         if gap:
             while self._stack and self._stack[-1].indent >= column:

@@ -7,10 +7,10 @@
     append log.txt one more line
     step 1                  sub-step 1 is done
     usage 1200 80 0.02      input tokens, output tokens, dollars
-    limit session_limit 2s  hits a limit that resets in two seconds; goes on after it
+    limit session_limit 2s  hits a limit that resets in two seconds; continues after it
     ask "Which database?" PostgreSQL SQLite
     depend api_key STRIPE_KEY for payments
-    phase 1                 the phase is complete; goes on when it is approved
+    phase 1                 the phase is complete; continues when it is approved
     done                    a task without phases is complete
     error fatal notify_user the disk is full
     env keys.txt STRIPE_KEY writes whether the variable is there

@@ -112,7 +112,7 @@ class Meter:
         self._buckets.pop(client, None)
 
     def take(self, client: str) -> float:
-        """0 if it may go on, else the seconds until it may."""
+        """0 if it may continue, else the seconds until it may."""
         now = self._clock()
         left, at = self._buckets.get(client, (self._rate.burst, now))
         left = min(self._rate.burst, left + (now - at) * self._rate.per_s)

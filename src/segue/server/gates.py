@@ -136,7 +136,7 @@ def _add_dependencies(routes: APIRouter, commands: Commands, idempotent: Idempot
     async def reject_dependency(
         id: str, request: Request, key: Key = None, body: bodies.Reject | None = None
     ) -> Response:
-        """The agent goes on without it; a default that it named has no effect."""
+        """The agent continues without it; a default that it named has no effect."""
         reason = body.reason if body else ""
         return idempotent(
             request, key, lambda: commands.reject(id, reason), lambda: commands.dependency(id)

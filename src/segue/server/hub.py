@@ -217,7 +217,7 @@ class Hub:
         try:
             self._read()
         except UserError as error:  # the journal cannot be read now: it may pass
-            logger.error("events wait: %s", error)
+            logger.error("events are delayed: %s", error)
             self._due = loop.call_later(TROUBLE_S, self._flush)
         self._trim()
         self._joined.clear()
@@ -243,7 +243,7 @@ class Hub:
             del self._recent[:drop]
 
     def _forget(self, last: int) -> None:
-        """While nobody listened nothing was read."""
+        """Without listeners nothing was read."""
         self._recent.clear()
         self._joined.clear()
         self._output.clear()

@@ -1,6 +1,6 @@
 """Where the server listens, and how it ends: in order.
 
-The socket is bound first, so that its address is known before anyone is told. Beyond the machine
+The socket is bound first, so that its address is known before it is printed. Beyond the machine
 itself nothing is bound without TLS, unless a person says so.
 """
 
@@ -164,7 +164,7 @@ def _config(app: ASGIApp, tls: Tls | None) -> uvicorn.Config:
 @contextlib.contextmanager
 def signals(stop: asyncio.Event) -> Iterator[None]:
     """SIGTERM and SIGINT ask for an end in order; again, and it is as it always was. So does a
-    terminal that is closed, however often that is told."""
+    terminal that is closed, however often the signal comes."""
     loop = asyncio.get_running_loop()
 
     def once(number: signal.Signals) -> None:

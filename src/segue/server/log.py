@@ -1,6 +1,6 @@
 """What was asked of the server: one line of JSON for each request, without tokens and bodies.
 
-What went wrong inside is a line too, and is told on standard error besides.
+What went wrong inside is a line too, and is also printed on standard error.
 """
 
 from __future__ import annotations

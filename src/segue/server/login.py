@@ -95,6 +95,6 @@ def _page(place: str, said: str = "", status: int = 200) -> Response:
 
 
 def _local(place: str) -> str:
-    """Only places of our own: nobody is sent elsewhere by a link to us."""
+    """Only places of our own: a link to us never redirects elsewhere."""
     is_path = place.startswith("/") and not place.startswith(("//", "/\\"))
     return place if is_path and place.isprintable() and "\\" not in place else "/"

@@ -78,7 +78,7 @@ def of_user_error(error: UserError) -> Response:
 
 
 def of_crash() -> Response:
-    """Nothing of what went wrong inside is told outside; it is in the log."""
+    """No detail of an internal error is sent to clients; it is in the log."""
     return problem(500, "internal_error", _("internal error; see Segue's log"))
 
 

@@ -191,7 +191,7 @@ def check_free(project: Project) -> None:
 
 
 async def _work(app: App, serving: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
-    """Both go on until one of them ends; then the other ends in order."""
+    """Both run until one of them ends; then the other ends in order."""
     front = asyncio.create_task(serving)
     work = asyncio.create_task(app.driver.run())
     await asyncio.wait([front, work], return_when=asyncio.FIRST_COMPLETED)
@@ -206,7 +206,7 @@ async def _work(app: App, serving: Coroutine[Any, Any, None], stop: asyncio.Even
 
 
 def _note(app: App, attempt: Attempt) -> None:
-    """What an agent tried is kept and told; whether that works or not, it stays refused."""
+    """Record and report what an agent tried; even if that fails, it stays refused."""
     supervisor = app.supervisor
 
     def changes() -> list[Change]:

@@ -1,4 +1,4 @@
-"""A response that goes on: the events of the journal to one client, as they come."""
+"""A streamed response: the events of the journal to one client, as they come."""
 
 from __future__ import annotations
 

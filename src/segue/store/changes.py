@@ -50,7 +50,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """An entity goes, with all that belongs to it. Journalled: what was is still told."""
+    """An entity goes, with all that belongs to it. Journalled: the journal still shows it."""
 
     entity: str
     id: str

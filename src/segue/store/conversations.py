@@ -1,8 +1,8 @@
 """One process on one conversation: the programs themselves do not see to it.
 
-Two processes that go on with one conversation both end well, and what one of them did is
-lost to it. So whoever goes on with one, or is seen to have one, holds it by a file with
-the claim of its run; it is free again when that run has ended, whoever died meanwhile. The
+Two processes that continue one conversation both end well, and what one of them did is
+lost to it. So a run that continues one, or is seen to have one, holds it by a file with
+the claim of its run; it is free again when that run has ended, whatever died meanwhile. The
 files are the user's, not a project's: two projects can know the same conversation.
 """
 
@@ -94,7 +94,7 @@ def folder(environ: Mapping[str, str], otherwise: Path) -> Path:
 
 
 def _read(path: Path) -> ConversationHolder | None:
-    """Who holds it; None where nobody does, or the file says nothing."""
+    """Who holds it; None where no run does, or the file says nothing."""
     try:
         with path.open("rb") as file:
             told = json.loads(file.read(HOLDER_BYTES_MAX))

@@ -44,7 +44,7 @@ def overwrite(path: Path, data: bytes) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """An `opener` for files that nobody else reads, whatever the umask."""
+    """An `opener` for files that no other user reads, whatever the umask."""
     return os.open(path, flags, 0o600)
 
 
@@ -133,7 +133,7 @@ def _give_back(temporary: Path, path: Path, ours: bytes, theirs: bytes) -> bytes
 
 
 def remove_leftovers(path: Path) -> None:
-    """Temporary files of a writer that was killed. Call it while nobody else writes here."""
+    """Temporary files of a writer that was killed. Call it while nothing else writes here."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.segue-*"):
         leftover.unlink(missing_ok=True)
 

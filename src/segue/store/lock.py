@@ -1,7 +1,7 @@
 """Who works on what: a lock that dies with its holder, and says who that is.
 
 POSIX record locks: the kernel drops them when the process dies, whatever kills it;
-children do not inherit them; and whoever asks learns the holder's pid without taking
+children do not inherit them; and asking returns the holder's pid without taking
 the lock, even for a moment.
 """
 

@@ -1,7 +1,7 @@
 """What people hand over for agents, encrypted at rest.
 
 The key is `SEGUE_KEY` (any text), else a file beside the data that only its owner can read. A
-sealed value says which of the two opens it, so that a missing key can be told from a wrong one.
+sealed value says which of the two opens it, so that a missing key is not taken for a wrong one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Secrets:
         return _BY_FILE + self._filed(or_make=True).encrypt(data)
 
     def open(self, sealed: bytes) -> str:
-        """The text again; told in words if the key is not the one, or the value is broken."""
+        """The text again; a UserError if the key is wrong, or the value is damaged."""
         kind, rest = sealed[: len(_BY_FILE)], sealed[len(_BY_FILE) :]
         try:
             match kind:

@@ -93,7 +93,7 @@ class Store:
         return self._file is not None and _identity(self.path) == self._file
 
     def put_back(self) -> None:
-        """Write the database anew where it was removed: whoever has it open still has all of it.
+        """Rewrite the database where it was removed: the open connection still has all of it.
 
         FileNotFoundError: it is being removed this moment.
         """
@@ -327,8 +327,8 @@ def _frames_read(db: sqlite3.Connection) -> int:
 
 
 def _is_log_broken(db: sqlite3.Connection, path: Path) -> bool:
-    """Looked at while nobody can write to it: a commit of another process that is under way, or a
-    log that begins anew, is no damage."""
+    """Checked while no process can write to it: a commit of another process that is under way, or a
+    log that is restarted, is not damage."""
     try:
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -397,7 +397,7 @@ def _uri(path: Path, mode: str = "ro") -> str:
 
 
 def _check_readable(path: Path) -> None:
-    """A database of a newer version, or no database at all, is told before it is touched."""
+    """A database of a newer version, or no database at all, is an error before it is touched."""
     if path.is_dir():
         raise UserError(
             "memory_unusable",

@@ -68,7 +68,7 @@ class Tokens:
         self._store = store
 
     def add(self, name: str, scope: str, now: datetime) -> str:
-        """The new token, which nobody can read again."""
+        """The new token, which cannot be read again."""
         if not _NAME.fullmatch(name) or name == OWNER:
             raise UserError(
                 "bad_name",

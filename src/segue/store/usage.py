@@ -1,6 +1,6 @@
 """What runs have used: tokens and cost, summed up over a plan, a task or an account.
 
-`cost_usd` is None where no agent told a price; what is not told is not guessed.
+`cost_usd` is None where no agent reported a price; Segue does not guess.
 """
 
 from __future__ import annotations

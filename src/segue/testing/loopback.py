@@ -1,7 +1,7 @@
 """The real programs on loopback: an environment in which they know a fake model and nothing else.
 
 No key, no login, nothing of the user's settings, and no way out: whatever is not on this
-machine goes to a port on which nobody listens.
+machine goes to a port on which no server listens.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 KEY = "test-key"
-NOWHERE = "http://127.0.0.1:9"  # nobody listens on the discard port
+NOWHERE = "http://127.0.0.1:9"  # no server listens on the discard port
 
 
 def clean_env(

@@ -78,7 +78,7 @@ class Stage:
         )
 
     def run(self, *options: str) -> int:
-        """A whole run; its exit code. What it told is in `events`."""
+        """A whole run; its exit code. Its output is in `events`."""
         running = self.start(*options)
         try:
             told = running.communicate(timeout=RUN_S)[0]
@@ -97,7 +97,7 @@ class Stage:
         return [told for told in self.events if told["event"] == event]
 
     def until(self, is_so: Callable[[], object], running: subprocess.Popen[str]) -> None:
-        """Wait for it while the run goes on."""
+        """Wait for it while the run continues."""
         deadline = time.monotonic() + RUN_S
         while not is_so():
             if running.poll() is not None or time.monotonic() > deadline:

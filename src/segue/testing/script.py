@@ -1,7 +1,7 @@
 """The scripted agent: a real process that plays a scenario (`python -m segue.testing.script`).
 
 Where it is in the scenario is kept beside the runs under the name of its conversation,
-so that after a limit or a question it goes on with the next line, as a real agent does
+so that after a limit or a question it continues with the next line, as a real agent does
 when its conversation is resumed.
 """
 
@@ -21,7 +21,7 @@ from segue.errors import UserError
 from segue.plans.scenario import Act, parse
 
 STOPPED_AT_LIMIT = 75
-STOPS = frozenset({"limit", "ask", "depend", "phase", "error"})  # it goes on behind them
+STOPS = frozenset({"limit", "ask", "depend", "phase", "error"})  # it continues behind them
 
 
 def main(argv: list[str], environ: dict[str, str]) -> int:

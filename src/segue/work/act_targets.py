@@ -42,7 +42,7 @@ class Work:
     path: Path
 
     def lock(self, project: Project) -> Path:
-        """Held by whoever owns it."""
+        """Held by its owner."""
         if self.id in (SERVER, PANES):
             return project.locks / f"{self.id}.lock"
         return lock_path(project, self.path)

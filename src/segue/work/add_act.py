@@ -1,8 +1,8 @@
 """A person wants something of a work, from wherever they are: the act is added, its owner hears the
 bell, and what came of it is reported.
 
-Where nobody owns the work, what needs no agent is done at once under its lock; everything else
-waits as a row for the next start. An account's row belongs to nobody: it is changed at once.
+Where no process owns the work, what needs no agent is done at once under its lock; everything else
+waits as a row for the next start. An account's row has no owner: it is changed at once.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Done:
     kind: str  # of the work
     path: Path
     is_waiting: bool = False
-    by_run: bool = False  # somebody owns the work, and takes it in
+    by_run: bool = False  # a process owns the work, and takes it in
     answer: str | None = None
 
 
@@ -286,7 +286,7 @@ def _account(person: Person, store: Store, verb: Verb, name: str, until: datetim
 def _do_now(
     person: Person, store: Store, work: Work, wanted: Wanted, until: datetime | None
 ) -> bool:
-    """Carry it out under the lock of a plan that nobody runs; False: somebody does."""
+    """Carry it out under the lock of a plan that is not running; False: it is."""
     if work.owner(person.project) is not None:
         return False
     held = Lock(work.lock(person.project))

@@ -51,7 +51,7 @@ class Detached:
 
     @property
     def is_left(self) -> bool:
-        """Whether it was not finished, and nobody owns it now."""
+        """Whether it was not finished, and has no owner now."""
         return self.owner is None and self.state not in (PlanState.FINISHED, PlanState.FAILED)
 
 
@@ -155,7 +155,7 @@ def forget(project: Project, work: Work) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether an owner lives; one that ended and that nobody reaped does not."""
+    """Whether an owner lives; a zombie does not."""
     stat = read_stat(pid)
     return stat is not None and stat.state != "Z"
 
@@ -192,7 +192,7 @@ def works(project: Project) -> Iterator[Detached]:
 
 
 def owned(project: Project) -> list[tuple[Work, Holder]]:
-    """The works of a project that somebody drives now."""
+    """The works of a project that are running now."""
     store = Store.open_readonly(project.database)
     if store is None:
         return []

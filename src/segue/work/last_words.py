@@ -1,4 +1,4 @@
-"""What an agent said last, from the end of its log: for whoever looks while it works."""
+"""What an agent said last, from the end of its log: for those who look while it works."""
 
 from __future__ import annotations
 

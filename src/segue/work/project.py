@@ -94,7 +94,7 @@ class Project:
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def prepare(self) -> None:
-        """Make the memory; told in words where that cannot be done."""
+        """Create Segue's records; a UserError where that fails."""
         self.check_folder()
         try:
             self.make_folders()

@@ -190,7 +190,7 @@ def _actions(
         environment.go_on()
 
     def hang_up() -> None:
-        """The terminal was closed. It may be told twice, and nobody is there to be impatient."""
+        """The terminal was closed. It may come twice, and no person is there to be impatient."""
         nonlocal is_gone
         if not is_gone:
             is_gone = True
@@ -213,7 +213,7 @@ def post(
     settings: config.Config,
     tz: tzinfo,
 ) -> NoticeSender | None:
-    """Who brings people outside what they are told; None where no way is set."""
+    """The sender of notices; None where no channel is set."""
     if not notifiers:
         return None
     faults = SaidFaults(lambda text: run.emit("notice", text=text, is_log=True))
@@ -227,7 +227,7 @@ def post(
 
 
 def _stand_still(driver: PlanDriver, environment: Environment) -> None:
-    """Ctrl-Z: the agents, in terminals and groups of their own, would go on without us."""
+    """Ctrl-Z: the agents, in terminals and groups of their own, would continue without us."""
     driver.pause()
     environment.pause()
     os.kill(os.getpid(), signal.SIGSTOP)

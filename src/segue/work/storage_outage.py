@@ -1,5 +1,5 @@
 """The run of a plan while nothing can be kept (`engine/outage.py`): its agents work on, and once
-something can be kept again the plan is opened anew."""
+storage works again, the plan is opened again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from segue.work.project import Project
 
 
 class Outage(Exception):  # noqa: N818 - the word says it
-    """Nothing can be kept while a plan runs. Its agents go on."""
+    """Storage failed while a plan runs. Its agents continue."""
 
     def __init__(self, why: BaseException, project: Project, plan: Path) -> None:
         super().__init__(str(why))
@@ -34,7 +34,7 @@ class Outage(Exception):  # noqa: N818 - the word says it
 
 
 async def outlast(begin: Callable[[bool], Awaitable[Result]], environment: Environment) -> Result:
-    """Run a plan; when nothing can be kept, wait, and go on with it (`begin(True)`)."""
+    """Run a plan; when storage fails, wait, and continue it (`begin(True)`)."""
     outage: Outage | None = None
     while True:
         try:
@@ -82,7 +82,7 @@ def _is_writable(project: Project, now: datetime) -> bool:
 
 
 async def _stop(outage: Outage, environment: Environment) -> Result:
-    """The agents end; the marks stay as they are, and the next start goes on from them."""
+    """The agents end; the marks stay as they are, and the next start continues from them."""
     project, launcher = outage.project, Launcher()
     store = Store.open_readonly(project.database)
     if store is None:

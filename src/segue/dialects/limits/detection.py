@@ -48,7 +48,7 @@ ASIDE_CHARS_MAX = 200
 SHORT_ROWS = 10
 FOLLOWERS_MAX = 3
 
-# The message took the place of the summary that was to go on with.
+# The message replaced the summary to continue with.
 _SUMMARY = Expression(r"\blimit reached\|\d{10}")
 _UNTIL = Expression(
     r"\b(?:resets?|refresh\w*|renew\w*|again|available|back|until)\b|초기화|リセット|重置",
@@ -164,7 +164,7 @@ class _Look:
         if reading is None and is_wrapped:  # perhaps after all
             joined = [" ".join(map(body_of, rows))]
             reading = read(joined, self.here, self.brand, trust=trust, extra=self.extra)
-        if reading is None and trust == ALONE and len(rows) > 1:  # no row goes on with another
+        if reading is None and trust == ALONE and len(rows) > 1:  # no row continues another
             apart = [body_of(row) for row in rows]
             reading = read(apart, self.here, self.brand, trust=trust, extra=self.extra)
         is_timed = reading is not None and reading.moment is not None
@@ -372,14 +372,14 @@ def _trust(block: Block, look: _Look) -> int:
     """Whose words these are. Where speech is marked, what has no mark is the program's."""
     if block.place in (layout.NOTICE, layout.LOCAL):
         return OWN
-    is_flush = not block.rows[0].startswith("  ")  # else it may go on with what was said above
+    is_flush = not block.rows[0].startswith("  ")  # else it may continue what was said above
     if block.place == layout.PLAIN and look.is_marked and is_flush:
         return OWN
     return ALONE if look.is_short and block.place != layout.SPEECH else SPEECH
 
 
 def _stopped(reading: Reading, look: _Look, *, is_probable: bool = False) -> Detection:
-    """A message that stops the agent, unless it goes on by itself."""
+    """A message that stops the agent, unless the agent continues by itself."""
     state = "paused"
     lower = reading.text.lower()
     if activity.is_resuming(reading.text, lower) and not activity.is_cancelled(reading.text, lower):

@@ -70,7 +70,7 @@ def _nowhere(number: int, key: str | None) -> tuple[str | None, int | None]:
 def extra_patterns(
     given: Sequence[Mapping[str, Any]], place: Place = _nowhere, *, first: int = 1
 ) -> tuple[Extra, ...]:
-    """The user's patterns, compiled; every one that cannot be is told.
+    """The user's patterns, compiled; an error for each one that does not compile.
 
     `place` says in which file and line a key of the n-th table stands; `first` is the number
     that the first one gets in its rule.

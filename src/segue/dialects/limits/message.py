@@ -14,7 +14,7 @@ from segue.dialects.limits.wording.kinds import waited_for
 
 
 class Limit(NamedTuple):
-    """What a message says: an instant where it names one, a length of time where it does not."""
+    """What a message says: a time where it names one, a length of time where it does not."""
 
     kind: str
     resets_at: datetime | None
@@ -22,7 +22,7 @@ class Limit(NamedTuple):
 
 
 def read_limit(text: str, tool: str | None, now: datetime, tz: tzinfo) -> Limit | None:
-    """The limit that an error of the agent's own tells of; None where it is another error."""
+    """The limit that the agent's own error reports; None where it is another error."""
     rows = normalise(text)
     here = Here(now.astimezone(UTC), tz, tz)
     lines = [row.strip() for row in rows if row.strip()]

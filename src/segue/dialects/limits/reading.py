@@ -2,7 +2,7 @@
 
 Where the program itself speaks (a mark of alarm, an elbow under a prompt, `API Error:`), its words
 are believed wherever in the line they stand. Where the agent may be speaking, a message must be
-all that is said: it begins with the words of a limit and goes on as messages do, not as a report
+all that is said: it begins with the words of a limit and continues as messages do, not as a report
 about one does.
 """
 
@@ -270,7 +270,7 @@ def _line(
     return Reading(found.rule, kind, line, rest, moment, is_named, is_probable=is_probable)
 
 
-@lru_cache(maxsize=1024)  # whoever watches a screen reads the same lines again and again
+@lru_cache(maxsize=1024)  # watching a screen reads the same lines again and again
 def _found(line: str, brand: str, trust: int) -> Found | None:
     """The words of a limit, where a message may begin. `stream error: …` is only a label."""
     starts = chain(labels.heads(line), labels.behind_name(line, is_alone=trust == ALONE))
@@ -359,13 +359,13 @@ def why_not(lines: Sequence[str], brand: str, trust: int) -> str:
 
 
 def _first(line: str, at: int) -> str:
-    """The line up to the end of the sentence that goes on here."""
+    """The line up to the end of the sentence that continues here."""
     end = _SENTENCE.search(line, at)
     return line[: end.start() + 1] if end else line
 
 
 def _is_report(text: str) -> bool:
-    """Somebody tells of a program, its tests, its code."""
+    """The text is about a program, its tests, its code."""
     lower = _ADDRESSES.sub(" ", text).lower()
     if not _REPORT_WORDS.isdisjoint(_TOKEN.findall(lower)):
         return True

@@ -20,7 +20,7 @@ _told: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class RecoveryConfig:
-    """How to resume. Numbers out of bounds are brought back to them, and that is told once."""
+    """How to resume. Numbers out of bounds are clamped, with one warning."""
 
     resume_text: str = RESUME_TEXT
     default_wait_time: float = 60
@@ -67,7 +67,7 @@ def remedy(found: Detection, brand: str) -> str | None:
 def keys_to_wait(menu: Menu | None) -> tuple[str, ...] | None:
     """The keys that choose the entry "wait": found by its text, never by its place.
 
-    None where there is no such entry, or it cannot be told where the cursor is.
+    None where there is no such entry, or the position of the cursor is unknown.
     """
     if menu is None or menu.cursor is None:
         return None

@@ -30,7 +30,7 @@ Replies = list[Reply] | None  # None: the client was closed before all of them c
 
 @dataclass(slots=True)
 class _Ask:
-    """A command on its way; its replies end with one that holds the word `fence` alone."""
+    """A command on its way; its replies end with one that holds only the word `fence`."""
 
     fence: str
     done: asyncio.Future[Replies]
@@ -128,7 +128,7 @@ class ControlClient(asyncio.Protocol):
             return
         try:
             heard = self._reader.feed(data)
-        except PaneError:  # it makes no sense any more: attach anew
+        except PaneError:  # the replies make no sense any more: attach again
             self.close()
             return
         for event in heard:
@@ -154,7 +154,7 @@ class ControlClient(asyncio.Protocol):
         self._on_closed()
 
     def _give_up(self) -> None:
-        """Nothing that somebody waits for will come any more."""
+        """No awaited reply will arrive any more."""
         while self._asks:
             self._settle(self._asks.popleft(), None)
         self._settled.set()

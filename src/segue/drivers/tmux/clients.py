@@ -2,7 +2,7 @@
 
 Clients that listen cannot do without the one that asks. A server whose only client is slow stops
 reading what the panes print, as it does for a person who scrolls slowly, and the programs in them
-stand still: a watcher that hangs, or is stopped with Ctrl-Z, would stop every agent. While any
+hang: a watcher that hangs, or is stopped with Ctrl-Z, would stop every agent. While any
 client is there that wants no output the server reads on, and those that lag are passed over.
 """
 
@@ -49,7 +49,7 @@ TOPOLOGY_NOTICES = frozenset(
 
 
 class SessionClient:
-    """A client of one session, and the throttle of what it tells of the panes there."""
+    """A client of one session, and the throttle of its pane events."""
 
     def __init__(
         self, session_id: str, tell: Callable[[str], None], request_refresh: Callable[[], None]

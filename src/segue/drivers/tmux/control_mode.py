@@ -3,8 +3,8 @@
 Between two `%` lines of the same number stands what a command printed; other `%` lines tell what
 happens. Output of panes comes as such lines too, whole, although all that matters here is whose
 it is, how much, and whether it may be about a limit. A pane can show anything, also a line that
-looks like tmux's own, and a command prints what a pane shows: so a reply is told by its number,
-and whoever asks several things ends with a word that no pane can know (see `Ask` in
+looks like tmux's own, and a command prints what a pane shows: so its number identifies a reply,
+and a caller that sends several commands ends with a word that no pane can know (see `Ask` in
 `tmux_client`).
 """
 

@@ -1,4 +1,4 @@
-"""tmux's panes: output is pushed, nothing is polled, and nobody who uses them is disturbed.
+"""tmux's panes: output is pushed, nothing is polled, and users of the panes are not disturbed.
 
 tmux tells a control client what the panes of *its* session print, and of no other: so there is a
 client for each session, which comes and goes with it. Any of them can be asked about any pane.
@@ -95,7 +95,7 @@ class TmuxPanes(PaneHost):
         is_raw = self._clients.version >= RAW_FROM
         command = commands.typing_command(pane_id, text, buffer, is_raw=is_raw)
         replies = await self._ask(command, is_read=False)
-        if any(reply.is_error for reply in replies):  # nobody else will clear it away
+        if any(reply.is_error for reply in replies):  # no one else will clear it away
             await self._ask(f"delete-buffer -b {buffer}")
         if not commands.is_typed(replies, pane_id):
             text = _("tmux did not confirm the input to {pane}")
@@ -164,7 +164,7 @@ class TmuxPanes(PaneHost):
         for pane, session in found.values():
             if pane.id not in self._known:
                 self._events.put(PaneAppeared(pane))
-            elif session in fresh:  # what it printed before we were attached was not told
+            elif session in fresh:  # what it printed before we were attached was not reported
                 self._events.put(PaneChanged(pane.id))
         self._known = set(found)
         self._clients.keep_only(found)

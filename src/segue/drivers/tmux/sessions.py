@@ -22,7 +22,7 @@ _LISTENS = {"control-mode", "ignore-size"}
 
 @dataclass(frozen=True, slots=True)
 class TmuxSession:
-    """A session of the server. `is_for_users`: it ends when nobody is attached to it."""
+    """A session of the server. `is_for_users`: it ends when no client is attached to it."""
 
     id: str
     used_at: int
@@ -32,7 +32,7 @@ class TmuxSession:
 
 
 def sessions_of(lines: Iterable[str]) -> tuple[list[TmuxSession], set[str]]:
-    """The sessions, and the ids of those that somebody uses who is not there only to listen."""
+    """The sessions, and the ids of those that a client uses that does not only listen."""
     sessions: list[TmuxSession] = []
     used: set[str] = set()
     for line in lines:

@@ -1,13 +1,13 @@
-"""How often a pane's output is told: at once after a silence, rarely while it goes on.
+"""How often a pane's output is reported: at once after a silence, rarely while it continues.
 
-An agent at work repaints many times a second, a build prints megabytes; nobody needs to look as
-often. After the first output a pane is told, then it rests; a rest is longer the longer it goes
-on, and at its end the pane is told again if it printed meanwhile. A word about a limit ends the
+An agent at work repaints many times a second, a build prints megabytes; no one needs to look as
+often. After the first output a pane is reported, then it rests; a rest is longer the longer it goes
+on, and at its end the pane is reported again if it printed meanwhile. A word about a limit ends the
 rest: what stops an agent is seen at once.
 
 Where a pane prints very much, tmux is asked to hold back its output from us (never from the pane:
-the program goes on, and so does whoever looks at it). What was held back is not sent later, so at
-the end of such a rest the pane is told after tmux has said that it sends again: nothing can fall
+the program continues, and so does its viewer). What was held back is not sent later, so at
+the end of such a rest the pane is reported after tmux confirms that it sends: nothing can fall
 between.
 """
 
@@ -73,7 +73,7 @@ class OutputThrottle:
         self._set_timer()
 
     def _begin(self, pane: str, output: _PaneOutput, now: float) -> None:
-        """Output after a silence is told; the longer it was, the shorter the rest behind it."""
+        """Output after a silence is reported; the longer it was, the shorter the rest behind it."""
         is_long = now - output.told_at >= REST_S_MAX
         output.rest_s = REST_S if is_long else min(2 * output.rest_s, REST_S_MAX)
         output.told_at = now
@@ -140,7 +140,7 @@ class OutputThrottle:
         self._set_timer()
 
     def _on_continued(self, panes: Iterable[str], replies: Replies) -> None:
-        if replies is None:  # the client is closed: whoever attaches anew tells of all
+        if replies is None:  # the client is closed: the next attach reports all panes
             return
         now = self._loop.time()
         for pane in panes:

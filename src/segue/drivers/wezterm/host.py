@@ -1,7 +1,7 @@
 """WezTerm's panes, by its command line: nothing is pushed there, so it is asked again and again.
 
 How often depends on what happens: half a second after a change, from two to ten seconds while a
-pane is quiet. One question tells of all panes; a pane's text is asked for when it is due, or when
+pane is quiet. One query reports all panes; a pane's text is asked for when it is due, or when
 its title, its cursor or its size is another than before.
 """
 
@@ -116,7 +116,7 @@ class WeztermPanes(PaneHost):
                 await asyncio.sleep(delay_s)
                 delay_s = min(2 * delay_s, RETRY_S_MAX)
                 continue
-            except PaneError:  # it did not answer: nothing is known, so nothing is told
+            except PaneError:  # it did not answer: nothing is known, so nothing is reported
                 self._looked.set()
                 await asyncio.sleep(RETRY_S)
                 continue

@@ -2,7 +2,7 @@
 and when a run executes, never what is true.
 
 A run is begun after its transition was committed. What happens to it comes back through
-one inbox, in order: `Started`, `Heard` for each thing the agent told, `Ended` once.
+one inbox, in order: `Started`, `Heard` for each event of the agent, `Ended` once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # they import many patterns, which few runs need
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A file beside the output that is followed like it: what the agent told by tool call."""
+    """A file beside the output that is followed like it: what the agent reported by tool call."""
 
     path: Path
     dialect: Dialect
@@ -80,7 +80,7 @@ class Ended:
     timed_out: bool = False
     error: str | None = None  # it could not be started, or was lost
     lost_bytes: int = 0  # of its output: the disk did not take them
-    keeper_died: bool = False  # nobody knows how it would have ended
+    keeper_died: bool = False  # how it would have ended is unknown
     is_unseen: bool = False  # it ended while no Segue lived
 
 
@@ -133,7 +133,7 @@ class HostChanged:
 
 @dataclass(frozen=True, slots=True)
 class Broke:
-    """Segue itself failed at following a job: told to a work that wants to go on without it."""
+    """Segue itself failed at following a job: reported to a work that can do without it."""
 
     job: str
     error: BaseException
@@ -161,7 +161,7 @@ class Answered:
     """A person answered. `about` is a gate's id, or `failed:TASK`."""
 
     about: str
-    answer: str | None  # None: nobody is there any more
+    answer: str | None  # None: no person is present any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class ActsAdded:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a job's processes do: those of the agent's tree by name, those that stand still, and
+    """What a job's processes do: those of the agent's tree by name, those that are stopped, and
     its open connections."""
 
     processes: tuple[str, ...] = ()
@@ -250,11 +250,11 @@ class Executor(Protocol):
         ...
 
     def pause(self, job: str) -> None:
-        """Every process of the job stands still, in whatever group or terminal it is."""
+        """Stop every process of the job, in whatever group or terminal it is."""
         ...
 
     def go_on(self, job: str) -> None:
-        """A paused job goes on."""
+        """Continue a paused job."""
         ...
 
     def look(self, job: str) -> Look | None:
@@ -262,7 +262,7 @@ class Executor(Protocol):
         ...
 
     def end_unknown(self, job: str) -> None:
-        """End what an earlier supervisor began and nobody wants any more. No job begins before it
+        """End what an earlier supervisor started and is no longer wanted. No job begins before it
         has ended: it may be at work on the same task."""
         ...
 

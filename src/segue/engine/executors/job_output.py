@@ -15,7 +15,7 @@ from segue.drivers.masking import Masker
 from segue.engine.executors import Broke, Happening, Heard, Job
 from segue.engine.inbox import Inbox
 
-SAID_MAX, SAID_LEAST = 200, 2  # lines told of one chunk, and while the inbox is full
+SAID_MAX, SAID_LEAST = 200, 2  # lines reported of one chunk, and while the inbox is full
 INBOX_FULL = 5_000
 BLOCK_S = 30.0  # a block that was not closed after such a silence will not be
 
@@ -53,7 +53,7 @@ class JobOutput:
         try:
             found = feed(data)
             events = None if found is None else list(found)
-        except Exception as error:  # noqa: BLE001 - nobody above would know which job it was
+        except Exception as error:  # noqa: BLE001 - the caller would not know which job it was
             self._inbox.notify(Broke(job.id, error))
             return True
         if events is None:
@@ -68,8 +68,8 @@ class JobOutput:
         return True
 
     def _worth_telling(self, events: list[Event]) -> Iterable[Event]:
-        """Of very many lines at once only the last ones: nobody can follow, the log has them all,
-        and whoever is behind must not fall further behind."""
+        """Of very many lines at once only the last ones: nobody can read so fast, the log has all,
+        and a slow consumer must not fall further behind."""
         room = SAID_MAX if len(self._inbox) < INBOX_FULL else SAID_LEAST
         if len(events) <= room:
             return events

@@ -142,7 +142,7 @@ class PaneExecutor:
     # Jobs
 
     def begin(self, job: str, prompt: Prompt, log: TypingLog) -> None:
-        """Type a prompt. Until it is done nothing else of this pane is told."""
+        """Type a prompt. No other event of this pane is emitted until that is done."""
         held = self._of(job)
         if held is not None and held.typing is None:
             held.typing = self._attend(self._type(held, prompt, log))
@@ -165,7 +165,7 @@ class PaneExecutor:
             self._discovery.add(held.pane, held.host)
 
     def announce_again(self) -> None:
-        """Tell of every pane as if it was just found: whoever is above knows nothing any more."""
+        """Report every pane as if it was just found: the caller has lost its state."""
         for held in self._held.values():
             if held.typing is None:
                 self._announce(held)
@@ -222,7 +222,7 @@ class PaneExecutor:
         await self._hold(pane, host, found or FoundAgent(""))
 
     async def _hold(self, pane: Pane, host: Panes, found: FoundAgent) -> None:
-        """Get the right to type into it, or try again later; tell of it, and of its screen."""
+        """Get the right to type into it, or try again later; report it, and its screen."""
         lock = PaneLock(pane)
         held = _Held(job_id(pane), pane, host, found.agent, found.is_by_screen, lock, lock.take())
         self._held[pane.id] = held
@@ -236,7 +236,7 @@ class PaneExecutor:
             await asyncio.sleep(LOCKED_S)
             held.holder = held.lock.take()
         if self._held.get(held.pane.id) is held:
-            held.lock.release()  # found anew: the other owner may have changed its row
+            held.lock.release()  # found again: the other owner may have changed its row
             await self._hold(held.pane, held.host, held.found)
 
     def _lose(self, held: _Held, reason: str) -> None:

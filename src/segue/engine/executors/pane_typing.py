@@ -157,7 +157,7 @@ async def type_prompt(terminal: Terminal, prompt: Prompt, log: TypingLog) -> Typ
 
 
 def _is_expected(prompt: Prompt, reading: ScreenReading) -> bool:
-    """Whether this is what the prompt is for: the stop, our text that nobody answered, or what a
+    """Whether this is what the prompt is for: the stop, our text that got no answer, or what a
     try left that was cut off."""
     limit = reading.limit
     if prompt.step and reading.is_typed(prompt.text):
@@ -217,7 +217,7 @@ class _Typing:
                 return left
             reading = left
             if reading.has_menu:
-                return None  # it stays: a try in vain
+                return None  # it stays: a failed attempt
         is_there = reading.is_typed(self._text)
         cure = remedy(reading.found, self._prompt.agent) if reading.limit else None
         if cure is not None and self._prompt.step != COMPACT and not is_there:

@@ -75,7 +75,7 @@ class ProcessExecutor:
         self._inbox = Inbox[Happening](clock, Due())
         self._output = JobOutput(self._watch, self._inbox)
         self._live: dict[str, Live] = {}
-        self._launching: asyncio.Event | None = None  # the last one: whether it was told
+        self._launching: asyncio.Event | None = None  # the last one: whether it was reported
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._unknown: set[asyncio.Task[None]] = set()  # ends of what an earlier supervisor began
         self._wanted_end: set[str] = set()
@@ -113,7 +113,7 @@ class ProcessExecutor:
             await self._launcher.end(live, now=now)
 
     async def end_all(self) -> None:
-        """End every job: something went wrong that this process cannot go on from."""
+        """End every job: an error from which this process cannot continue."""
         await asyncio.gather(*(self.end(job) for job in list(self._live)))
 
     def end_soon(self, job: str, *, now: bool = False) -> None:
@@ -121,7 +121,7 @@ class ProcessExecutor:
         self._attend_by(job, self.end(job, now=now), f"end of {job}, now: {now}")
 
     def end_unknown(self, job: str) -> None:
-        """End what an earlier supervisor began and nobody wants any more. No job begins before it
+        """End what an earlier supervisor started and is no longer wanted. No job begins before it
         has ended: it may be at work on the same task."""
         claim, end = self._path(job, "claim"), self._path(job, "end")
         if not claim.exists() and end.exists():
@@ -183,7 +183,7 @@ class ProcessExecutor:
         self._attending[name].add_done_callback(done)
 
     async def _launch(self, job: Job) -> None:
-        """Jobs that begin together are told to have started in the order in which they began."""
+        """Jobs that begin together are reported as started in the order in which they began."""
         before, mine = self._launching, asyncio.Event()
         self._launching = mine
         try:
@@ -355,7 +355,7 @@ class ProcessExecutor:
         self._watch.watch(plan.parent, touched)
 
     def watch_bell(self, folder: Path) -> None:
-        """Tell when somebody rings; what was added before is looked at by whoever starts."""
+        """Report each ring; the owner looks at earlier acts when it starts."""
 
         def rang(name: str) -> None:
             if name in (bell.NAME, ANYTHING):
@@ -405,7 +405,7 @@ def _run_path(name: str) -> Path:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """What an agent reads is nobody else's to read."""
+    """Only the agent may read its input."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(data)

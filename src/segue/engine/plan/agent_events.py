@@ -92,7 +92,7 @@ def _hindered(run: PlanRun, attempt: Attempt, event: Event) -> None:
 
 
 def _error_reported(run: PlanRun, attempt: Attempt, told: ErrorReported) -> None:
-    """An error in the agent's own words: the run has failed, goes on later, or just goes on."""
+    """An error in the agent's own words: the run has failed, continues later, or just continues."""
     if told.is_fatal or told.is_pause:  # that it ends well then does not count
         run.events.report(attempt, told)
         run.engine.end_soon(attempt.run.id)

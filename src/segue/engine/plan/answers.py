@@ -13,7 +13,7 @@ from segue.engine.plan.plan_run import PlanRun
 from segue.errors import AgentError
 from segue.store.actors import TIMER, acting
 
-DEADLINE = "deadline"  # by whom a question was answered: nobody, in time
+DEADLINE = "deadline"  # by whom a question was answered: no one, in time
 
 
 def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> None:
@@ -41,7 +41,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
 
 @acting(TIMER)
 def take_defaults(run: PlanRun) -> None:
-    """Optional questions that nobody answered in time take their default."""
+    """Optional questions without an answer by the deadline take their default."""
     if run.stopping:
         return
     now = run.clock.now()
@@ -60,7 +60,7 @@ def next_deadline(run: PlanRun) -> datetime | None:
 
 
 def stop_to_ask(run: PlanRun, attempt: Attempt, need: Need) -> None:
-    """The first question counts: the agent ends, and goes on with the answer."""
+    """The first question counts: the agent ends, and continues with the answer."""
     if not attempt.has_asked:
         run.events.report(attempt, need)
         run.engine.end_soon(attempt.run.id)

@@ -40,10 +40,10 @@ class Attempt(engine_attempt.Attempt):
     answer: str | None = None
     before: str = ""  # what was done in a conversation that is lost
     summary: str = ""
-    steps_done: set[int] = field(default_factory=set)  # those it told of
-    question: str = ""  # the gate whose answer it is told
+    steps_done: set[int] = field(default_factory=set)  # those it reported
+    question: str = ""  # the gate whose answer it gets
     provided: Sequence[str] = ()  # variables that a person says to be there for it
-    is_new: bool = False  # its task began with it, and nobody was told yet
+    is_new: bool = False  # its task began with it, and that was not reported yet
 
     @property
     def has_place(self) -> bool:
@@ -112,7 +112,7 @@ class JobFactory:
         )
 
     def heard_before(self, run: RunRow, profile: Agent) -> Heard:
-        """What a run had told before its supervisor died, from its log."""
+        """What a run had reported before its supervisor died, from its log."""
         return heard_before(self.files, run.id, run.nonce, profile)
 
     def verify_job(self, attempt: Attempt, deadline: datetime | None) -> Job:

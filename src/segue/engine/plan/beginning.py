@@ -31,7 +31,7 @@ def start(run: PlanRun, task_id: str) -> None:
 
 
 def again(run: PlanRun, task: Task) -> None:
-    """A task that was cut off: from its beginning, unless it asks to go on where it was."""
+    """A task that was cut off: from its beginning, unless it asks to continue where it was."""
     before = _cut_off_run(run, task)
     if task.resume is Resume.CONVERSATION and before is not None and before.resume_id is not None:
         attempt = new_attempt(
@@ -62,7 +62,7 @@ def _cut_off_run(run: PlanRun, task: Task) -> RunRow | None:
 
 def _conversation(run: PlanRun, task: Task, before: RunRow | None) -> RunRow | None:
     """The run in whose conversation a task that was cut off begins again. A program that is not
-    known to keep any is told by SEGUE_RESUME that it may have one."""
+    known to keep any learns from SEGUE_RESUME that it may have one."""
     if before is None or task.resume is Resume.FRESH:
         return None
     profile = run.agent_for(task)
@@ -144,8 +144,8 @@ def new_attempt(
     profile: Agent | None = None,
     conversation: str | None = None,
 ) -> Attempt:
-    """A run of a task: a new one, or (`resumes`) one that goes on with the conversation of an
-    earlier one; with `before`, one that cannot and is told what was done in it.
+    """A run of a task: a new one, or (`resumes`) one that continues the conversation of an
+    earlier one; with `before`, one that cannot, and gets a summary of it.
     `conversation`: as it is called, where the agent keeps none itself."""
     if profile is None and resumes is not None:
         profile = run.profile_named(resumes.agent)

@@ -1,6 +1,6 @@
 """Where the context notes of runs are kept (`context_note.py` has their words).
 
-A note is a help, never a condition: where it cannot be written, the work goes on.
+A note is a help, never a condition: where it cannot be written, the work continues.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRIES_MAX = 20
 
 
 def keep(run: PlanRun, attempt: Attempt) -> None:
-    """A run begins, was taken up again, or has told something: its place is written."""
+    """A run begins, was taken up again, or has reported something: write its place."""
     if not attempt.has_place:
         return
     text = run.file.place(attempt)

@@ -4,7 +4,7 @@ A short text, kept current in `.segue/runs/RUN.place` while the run lives; the h
 put it back after a compaction. For agents without hooks it can be kept in a file of the folder that
 they work in, too (`place` in the settings), in a section of its own (`plans/place.py`).
 
-A place is a help, never a condition: where it cannot be written, the work goes on.
+A place is a help, never a condition: where it cannot be written, the work continues.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def described(
     following: str = "",
 ) -> str:
     """A place in the words that all plans share. Steps that are open are `- [ ]` lines: an agent
-    that stops is told of them. `following`: what is to be done next, where no step says it."""
+    that stops is reminded of them. `following`: what is to be done next, where no step says it."""
     task = attempt.task
     told = _("You work for Segue on {task} of {plan}, attempt {n} of {most}. You run unattended.")
     tries = task.retries + 1
@@ -70,7 +70,7 @@ def boxes(steps: Sequence[Step], done: Collection[int]) -> list[str]:
 
 
 def steps_done(attempt: Attempt, task: Task) -> set[int]:
-    """What the plan has marked, and what was told since."""
+    """What the plan has marked, and what was reported since."""
     marked = {n for n, s in enumerate(task.steps, 1) if s.state is TaskState.COMPLETED}
     return marked | attempt.steps_done
 

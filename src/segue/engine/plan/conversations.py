@@ -1,4 +1,4 @@
-"""The agents' own conversations: kept by name as soon as it is seen, gone on with by one alone."""
+"""The agents' own conversations: kept by name as soon as it is seen, continued by one run alone."""
 
 from __future__ import annotations
 

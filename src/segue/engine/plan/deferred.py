@@ -1,7 +1,7 @@
 """Tasks that could start but for a limit that another plan hit, quiet hours, or the leash's end.
 
-They are parked like those that hit a limit themselves, only that they have no run yet: told once
-for each instant, remembered for whoever looks from outside, begun when the instant has come.
+They are parked like those that hit a limit themselves, only that they have no run yet: shown once
+for each time, recorded for other processes, begun when the time has come.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from segue.engine.waiting_parks import Deferred
 from segue.store.changes import stamp
 
 QUIET, UNTIL, DRAIN = "quiet_hours", "until", "drain"  # kinds, where it is no limit that was hit
-NAMED_MAX = 1_000  # of very many only the first are told by name
+NAMED_MAX = 1_000  # of very many only the first are named
 
 
 def look(run: PlanRun) -> None:
-    """After a decision: who waits for an instant now? The new ones are told."""
+    """After a decision: which tasks wait for a time now? Report the new ones."""
     match run.decisions.stopped:
         case Reason.HELD:
             return  # that is no decision about them
@@ -50,7 +50,7 @@ def look(run: PlanRun) -> None:
 
 
 def forget(ledger: Ledger, account: str) -> None:
-    """A person woke the account while nobody runs the plan: nothing of it waits for its limit."""
+    """A person woke the account while the plan was idle: nothing of it waits for its limit."""
     no_limits = (QUIET, UNTIL, DRAIN)
     ledger.note_held(
         [one for one in ledger.held if one["account"] != account or one["kind"] in no_limits]
@@ -58,7 +58,7 @@ def forget(ledger: Ledger, account: str) -> None:
 
 
 def _by_the_clock(run: PlanRun) -> Iterator[Deferred]:
-    """Nothing starts now, whoever would do it."""
+    """Nothing starts now, on any agent."""
     is_quiet = run.decisions.stopped is Reason.QUIET
     at = quiet_ends(run.clock.now(), run.leash.quiet, run.leash.tz) if is_quiet else None
     for candidate in run.frontier.ready:

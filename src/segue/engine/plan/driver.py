@@ -115,7 +115,7 @@ class PlanDriver:
             self.handle(happening)
 
     async def outlast(self, error: Exception) -> None:
-        raise error  # whoever opened the plan closes it first (`storage_outage.py`)
+        raise error  # the caller that opened the plan closes it first (`storage_outage.py`)
 
     @property
     def wait_s(self) -> float | None:
@@ -213,7 +213,7 @@ class PlanDriver:
             return True
         if self.run.file.is_broken:
             return False
-        # What is parked may be so for hours: whoever can be asked meanwhile is asked now.
+        # What is parked may be so for hours: ask now whatever can be asked meanwhile.
         has_changed = self.run.questions.ask_about_failed_here(self.run) or self.run.file.at_rest(
             self.run
         )
@@ -288,7 +288,7 @@ class PlanDriver:
             context_files.keep(self.run, attempt)
 
     def pause(self) -> None:
-        """Every agent stands still, with all that it has started; the file shows all."""
+        """Stop every agent with all that it has started; the file is up to date."""
         if self.run.file.may_lag:
             self.run.ledger.commit()
             self.run.write_marks()

@@ -77,7 +77,7 @@ def _is_stale(known: TaskState, shown: TaskState) -> bool:
 
 def _is_claim(run: PlanRun, task: Task) -> bool:
     """Ticked while its agent is at work, perhaps by that agent: what was done is checked when it
-    has ended, whoever says that it is done."""
+    has ended, even if a mark says that it is done."""
     return task.state is TaskState.COMPLETED and any(
         attempt.task.id == task.id and not attempt.is_dropped for attempt in run.jobs.values()
     )

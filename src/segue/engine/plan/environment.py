@@ -1,4 +1,4 @@
-"""What the run of a plan gets from whoever starts it, and by what rules it runs."""
+"""What the run of a plan gets from its caller, and by what rules it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Emit = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What a run of any plan gets from whoever starts it."""
+    """What a run of any plan gets from its caller."""
 
     environ: Mapping[str, str]
     clock: Clock
@@ -27,7 +27,7 @@ class Environment:
     emit: Emit
     asker: Asker | None
     show: Callable[[PlanRun], None] = lambda run: None
-    pause: Callable[[], None] = lambda: None  # what is shown, when all stands still
+    pause: Callable[[], None] = lambda: None  # pauses the display when the program is suspended
     go_on: Callable[[], None] = lambda: None
     background: tuple[str, ...] | None = None  # the command, of an owner without a terminal
 

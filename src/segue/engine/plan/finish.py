@@ -32,7 +32,7 @@ class Result:
 
 
 def end(run: PlanRun, code: int, **counts: int) -> None:
-    """The work is over, for now: written down, and told to people outside."""
+    """The work is over, for now: recorded, and people are notified."""
     run.ledger.move_plan(*OUTCOME[code])
     if run.notices is not None:
         run.notices.end(run, code, counts)
@@ -105,7 +105,7 @@ def _exit_code(
 
 
 def _to_be_asked(run: PlanRun) -> list[str]:
-    """Failed before this run, and nobody was there to be asked what to do about them."""
+    """Failed before this run, and no person was present to decide about them."""
     if run.options.on_failed != "ask":
         return []
     tasks = run.ledger.tasks

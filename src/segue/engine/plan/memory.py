@@ -14,7 +14,7 @@ NAMES_MAX = 5
 
 
 def what_is_lost(run: PlanRun) -> str | None:
-    """At a start: the plan has marks of earlier work, and nobody remembers it. A person may have
+    """At a start: the plan has marks of earlier work, and no record of it. A person may have
     made some of them, so those that nothing hangs on are not worth a word."""
     if run.ledger.is_damaged:
         return _(

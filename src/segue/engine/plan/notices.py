@@ -1,6 +1,6 @@
-"""What people outside are told of a plan: a row beside what it tells, in one transaction.
+"""Notices about a plan: a row beside the change that it reports, in one transaction.
 
-A question, a failure or the end of the work is told once, whatever dies in between. Nothing is
+A question, a failure or the end of the work is sent once, whatever dies in between. Nothing is
 written where no way is set: one that is added later is not flooded with what was.
 """
 
@@ -22,7 +22,7 @@ from segue.store.sqlite import Store
 
 KINDS = {**GATES, "dependency": "dependency"}  # of the notice of a gate, by its category
 ENDS = {ALL_DONE: "completed", SOMETHING_FAILED: "failed", PARKED: "limit"}
-UNFINISHED = (PlanState.RUNNING, PlanState.INTERRUPTED)  # whose end nobody was told of
+UNFINISHED = (PlanState.RUNNING, PlanState.INTERRUPTED)  # whose end was not reported
 
 
 @dataclass(slots=True)

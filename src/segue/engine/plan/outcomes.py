@@ -309,7 +309,7 @@ def try_again_later(run: PlanRun, attempt: Attempt, short: str, full: str, ended
 
 
 def _goes_on(attempt: Attempt) -> bool:
-    """Whether the next try goes on in the conversation: it was cut off in it, not wrong."""
+    """Whether the next attempt continues the conversation: it was interrupted, not wrong."""
     was_silent = isinstance(attempt.ended_for, TooSilent)
     is_cut_off = was_silent or not attempt.has_last_word
     is_wanted = was_silent or attempt.task.resume is Resume.CONVERSATION
@@ -378,7 +378,7 @@ def ask(run: PlanRun, attempt: Attempt, need: Need) -> None:
 
 
 def _as_question(asked: DependencyAsked) -> Asked:
-    """Only a person can provide it. The answers are given: nobody can type a secret in here."""
+    """Only a person can provide it. The answers are fixed: a secret must not be typed in here."""
     what = f"{asked.name} ({asked.type})"
     if asked.description:
         what = f"{what}: {asked.description}"

@@ -73,7 +73,7 @@ def _tell_doubts(run: PlanRun, attempt: Attempt, park: Park) -> None:
 
 
 def _park_account(run: PlanRun, attempt: Attempt, park: Park) -> None:
-    """Committed with what was staged before: whoever decides next must see it."""
+    """Committed with what was staged before: the next decision must see it."""
     run.ledger.stage_made(run.parking.account_parked(attempt.run.account, park))
     run.ledger.commit()
 

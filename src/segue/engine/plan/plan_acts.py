@@ -31,7 +31,7 @@ def take_in(run: PlanRun) -> bool:
     """All that waits; whether anything came of it."""
     run.has_acts_left = False
     handlers = {verb: partial(handler, run) for verb, handler in _HANDLERS.items()}
-    # What a handler staged before an error of its own cannot be told from the rest.
+    # What a handler staged before an error of its own cannot be distinguished from the rest.
     intake = acts.Intake(handlers, partial(_refuse, run), survives=False)
     return intake.take(run.ledger.waiting_acts())
 

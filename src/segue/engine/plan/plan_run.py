@@ -83,7 +83,7 @@ class Asking(Protocol):
 
 
 class Notices(Protocol):
-    """Writes down what people outside are told."""
+    """Records notices for people."""
 
     def event(self, run: PlanRun, event: str, facts: Mapping[str, object]) -> None: ...
 
@@ -112,7 +112,7 @@ class PlanRun:
     has_fallbacks: bool = False
     is_background: bool = False  # it has no terminal, and stays while a person is needed
     keep_memory: Callable[[], str | None] = lambda: None  # what had to be put back, in words
-    notices: Notices | None = None  # what people outside are told; nothing where no way is set
+    notices: Notices | None = None  # notices for people; None where no channel is set
     on_edited: Callable[[], None] = lambda: None  # a person changed the file
     on_begun: Callable[[Attempt], None] = lambda attempt: None  # an agent is about to start
 
@@ -127,7 +127,7 @@ class PlanRun:
     has_moved: bool = False  # some task went on since the start
     failed_here: list[str] = field(default_factory=list)
     skipped_here: set[str] = field(default_factory=set)  # by a person's decision
-    unanswered: list[str] = field(default_factory=list)  # found failed, and nobody to ask
+    unanswered: list[str] = field(default_factory=list)  # found failed, and no person to ask
     budget: Budget = field(init=False)
     keeper_deaths: Counter[str] = field(default_factory=Counter)  # of each task
     cut_off: dict[str, RunRow | None] = field(default_factory=dict)  # those that begin again
@@ -144,14 +144,14 @@ class PlanRun:
     _events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     _marked: dict[str, TaskState] = field(default_factory=dict)
     _pace: Pace = field(init=False)  # of the marks
-    _shows_now: bool = False  # somebody looks at the file: it must show all
+    _shows_now: bool = False  # a person is about to read the file: it must be up to date
 
     def __post_init__(self) -> None:
         self._pace = Pace(self.options.marks_every_s)
         self.canaries = Canaries(self.accounts)
 
     def act(self) -> None:
-        """Tables first, then marks that must be seen, then processes, then the word about it."""
+        """Tables first, then marks that must be seen, then processes, then events."""
         self.ledger.commit()
         if not self.file.may_lag or self._must_show:
             self.write_marks()
@@ -172,7 +172,7 @@ class PlanRun:
     def _begin_one(self, attempt: Attempt, make_job: Callable[[], Job]) -> None:
         try:
             job = make_job()
-        except AgentError as error:  # no worktree, or somebody else is in its conversation
+        except AgentError as error:  # no worktree, or another run is in its conversation
             self.jobs[attempt.run.id] = attempt
             self.engine.notify(Ended(attempt.run.id, None, error=str(error)))
             return
@@ -191,7 +191,7 @@ class PlanRun:
 
     @property
     def parked(self) -> list[str]:
-        """Who waits for an instant, with a run that hit a limit or without one."""
+        """Who waits for a time, with a run that hit a limit or without one."""
         return [*(park.task for park in self.ledger.parks.values()), *self.deferred]
 
     @property
@@ -199,7 +199,7 @@ class PlanRun:
         return {attempt.task.id for attempt, _make in self.to_begin}
 
     def publish(self, event: str, **facts: object) -> None:
-        """An event for whoever watches; it is told once what it says is committed."""
+        """An event for the display; published after what it reports is committed."""
         self._events.append((event, facts))
         self._shows_now |= event == "gate_opened"
         if self.notices is not None:
@@ -223,14 +223,14 @@ class PlanRun:
         self.ledger.drop_unwritten(task)
 
     def show_marks(self) -> None:
-        """The next write of marks does not wait: somebody is about to look."""
+        """The next write of marks does not wait: a person is about to look."""
         self._shows_now = True
 
     def marks_wait_s(self) -> float | None:
         """How long marks may wait until they are written; None: none can be written now.
 
         While jobs run they are written now and then, all together: the tables have them. Whoever
-        is asked or has just saved the file, the agent of a next try, and whoever looks when
+        is asked or has just saved the file, the agent of a next try, and a person who looks when
         nothing runs, sees all.
         """
         if self.file.is_broken or not (self._marked or self.ledger.has_unwritten):

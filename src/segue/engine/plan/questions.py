@@ -35,10 +35,10 @@ class Asker(Protocol):
         is_menu: bool = False,
         by_hand: str | None = None,
     ) -> None:
-        """Show a question; call back with the answer, or None when nobody is there.
+        """Show a question; call back with the answer, or None when no person is present.
 
         `is_menu`: the text shows the numbers that can be chosen. `by_hand`: the option that a
-        person carries out first; it is told when that is done.
+        person carries out first; the callback follows when that is done.
         """
         ...
 
@@ -72,8 +72,8 @@ class Questions:
         )
 
     def ask_failed(self, run: PlanRun, tasks: list[str]) -> bool:
-        """Ask what to do about failed tasks, while what does not depend on them goes on; False
-        where there is nobody to ask."""
+        """Ask what to do about failed tasks, while what does not depend on them continues; False
+        where there is no person to ask."""
         if self._asker is None or not tasks:
             return False
         for key in tasks:
@@ -118,7 +118,7 @@ class Questions:
             if about in self._callbacks:  # else it was withdrawn meanwhile
                 show(is_menu=is_menu, by_hand=by_hand)
 
-        # Behind everything that is told now: a question is the last thing on the screen.
+        # Behind everything that is printed now: a question is the last thing on the screen.
         asyncio.get_running_loop().call_soon(ask)
 
     def withdraw(self, gate: str) -> None:
@@ -171,7 +171,7 @@ def failed_question(task: Task, error: str | None) -> str:
 
 
 def retry_failed(run: PlanRun, key: str, *, used: int = 0) -> None:
-    """Run it again: the count starts anew (or with `used`), the error stays as a comment."""
+    """Run it again: the count restarts (or with `used`), the error stays as a comment."""
     run.move_task(key, TaskState.PENDING, Trigger.RETRY, retries_used=used)
     run.mark(key, TaskState.PENDING)
     retries = run.graph.task(key).retries

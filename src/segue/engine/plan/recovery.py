@@ -37,14 +37,14 @@ PARKS_TOLD_MAX = 100
 
 
 async def recover(run: PlanRun, *, restart: bool = False) -> None:
-    """Bring file, tables and processes together; then the loop can go on.
+    """Bring file, tables and processes together; then the loop can continue.
 
     `restart`: what is in progress begins again, whether it runs, is parked or has asked.
     """
     is_after_death = run.ledger.state is PlanState.RUNNING
     cause = Trigger.RECOVER if is_after_death else Trigger.START
     run.ledger.move_plan(PlanState.RUNNING, cause)
-    run.ledger.note_held([])  # who waits is decided anew
+    run.ledger.note_held([])  # who waits is decided again
     if lost := memory.what_is_lost(run):
         run.publish("notice", text=lost)
     is_memory_new = not run.ledger.tasks
@@ -77,7 +77,7 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
 
 
 def _keep_parks(run: PlanRun) -> None:
-    """Of very many only the next are told by name."""
+    """Of very many only the next are named."""
     keep_account_parks(run.accounts, run.ledger.parks.values(), run.clock.now())
     parks = sorted(run.ledger.parks.values(), key=lambda park: park.wakes_at)
     for park in parks[:PARKS_TOLD_MAX]:
@@ -173,7 +173,7 @@ def _recover_verify(run: PlanRun, attempt: Attempt) -> None:
 
 
 async def _end_unwanted(run: PlanRun, *, restart: bool) -> None:
-    """End what nobody wants any more, and wait until it is gone. Only then does its row say so: a
+    """End what is no longer wanted, and wait until it is gone. Only then does its row say so: a
     death in between leaves a row by which the next start finds what still ends."""
     unwanted = [row for row in run.ledger.runs.values() if restart or not _can_go_on(run, row)]
     for row in unwanted:
@@ -210,7 +210,7 @@ def _restart_cut_off(run: PlanRun, pending: Collection[str]) -> None:
 
 
 def _past_limit(run: PlanRun) -> None:
-    """Tried more often than the plan allows: not asked about, skipped, told."""
+    """Tried more often than the plan allows: skip it with a message, without asking."""
     for task in run.graph.tasks:
         row = run.ledger.tasks[task.id]
         if row.state is TaskState.FAILED and task.is_past_limit:

@@ -29,7 +29,7 @@ class Source(Protocol[Run_contra]):
     shown: str  # the name that people know it by
     kind: str
     problems: list[Problem]
-    retries_conflicts: bool  # whether another try is told of a conflict in the merge of the last
+    retries_conflicts: bool  # whether the next attempt hears of a merge conflict of the last
     may_lag: bool  # whether its marks may follow the tables by a moment
 
     @property
@@ -97,7 +97,7 @@ class Source(Protocol[Run_contra]):
     def place(self, attempt: Attempt) -> str:
         """A short Markdown text by which an agent without its context knows where it is: what
         plan, what task, which try, what to do next, what to read again. A line `- [ ] …` is a
-        thing that it is told of if it stops without it."""
+        thing that it is reminded of if it stops without it."""
         ...
 
     def at_rest(self, run: Run_contra) -> bool:
@@ -111,7 +111,7 @@ class Source(Protocol[Run_contra]):
 
 
 class Steps(Generic[Run]):
-    """The part of a source that every plan of steps has: nobody edits its marks."""
+    """The part of a source that every plan of steps has: no person edits its marks."""
 
     kind = ""
     retries_conflicts = False

@@ -50,7 +50,7 @@ def _weight(text: str) -> float:
 def speaking(language: Language) -> Iterator[None]:
     """Speak it until the end of the block, which must not wait for anything in between.
 
-    Only looking is done in it: what agents are told is in the language of the server.
+    Only looking is done in it: prompts for agents are in the language of the server.
     """
     before = i18n.language()
     i18n.use(language)

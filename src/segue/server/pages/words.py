@@ -133,7 +133,7 @@ LIMITS = {
     "rate_limit": NAMES["rate"],
     "context_limit": NAMES["context"],
 }
-# What was done, told once on the page that follows; the address holds the name alone.
+# What was done, shown once on the page that follows; the address holds the name alone.
 SAID = {
     "created": N_("Task created."),
     "changed": N_("Task changed."),

@@ -142,7 +142,7 @@ class Connection:
 def _head(status: int, headers: Mapping[str, str]) -> bytes:
     try:
         phrase = HTTPStatus(status).phrase
-    except ValueError:  # 529 is nobody's but one vendor's
+    except ValueError:  # 529 is one vendor's own status
         phrase = "Overloaded"
     lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {text}" for name, text in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -61,7 +61,7 @@ class Seen:
 
 
 def without_notes(text: str) -> str:
-    """What a person wrote, without what the program told the model beside it."""
+    """What a person wrote, without what the program added for the model."""
     return NOTES.sub("", text).strip()
 
 

@@ -29,7 +29,7 @@ _PLAIN_URL = re.compile(
 def judge(
     asked: PermissionAsked, settings: AgentSettings, grants: Iterable[Grant], root: Path
 ) -> Verdict:
-    """The first that applies: denied, allowed, granted, all is allowed, nobody said."""
+    """The first that applies: denied, allowed, granted, all is allowed, undecided."""
     if any(denies(rule, asked, root) for rule in settings.deny):
         return Verdict.DENY
     if any(applies(rule, asked, root) for rule in settings.allow):

@@ -125,7 +125,7 @@ class Profile:
 
     @property
     def can_fork(self) -> bool:
-        """Whether it can go on in a copy of a conversation."""
+        """Whether it can continue in a copy of a conversation."""
         return self.brand is not None and self.brand.can_fork
 
     @property

@@ -148,7 +148,7 @@ class BookFolder:
             raise files.in_words(error, self.state_file) from error
 
     def remove_leftovers(self) -> None:
-        """Temporary files of a Segue that was killed. Call it while nobody else writes here."""
+        """Temporary files of a Segue that was killed. Call it while nothing else writes here."""
         for folder in (self.meta, self.backups, self.wisdom, self.chapters):
             for leftover in folder.glob(".*.segue-*"):
                 leftover.unlink(missing_ok=True)
@@ -177,7 +177,7 @@ class BookFolder:
         for path in self.backups_newest_first():
             with suppress(DamagedError, OSError, book_state.NewerError):
                 state = book_state.parse(path.read_bytes())
-                if state.total_chapters:  # what a reset wrote is nothing to go on with
+                if state.total_chapters:  # what a reset wrote cannot be continued
                     return path, state
         return None
 

@@ -1,4 +1,4 @@
-"""What the writer and the judge of a book are told."""
+"""The prompts for the writer and the judge of a book."""
 
 from __future__ import annotations
 

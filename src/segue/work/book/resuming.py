@@ -69,7 +69,7 @@ def _proven(folder: BookFolder, state: BookState | None) -> Look:
     found = evidence.look(folder, state)
     shown = found.state if state.texts else state
     if shown.open_chapters and shown.current_chapter in state.completed_chapters:
-        shown = rules.at_chapter(shown, shown.open_chapters[0])  # where it would go on
+        shown = rules.at_chapter(shown, shown.open_chapters[0])  # where it would continue
     return Look(folder, shown, lost=found.lost, changed=found.changed)
 
 

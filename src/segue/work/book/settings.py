@@ -122,7 +122,7 @@ def from_state(state: BookState, folder: Path, chapters: int | None = None) -> B
         ("threshold", state.quality_threshold, 100),
         ("max_iterations", state.max_iterations, ITERATIONS_MAX),
     ):
-        if 1 <= value <= most:  # else the state goes on saying it
+        if 1 <= value <= most:  # else the state keeps its value
             lines.append(f"{key} = {value:g}")
     return parse("\n".join(lines) + "\n", folder / FILE)
 

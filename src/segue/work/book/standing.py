@@ -73,7 +73,7 @@ def _error_in(path: Path) -> str | None:
 
 
 def _waits(state: BookState) -> bool:
-    """Whether it stands still until a person has decided."""
+    """Whether it is stopped until a person has decided."""
     return state.completed_at is None and rules.pause_of(state) in rules.WAITS_FOR_PERSON
 
 

@@ -60,8 +60,8 @@ class CommandOptions:
     chapter: int | None = None
     wait: bool = True
     on_tripped: str | None = None  # what a person chose for a tripped breaker
-    asks_if_tripped: bool = False  # nobody has said that it goes on all the same
-    state: BookState | None = None  # to go on from, in the place of a damaged one
+    asks_if_tripped: bool = False  # no person has said to continue anyway
+    state: BookState | None = None  # to continue from, instead of a damaged one
     chapters: int | None = None  # how many the book has, whatever its files say
 
 
@@ -120,7 +120,7 @@ def book_of(folder: BookFolder, state: BookState | None, chapters: int | None = 
 
 
 def chapters_that_differ(options: CommandOptions) -> tuple[int, int] | None:
-    """How many chapters `book.toml` and the state say, where the state knows more and nobody has
+    """How many chapters `book.toml` and the state say, where the state knows more and no person has
     said which of them is right."""
     folder = BookFolder(options.folder.resolve())
     if options.chapters is not None or options.how is How.RESTART:
@@ -289,7 +289,7 @@ def _check_chapter(options: CommandOptions, book: Book) -> None:
 def state_found(
     options: CommandOptions, steps: BookSteps, run: PlanRun, now: datetime
 ) -> BookState | None:
-    """The state to go on from, as far as it is proven; None where a book begins."""
+    """The state to continue from, as far as it is proven; None where a book begins."""
     folder, memory = steps.folder, evidence.steps_known(run.ledger)
     if options.how is How.RESTART:
         _put_aside(folder, now)
@@ -390,7 +390,7 @@ def _settle_breaker(
     run: PlanRun, steps: BookSteps, options: CommandOptions, found: BookState | None
 ) -> bool:
     """Whether it is decided what becomes of a tripped breaker: a choice is carried out as if it had
-    been asked for now, without one it is asked. To go on all the same is one more try."""
+    been asked for now, without one it is asked. Continuing anyway is one more attempt."""
     gates = [gate for gate in run.ledger.gates.values() if gate.category == BREAKER]
     choice = options.on_tripped or (STOP if options.asks_if_tripped else None)
     if options.how is not How.GO_ON or found is None or not _is_tripped(found, run):
@@ -413,7 +413,7 @@ def _settle_breaker(
 
 
 def _chosen_before(run: PlanRun, gates: list[GateRow]) -> str | None:
-    """What a person wanted of the breaker's question while nobody wrote the book."""
+    """What a person wanted of the breaker's question while the book was not running."""
     choice = None
     asked = {gate.id for gate in gates}
     for act in run.ledger.waiting_acts():
@@ -428,7 +428,7 @@ def _chosen_before(run: PlanRun, gates: list[GateRow]) -> str | None:
 
 
 def _is_tripped(state: BookState, run: PlanRun) -> bool:
-    """Whether the breaker holds the book. Where somebody has let it go on since, the tables know
+    """Whether the breaker holds the book. Where a person has continued it since, the tables know
     the step that the state waits for; another tool's state says nothing but `triggered`."""
     pause = rules.pause_of(state)
     if state.current_chapter not in state.open_chapters:
@@ -478,5 +478,5 @@ def _exit_code(run: PlanRun, state: BookState, chapter: int | None) -> int:
     if run.parked:
         return PARKED
     if state.open_chapters and chapter is None:
-        return WAITS  # a person does not let it go on
+        return WAITS  # a person decided not to continue
     return SOMETHING_FAILED if state.failed_chapters else ALL_DONE

@@ -87,7 +87,7 @@ class FeatureRoster(AgentRoster):
 
 
 def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
-    """The state that is there; a broken one is told with its place, and never taken for none."""
+    """The state that is there; a broken one is an error that names the place, never none."""
     try:
         return folder.load()
     except BrokenError as error:
@@ -111,7 +111,7 @@ def found(folder: FeatureFolder) -> tuple[bytes, Feature] | None:
 
 
 async def develop(options: CommandOptions, environment: Environment) -> Result:
-    """Begin a feature, or go on with the one that is there."""
+    """Begin a feature, or continue the one that is there."""
     continued = replace(options, feature=None, is_fresh=False)
     return await outlast(
         lambda is_again: _develop(continued if is_again else options, environment), environment

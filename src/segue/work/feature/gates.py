@@ -67,7 +67,7 @@ def holds_design(steps: FeatureWork) -> bool:
 
 
 def ask_about_escalated(steps: FeatureWork) -> bool:
-    """Everything else has been done: what of the checkpoints that could not? True: it goes on."""
+    """Everything else is done: decide about the checkpoints that failed. True: continue."""
     run = steps.run
     if steps.state.phase is not Phase.IMPLEMENT:
         return False
@@ -89,12 +89,12 @@ def ask_about_escalated(steps: FeatureWork) -> bool:
         elif id not in asked:
             run.open_gate(_question(steps, id))
             is_going_on = is_going_on or run.questions.is_asking
-    run.act()  # the questions are told before they are asked
+    run.act()  # the questions are published before they are asked
     return is_going_on
 
 
 def reopen_free(steps: FeatureWork) -> bool:
-    """Checkpoints that waited for one that a person has settled go on."""
+    """Continue checkpoints that waited for one that a person has settled."""
     held = (TaskState.FAILED, TaskState.SKIPPED)
     was_one_free = False
     for _round in steps.checkpoints:

@@ -32,7 +32,7 @@ def checkpoints_in(design: Path) -> list[Checkpoint]:
 def check(
     feature: Feature, data: bytes, checkpoints: Sequence[Checkpoint], folder: FeatureFolder
 ) -> None:
-    """What is not finished, and what nobody can finish since the design says nothing of it, is for
+    """What is not finished, and what cannot be finished because the design does not have it, is for
     a person to settle: otherwise it would be lost without a word."""
     strays = {
         id: one

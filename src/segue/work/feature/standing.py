@@ -129,7 +129,7 @@ def _next(feature: Feature, standing: Standing) -> str:
 
 
 def _redone(feature: Feature, standing: Standing) -> str:
-    """What is parked or has asked goes on where it is."""
+    """What is parked or has asked continues where it is."""
     if feature.resumes_in is Phase.IMPLEMENT:
         waiting = {one["task"] for one in (*standing.parks, *standing.gates)}
         busy = [

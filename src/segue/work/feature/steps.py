@@ -142,12 +142,12 @@ class FeatureSteps(Steps[PlanRun]):
         return row.state if row else TaskState.PENDING
 
     def is_passed_over(self, id: str) -> bool:
-        """A person said that the work goes on without it."""
+        """A person said to continue without it."""
         return id in self.run.skipped_here
 
     @property
     def wanted(self) -> list[Checkpoint]:
-        """Those that nobody has passed over."""
+        """Those that were not skipped."""
         return [one for one in self.checkpoints if not self.is_passed_over(one.id)]
 
     # How they run

@@ -91,7 +91,7 @@ def _pre_compact(call: Call) -> str:
 
 
 def _stop(call: Call) -> str:
-    """In the middle of its work an agent is told what is left, a few times at most."""
+    """Remind an agent that stops early of what is left, a few times at most."""
     conversation = call.conversation
     if call.payload.get("stop_hook_active") is not False or conversation is None:
         return ""
@@ -129,7 +129,7 @@ def _left_of_run(call: Call) -> str:
 
 
 def _told(call: Call) -> set[int] | None:
-    """The steps that were told by tool call; None: it has ended its work, or asked, by one."""
+    """The steps that were reported by tool call; None: it has ended its work, or asked, by one."""
     from segue.dialects import tool_channel  # noqa: PLC0415 - few calls need them
     from segue.dialects.events import StepDone  # noqa: PLC0415
 

@@ -27,7 +27,7 @@ UNDER_WAY = ("running", "parked", "waiting", "interrupted")
 
 
 def place(project: Project, *, is_short: bool) -> str:
-    """What an agent is told; nothing where nothing is under way. Short: two lines."""
+    """The text for an agent; empty where nothing is in progress. Short: two lines."""
     feature = feature_here(project)
     told = _feature(project, feature, is_short=is_short) if feature else ""
     if told and is_short:
@@ -181,7 +181,7 @@ def _plans(project: Project) -> list[Standing]:
 
 
 def _plan(project: Project, standing: Standing, *, is_short: bool) -> list[str]:
-    """How it stands, what was in progress in it, and who goes on with it. Short: two lines."""
+    """How it stands, what was in progress in it, and who continues it. Short: two lines."""
     shown = project.relative(standing.path)
     done, total = standing.counts.get("completed", 0), sum(standing.counts.values())
     first = _("{plan}: {state}, {done} of {total} done").format(

@@ -195,7 +195,7 @@ def bad_settings(why: str, path: Path, line: int | None) -> UserError:
 
 @contextmanager
 def _told(text: str, path: Path) -> Iterator[None]:
-    """Valid JSON that is not what Claude Code reads, told with its line."""
+    """Valid JSON that is not what Claude Code reads, an error with its line."""
     try:
         yield
     except claude_hooks.BadSettings as error:

@@ -69,7 +69,7 @@ class Notes:
         return self._folder / name
 
     def log(self, text: str, now: datetime) -> None:
-        """One line, in one write. That it cannot be written is nobody's concern any more."""
+        """One line, in one write. A failure to write it no longer matters."""
         said = " ".join(text.split())[:LINE_CHARS_MAX]
         line = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {said}\n"
         with suppress(OSError, UserError):

@@ -33,7 +33,7 @@ FRESH = timedelta(minutes=10)  # older stops are not what has just happened
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """A clock that stands still: all of this happens at one instant."""
+    """A stopped clock: all of this happens at one time."""
 
     at: datetime
 

@@ -126,7 +126,7 @@ class PaneMessages:
         self.line(_("[paused] Worker {id}: its state has changed").format(id=pane.number))
 
     def waited(self) -> None:
-        """The instant has come; what is sent is told next."""
+        """The time has come; the next line says what is sent."""
         self.line(_("[resume] the wait is over"))
 
     def left_alone(self, pane: WatchedPane) -> None:

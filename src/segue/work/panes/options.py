@@ -20,7 +20,7 @@ class CommandOptions:
     resume_text: str = "continue"
     recheck_s: float = 3.0
     max_sends: int = 3
-    probable_after_s: float = 60.0  # how long a pane must stand still before a guess counts
+    probable_after_s: float = 60.0  # how long a pane must be quiet before a guess counts
     waits: Waits = field(default_factory=Waits)
     leash: Leash = field(default_factory=Leash)
     tz: tzinfo = UTC

@@ -20,7 +20,7 @@ class PaneActs:
         self._intake = Intake(handlers, self._refuse)
 
     def take_in(self) -> None:
-        """All that is about panes of ours. What is about others waits for whoever has them."""
+        """All that is about panes of ours. What is about others waits for their owner."""
         waiting = acts.waiting(self._store, PANES)
         self._intake.take(act for act in waiting if self._pane(act) is not None)
 

@@ -1,4 +1,4 @@
-"""What people outside are told of panes: one that could not be resumed, one that needs somebody."""
+"""Notices about panes: one that could not be resumed, one that needs a person."""
 
 from __future__ import annotations
 

@@ -359,7 +359,7 @@ class PanePolicy:
         pane.proof = None
         if self.canaries.works(pane.account, pane.task) or pane.is_woken:
             self._accounts.opened(pane.account)
-        if pane.is_woken:  # the limit is over, as a person thought: nobody waits for its reset
+        if pane.is_woken:  # the limit is over, as a person thought: nothing waits for its reset
             pane.is_woken = False
             self._move_others(pane, now, lambda wakes_at: wakes_at > now)
 

@@ -62,7 +62,7 @@ class WatchedPane:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is to be resumed at its time, by us, and nobody is at it."""
+        """Whether it is to be resumed at its time, by us, and no person uses it."""
         is_parked = self.state is PaneState.PAUSED and self.wakes_at is not None
         return is_parked and self.is_ours and not self.is_left_alone
 

@@ -108,7 +108,7 @@ class Watcher:
         """What people want is taken in when it is heard of."""
 
     def decide(self) -> datetime | None:
-        """Wake whose turn it is; nobody bounds how many work at once: people started them."""
+        """Wake whose turn it is; their number is not limited: people started them."""
         if self._is_over:
             return None
         now, remind_at = self._clock.now(), self.remind()

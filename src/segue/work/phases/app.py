@@ -68,7 +68,7 @@ async def open_app(
     slots: int,
     command: Sequence[str],
 ) -> AsyncIterator[App]:
-    """One server for each folder; whoever is second is told who has it."""
+    """One server for each folder; a second one gets an error that names the first."""
     project.prepare()
     launcher = Launcher()
     await launcher.prepare()

@@ -2,8 +2,8 @@
 
 Of several things that it asked for in one breath people get one after the other, the most
 important first. What is still to come stands in the gate that is open (`then`), and so does what
-the agent is to be told of those before it (`said`): it goes on when all of them are settled, and
-is told all of it at once.
+the agent will hear about those before it (`said`): it continues when all are settled, and
+then gets all answers at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from segue.work.phases.supervisor import Supervisor
 
 Need = Asked | DependencyAsked
 Facts = Mapping[str, Any]
-NEEDS_MAX = 20  # in one breath; those beyond are told to people and not asked
+NEEDS_MAX = 20  # at once; those beyond are reported to people and not asked
 ANSWER = "question_answer"
 
 logger = logging.getLogger("segue.work.phases")
@@ -40,7 +40,7 @@ def put(
     also: Sequence[Change],
     permission: Facts | None = None,
 ) -> None:
-    """The first of them waits for a person from now on. `permission`: what leave is asked for."""
+    """The first of them waits for a person from now on. `permission`: what it asks for."""
     asked = list({_what(need): _facts(need, permission) for need in needs}.values())
     supervisor.commit(*also, *_opened(supervisor, task, agent, asked, []))
     supervisor.saving.save(task.id, _kind(asked[0]))
@@ -55,8 +55,8 @@ def after(
     told: Mapping[str, str],
     besides: Collection[str] = (),
 ) -> list[Change]:
-    """A gate is settled: the next one opens, or the agent goes on. `told`: what it is to be told
-    of this one; `besides`: runs that are about to end."""
+    """A gate is settled: the next one opens, or the agent continues. `told`: the text for it
+    about this one; `besides`: runs that are about to end."""
     key = "question" if gate.kind == "question" else "dependency"
     data = {key: gate.id, **({"name": gate.name} if gate.name else {})}
     settled = moves.move_agent(agent, cause, data=data)

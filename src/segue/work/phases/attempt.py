@@ -19,8 +19,8 @@ class Attempt(engine_attempt.Attempt):
     profile: Profile
     workspace: Path
     heard: int = 0  # how many reports it made
-    faults: set[str] = field(default_factory=set)  # of how it reports, told to people
-    progress: StepDone | TodosListed | None = None  # the last that it told of how far it is
+    faults: set[str] = field(default_factory=set)  # in its reports, shown to people
+    progress: StepDone | TodosListed | None = None  # its last report about its progress
     is_further: bool = False  # and that is not kept yet
     unsigned: list[Unsigned] = field(default_factory=list)  # markers that did not count
     is_ending: bool = False

@@ -1,6 +1,6 @@
-"""Tasks that wait in vain: for one that failed or is gone, and nothing tries it again.
+"""Blocked tasks: they wait for one that failed or was deleted, and nothing retries it.
 
-They stay in the queue, and people are told once, when it comes to that. What can be done: what
+They stay in the queue, and people are notified once, when that happens. What can be done: what
 failed is tried again (or rewound), the task begins without it, or it fails as well.
 """
 
@@ -75,14 +75,14 @@ def why(records: Records, depends_on: Iterable[str]) -> str | None:
 
 
 def acts(found: Sequence[Missing]) -> tuple[str, ...]:
-    """What a person can do about a task that waits in vain."""
+    """What a person can do about a blocked task."""
     if not found:
         return ()
     return STUCK if all(one.task for one in found) else STUCK[1:]
 
 
 def every(records: Records) -> list[tuple[PhaseTaskRow, list[Missing]]]:
-    """All tasks that wait in vain, the oldest first."""
+    """All blocked tasks, the oldest first."""
     rows = records.store.all(SUSPECTS, TaskState.PENDING, TaskState.FAILED)
     tasks = [task for row in rows if (task := records.task(row["id"]))]
     return [(task, found) for task in tasks if (found := missing(task.depends_on, records.tries))]
@@ -95,7 +95,7 @@ def submitted(records: Records, id: str, depends_on: Iterable[str], now: datetim
 
 
 def failed(records: Records, id: str, now: datetime) -> list[Change]:
-    """This task fails: those that wait for it are told of."""
+    """This task fails: notices about the tasks that wait for it."""
 
     def tries(other: str) -> list[PhaseTaskRow]:
         return [

@@ -1,4 +1,4 @@
-"""Is a phase complete? Segue's own checks first, then somebody who did not write the work."""
+"""Is a phase complete? Segue's own checks first, then a reviewer that did not write the work."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _can_judge(supervisor: Supervisor, name: str) -> bool:
 
 
 def again(supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow) -> Change:
-    """The same once more: it did not come to its end, or nobody could take it in."""
+    """The same once more: it did not finish, or its result was not stored."""
     phase = task.now_at
     assert phase is not None
     text = phase.verify or "" if run.role == "check" else _judges_prompt(task, phase)
@@ -193,7 +193,7 @@ def _rework(
     reasons: Sequence[str],
     also: list[Change],
 ) -> None:
-    """Not complete yet: it is told why, at most three times."""
+    """Not complete yet: the agent hears why, at most three times."""
     if task.reworks >= REWORKS_MAX:
         text = _("phase {n} is still incomplete after {times} rounds of rework: {why}")
         why_not = "; ".join(reasons)

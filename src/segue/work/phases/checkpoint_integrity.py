@@ -71,13 +71,13 @@ async def look_at_rest(supervisor: Supervisor) -> None:
         await asyncio.sleep(0)
         try:
             look_at(supervisor, row["id"])
-        except (UserError, OSError) as error:  # told to people by whoever cannot do without
+        except (UserError, OSError) as error:  # reported to people by the caller that needs it
             logger.warning("task %s: its checkpoints cannot be read: %s", row["id"], error)
 
 
 def restored(supervisor: Supervisor, task: str) -> tuple[dict[str, object], list[Change]]:
-    """For the journal: what a task that nothing runs of any more goes on from. Without any
-    checkpoint people are told what that means."""
+    """For the journal: from what a task without a process continues. Without any
+    checkpoint, people are notified what that means."""
     found = newest(supervisor, task, rows(supervisor, task), is_said=False)
     told: dict[str, object] = {"broken": list(found.broken)} if found.broken else {}
     if found.row is not None:

@@ -1,4 +1,4 @@
-"""The server's end in order: agents go on alone, and how they stand is saved before."""
+"""An orderly end of the server: agents continue alone, and their state is saved first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from segue.work.phases import snapshots
 from segue.work.phases.supervisor import Supervisor
 
 KIND = "stop"
-WITHIN_S = 20.0  # whoever asked for the end does not wait for ever
+WITHIN_S = 20.0  # the caller that asked for the end must not wait forever
 BREAK_OFF_S = 5.0
 LOOK_AGAIN_S = 0.1
 
@@ -20,13 +20,13 @@ logger = logging.getLogger("segue.work.phases")
 def save(supervisor: Supervisor) -> None:
     """A checkpoint of everything that is at work, if anything can be kept."""
     if supervisor.is_away:
-        logger.warning("nothing can be kept: it ends without checkpoints")
+        logger.warning("cannot write to disk: the server stops without checkpoints")
         return
     try:
         for id in supervisor.records.at_work():
             supervisor.saving.save(id, KIND)
     except UserError as error:
-        logger.error("it ends without checkpoints: %s", error)
+        logger.error("the server stops without checkpoints: %s", error)
 
 
 async def settle(supervisor: Supervisor, within_s: float = WITHIN_S) -> None:

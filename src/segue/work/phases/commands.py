@@ -1,7 +1,7 @@
 """Commands: everything that people can ask of the server. The API, the page and the command line
 call the same methods.
 
-Each act is one transaction with all that follows from it; whoever is second gets a refusal that
+Each act is one transaction with all that follows from it; the second of two gets a refusal that
 says what the state is and what is allowed in it.
 """
 

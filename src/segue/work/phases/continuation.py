@@ -1,4 +1,4 @@
-"""How an agent goes on: what is said to it, into a living process or by starting it again."""
+"""How an agent continues: the text it gets, into a living process or by starting it again."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Continuation:
         return self._instead(self.profile(name))
 
     def worker(self, task: PhaseTaskRow) -> Profile:
-        """Who works on a task: whoever knows its conversation; at its beginning, its agent."""
+        """Who works on a task: the agent that has its conversation; at its beginning, its agent."""
         before = self._records.last_work(task.id)
         known = self.named(before.agent) if before is not None else None
         return known or self.profile_or_fallback(task.agent)
 
     def living(self, task: str) -> RunRow | None:
-        """The run of a process that waits, stopped, to be told how to go on."""
+        """The run of a process that waits, stopped, for the text to continue with."""
         for run in self._records.open_runs(task):
             if run.role == "work" and run.state is RunState.RUNNING:
                 return run
@@ -74,8 +74,8 @@ class Continuation:
         besides: Collection[str] = (),
         **more: str,
     ) -> list[Change]:
-        """Something new for it: an answer, feedback, the next phase. `kind` is what an interactive
-        agent is told it is. `besides`: runs that are about to end."""
+        """Something new for it: an answer, feedback, the next phase. `kind` is the type of the
+        line that an interactive agent gets. `besides`: runs that are about to end."""
         return self.tell_all(task, agent, [{"type": kind, "text": text, **more}], besides)
 
     def tell_all(
@@ -86,7 +86,7 @@ class Continuation:
         besides: Collection[str] = (),
     ) -> list[Change]:
         """Several new things at once: a line for each, or one text. While its work is checked
-        there is nothing for it to do, and it is told nothing."""
+        there is nothing for it to do, and it gets no text."""
         if self._is_checked(task.id, besides):
             return []
         run = self.living(task.id)
@@ -100,7 +100,7 @@ class Continuation:
         return any(run.role != "work" and run.id not in besides for run in runs)
 
     def on(self, task: PhaseTaskRow, agent: AgentRow, text: str) -> list[Change]:
-        """Started again where it was. One whose process was killed while it stood still is told
+        """Started again where it was. One whose process was killed while it was stopped hears
         that it was interrupted."""
         before = self._records.last_work(task.id)
         if before is not None and before.state is RunState.CUT_OFF:

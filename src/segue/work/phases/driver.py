@@ -253,7 +253,7 @@ class PhaseDriver:
         attempt: Attempt,
         event: PhaseDone | TaskDone | ErrorReported | DependencyAsked | Asked,
     ) -> None:
-        """Something that counts. What a living process told before its supervisor died was acted
+        """Something that counts. What a living process said before its supervisor died was acted
         on already, and is heard again from its log."""
         attempt.heard += 1
         if isinstance(event, PhaseDone):
@@ -293,7 +293,7 @@ class PhaseDriver:
         task = self.supervisor.records.task(attempt.run.task)
         match event:
             case ErrorReported() if not (event.is_fatal or event.is_pause):
-                now = self.supervisor.clock.now()  # people are told, and it goes on
+                now = self.supervisor.clock.now()  # people are notified, and it continues
                 self.supervisor.commit(
                     moves.notice(attempt.run.task, "trouble", event.message, now)
                 )
@@ -356,7 +356,7 @@ class PhaseDriver:
             self.supervisor.ended = None
 
     def _speaking(self) -> list[Attempt]:
-        """The agents that could say something: one that stands still cannot."""
+        """The agents that could say something: a stopped one cannot."""
         return [a for a in self.supervisor.attempts.values() if not a.is_paused and not a.is_ending]
 
     def _tell_silence(self, attempt: Attempt, silence: LongSilence) -> None:

@@ -206,7 +206,7 @@ class GateActs(ActBase):
         raise Refused(422, "no_file", text.format(folder=project), {"field": "value"})
 
     def reject(self, dependency: str, reason: str = "") -> Json:
-        """It goes on without it."""
+        """The agent continues without it."""
         gate, task, agent = self._gate(dependency, "dependency")
         text = prompts.rejected(gate.name, reason.strip())
         text = self.supervisor.saving.redactor.hidden(task.id, text)

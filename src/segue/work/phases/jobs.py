@@ -86,7 +86,7 @@ class Jobs:
         return ConversationHolds(self.conversations, self.files, str(self.project.root))
 
     def claims(self) -> Iterator[str]:
-        """The runs that a process was begun for and whose end nobody took in; also those whose
+        """The runs that a process was begun for and whose end was not processed; also those whose
         claim was lost, as long as they live."""
         for path in self.project.runs.glob("task_*.claim"):
             yield path.name.removesuffix(".claim")

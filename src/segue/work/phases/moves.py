@@ -1,7 +1,7 @@
 """Changes of the server's rows, as values that are committed together.
 
 Each function says what follows from one thing that happened. Whoever has them all commits them
-in one transaction; whoever lost a race commits nothing.
+in one transaction; the loser of a race commits nothing.
 """
 
 from __future__ import annotations

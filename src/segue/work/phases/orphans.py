@@ -21,7 +21,7 @@ logger = logging.getLogger("segue.work.phases")
 
 def tell(supervisor: Supervisor) -> None:
     """At the start, in the log and on standard error. A checkpoint names neither title nor
-    description: such a task cannot go on by itself."""
+    description: such a task cannot continue by itself."""
     folder = supervisor.saving.data / WORKSPACES
     found: list[str] = []
     with suppress(FileNotFoundError):

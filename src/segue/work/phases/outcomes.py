@@ -1,4 +1,4 @@
-"""What an agent of the server told, how its run ended, and what follows for its task."""
+"""What an agent of the server reported, how its run ended, and what follows for its task."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def could_not_begin(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow, err
     task_end.fail(supervisor, task, error)
 
 
-# What a living process told
+# What a living process reported
 
 
 def told(supervisor: Supervisor, attempt: Attempt) -> None:
-    """An interactive agent told something that counts: acted on at once, it stands still."""
+    """An interactive agent reported something that counts: act on it at once, it is stopped."""
     agent = supervisor.records.agent(attempt.run.task)
     if agent is None or agent.state != "running" or supervisor.is_being_checked(attempt):
-        return  # it told this before it stood still: it counts when it goes on
+        return  # it reported this before it was stopped: it counts when it continues
     how = reported(attempt, supervisor.events.words.of(attempt))
     beside = passed_over(attempt, asking.NEEDS_MAX)
     attempt.acted_on()
@@ -250,7 +250,7 @@ def _act(
     beside: Sequence[Report],
 ) -> None:
     """What counts most is acted on. What people are needed for follows one after the other;
-    anything else beside it is told to them."""
+    anything else beside it is reported to them."""
     task, agent = supervisor.rows(attempt.run.task)
     for report in beside:
         protocol_faults.passed_over(supervisor, attempt, report)
@@ -308,7 +308,7 @@ def never_started(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow) -> No
 
 
 def cut_off(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow | None, **used: Value) -> None:
-    """Nothing of it runs any more: it goes on in its conversation."""
+    """Nothing of it runs any more: it continues in its conversation."""
     task, agent = supervisor.rows(task.id)
     changes: list[Change] = []
     if run is not None:
@@ -327,14 +327,12 @@ def cut_off(supervisor: Supervisor, task: PhaseTaskRow, run: RunRow | None, **us
 def _taken_up(
     supervisor: Supervisor, task: PhaseTaskRow, agent: AgentRow, run: RunRow | None
 ) -> list[Change]:
-    """Where it was: what it was about to be told, else the resume text; never told anything,
+    """Where it was: the text that was about to be sent, else the resume text; never sent anything,
     from its beginning."""
     profile = supervisor.continuation.worker(task)
     has_prompt = run is not None and bool(run.prompt)
     is_unnamed = profile.brand is not None and agent.resume_id is None and not has_prompt
-    if (
-        supervisor.records.last_work(task.id) is None or is_unnamed
-    ):  # there is nothing to go on with
+    if supervisor.records.last_work(task.id) is None or is_unnamed:  # there is nothing to continue
         nonce = moves.new_nonce()
         text = prompts.phase(task, prompts.shown_nonce(profile, nonce), has_tools=profile.has_tools)
         if supervisor.records.last_work(task.id) is not None:

@@ -144,7 +144,7 @@ class OutputFeed:
                 self._thread, self._new_items, self._since, looked_at
             )
         except UserError as error:  # the database cannot be read now: it may pass
-            logger.warning("output waits: %s", error)
+            logger.warning("output is delayed: %s", error)
             return
         self._looked_at = now
         if found and self._listener is not None:

@@ -78,7 +78,7 @@ class Processes:
         return any(attempt.is_ending for attempt in attempts)
 
     def _keep_in_step(self, attempt: Attempt, state: AgentState) -> None:
-        """A process goes on when its agent runs, and stands still when it waits."""
+        """Continue a process when its agent runs, and stop it when the agent waits."""
         job = attempt.run.id
         if state is not AgentState.RUNNING:
             if not attempt.is_paused:
@@ -98,7 +98,7 @@ class Processes:
             )  # while it stood still it could not speak
             self.supervisor.engine.go_on(job)
         if attempt.reports and attempt.profile.takes_lines:
-            outcomes.told(self.supervisor, attempt)  # it had told this before it stood still
+            outcomes.told(self.supervisor, attempt)  # it had reported this before it was stopped
 
     def _may_go_on(self, attempt: Attempt) -> bool:
         is_checked = attempt.run.role == "work" and self.supervisor.is_being_checked(attempt)
@@ -125,14 +125,14 @@ class Processes:
         return messages.waiting(self.supervisor.records, run.task)
 
     def _deliver(self, attempt: Attempt, line: str) -> None:
-        """Sent while it stands still, so that a death in between is seen: it is there, unread."""
+        """Sent while it is stopped, so that a death in between is seen: it is there, unread."""
         job, queued = attempt.run.id, attempt.run.queued
         unread = self.supervisor.engine.unread(job)
         if queued is None or unread <= queued:
             self.supervisor.commit(Note("run", job, {"queued": unread}))
             try:
                 self.supervisor.engine.send(job, self._revealed(attempt, line).encode())
-            except AgentError:  # it has just ended: that is told, and judged
+            except AgentError:  # it has just ended: that is reported and handled
                 return
         self.supervisor.commit(Note("run", job, {"prompt": None, "queued": None}))
 

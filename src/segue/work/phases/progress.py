@@ -22,8 +22,8 @@ NOT_DONE_MAX = 99  # percent of what is not completed
 
 
 def heard(attempt: Attempt, event: StepDone | TodosListed) -> None:
-    """Kept in mind until all of one read is heard: an agent may tell of many steps at once. What a
-    living process told of an earlier phase is heard again after a restart, and passed over."""
+    """Kept in mind until all of one read is heard: an agent may report many steps at once. What a
+    living process reported about an earlier phase is read again after a restart, and ignored."""
     before = attempt.progress
     if attempt.heard < attempt.run.heard:
         return

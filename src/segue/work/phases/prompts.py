@@ -1,6 +1,6 @@
-"""What an agent of the server is told: a phase, and what people said meanwhile.
+"""Prompts for an agent of the server: a phase, and what people said meanwhile.
 
-What goes on with a conversation is only what is new: the answer, the feedback. How to report was
+To continue a conversation takes only what is new: the answer, the feedback. How to report was
 said at its beginning, with the same nonce.
 """
 
@@ -71,7 +71,7 @@ def rejected(name: str, reason: str) -> str:
 
 
 def judge(task: PhaseTaskRow, deliverables: Sequence[str]) -> str:
-    """For somebody who did not write the work."""
+    """For a reviewer that did not write the work."""
     now = task.now_at
     assert now is not None
     files = "\n".join(f"- {path}" for path in deliverables)

@@ -1,6 +1,6 @@
-"""What an agent got wrong in how it reports: it counts for nothing, and people are told so.
+"""What an agent got wrong in how it reports: it has no effect, and people are notified.
 
-Each fault is in the log and told once for a task; a noisy agent makes a few notices, no storm.
+Each fault is in the log, and one notice per task reports it: a noisy agent causes no storm.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def why_nothing(attempt: Attempt) -> str | None:
 
 
 def passed_over(supervisor: Supervisor, attempt: Attempt, event: Event) -> None:
-    """It told this in one breath with something that counts more, and that leaves no room."""
+    """It reported this together with something more important, which wins."""
     match event:
         case Asked(question):
             what = question

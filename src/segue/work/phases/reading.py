@@ -240,7 +240,7 @@ class Reading:
         page_size: int = 50,
     ) -> Json:
         """Everything that waits for a person: the most urgent first, then the oldest; then the
-        tasks that wait in vain."""
+        blocked tasks."""
         where, values = [f"work = '{SERVER}'", "state = 'pending'"], list[object]()
         for column, value in (("kind", kind), ("task", task)):
             if value is not None:
@@ -359,7 +359,7 @@ class Reading:
         return self.supervisor.saving.redactor.shown(task.id, shown)
 
     def _missing(self, task: PhaseTaskRow) -> list[blocked_tasks.Missing]:
-        """What a task waits for in vain."""
+        """What blocks a task."""
         if task.state is not TaskState.PENDING:
             return []
         return blocked_tasks.missing(task.depends_on, self.supervisor.records.tries)

@@ -154,7 +154,7 @@ class Records:
         return self.whole.of(_queued, self.store.all(QUEUE))
 
     def at_work(self) -> list[str]:
-        """The tasks whose agents run, or go on as soon as it is their turn."""
+        """The tasks whose agents run, or continue as soon as it is their turn."""
         sql = "SELECT id FROM agents WHERE state = ?"
         return [row["id"] for row in self.store.all(sql, AgentState.RUNNING)]
 
@@ -170,7 +170,7 @@ class Records:
         return self.whole.of(phase_task_row, self.store.all(TRIES, id))
 
     def unfinished(self, ids: Collection[str]) -> list[str]:
-        """Which tasks are waited for by one that depends on these: whoever stands for each, until
+        """For which tasks one that depends on these waits: the one that stands for each, until
         that is completed. One that is gone never will be."""
         if not ids:
             return []

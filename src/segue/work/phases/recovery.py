@@ -23,7 +23,7 @@ LATELY = timedelta(days=1)
 KIND = "recovered"
 SAVED_AT_ONCE_MAX = 10
 REST = 200  # how much longer than one was saved nothing is
-# Those that stand still and whose last step is in no checkpoint; of what is over, lately.
+# Those that are stopped and whose last step is in no checkpoint; of what is over, lately.
 UNSAVED = (
     "SELECT a.id FROM agents a JOIN tasks t ON t.id = a.id JOIN phase_tasks p ON p.task = a.id"
     " WHERE p.workspace IS NOT NULL AND a.state != 'running'"
@@ -67,7 +67,7 @@ def everything(supervisor: Supervisor) -> None:
 
 async def save_rest(supervisor: Supervisor) -> None:
     """The others one after the other, slowly: a server at rest computes next to nothing, and
-    whoever needs one of them (`save_now`) gets it first."""
+    a caller that needs one of them (`save_now`) gets it first."""
     while supervisor.unsaved:
         id = next(iter(supervisor.unsaved))
         began_s = time.monotonic()
@@ -112,8 +112,8 @@ def _take_up(supervisor: Supervisor, task: PhaseTaskRow, state: AgentState, run:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What becomes of a run of a task with phases. `stays`: its process stands still until it is
-    told something, or until its turn."""
+    """What becomes of a run of a task with phases. `stays`: its process is stopped until it is
+    sent a text, or until its turn."""
 
     supervisor: Supervisor
     task: PhaseTaskRow
@@ -136,6 +136,6 @@ class Rules:
 
 
 def _stands_still(supervisor: Supervisor, run: RunRow) -> bool:
-    """It was about to go on, or has no slot yet: it goes on when it is its turn."""
+    """It was about to continue, or has no slot yet: it continues when it is its turn."""
     seen = supervisor.engine.look(run.id)
     return seen is not None and seen.stopped > 0

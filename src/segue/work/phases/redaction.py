@@ -17,7 +17,7 @@ from segue.engine.launch import secret_values
 from segue.errors import UserError
 from segue.store.sqlite import Store
 
-# Members of what is shown that somebody worded; all the others are ours.
+# Members with text written by others; all other members are ours.
 WORDED = frozenset(
     {
         "answer", "comments", "currentStep", "default", "description", "diff", "error",
@@ -26,7 +26,7 @@ WORDED = frozenset(
     }
 )  # fmt: skip
 
-# For private use in Unicode: nobody writes them.
+# For private use in Unicode: they do not occur in texts.
 OPENS, CLOSES = "\ue000", "\ue001"
 HIDDEN = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]+){CLOSES}")
 
@@ -69,8 +69,8 @@ class Redactor:
         return (masker.feed(data) + masker.close()).decode("utf-8", "replace")
 
     def hidden(self, task: str, text: str) -> str:
-        """A text for an agent as it may be stored until it is told: names in the place of values.
-        `revealed` is for whoever tells it."""
+        """A text for an agent as it may be stored until it is sent: names in the place of values.
+        `revealed` is for the sender."""
         if not self._secrets(task)[1]:
             return text
         given = self._given(task)
@@ -107,7 +107,7 @@ class Redactor:
         if task not in self._known:
             try:
                 values = secret_values(self._given(task))
-            except UserError as error:  # another key: nobody here can know them
+            except UserError as error:  # another key: they are unknown here
                 logger.error("task %s: its secrets cannot be masked: %s", task, error)
                 values = ()
             looks_like = tuple(form for value in values for form in forms(value))

@@ -19,7 +19,7 @@ from segue.work.phases.shapes import Json
 class RetryActs(CreateActs):
     def retry(self, id: str, *, submit: bool = False) -> Json:
         """A new task with the content of one that failed; whatever depends on the old one waits
-        for the new one. Of a task that waits in vain: what it waits for is tried again."""
+        for the new one. For a blocked task: retries what it waits for."""
         task, agent = self._both(id)
         if task.state is TaskState.PENDING:
             return self._retry_missing(task)
@@ -31,7 +31,7 @@ class RetryActs(CreateActs):
         return self.task(new)
 
     def go_without(self, id: str) -> Json:
-        """A task that waits in vain does not wait for that any more."""
+        """A blocked task stops waiting for what blocks it."""
         task, _agent = self._both(id)
         gone = {one.id for one in self._in_vain(task, Trigger.GO_WITHOUT)}
         left = [other for other in task.depends_on if other not in gone]
@@ -46,7 +46,7 @@ class RetryActs(CreateActs):
         return self.task(id)
 
     def fail(self, id: str) -> Json:
-        """A task that waits in vain fails as well, without having begun."""
+        """A blocked task fails as well, without having started."""
         task, _agent = self._both(id)
         found = self._in_vain(task, Trigger.FAIL)
         names = ", ".join(one.task.id if one.task else one.id for one in found)
@@ -74,7 +74,7 @@ class RetryActs(CreateActs):
         return found
 
     def _retry_missing(self, task: PhaseTaskRow) -> Json:
-        """All that it waits for in vain is tried again; the first of those tasks is the answer."""
+        """Retries all that blocks it; returns the first of those tasks."""
         found = self._in_vain(task, STUCK[0])
         if any(one.task is None for one in found):
             self._not_allowed(task, STUCK[0])

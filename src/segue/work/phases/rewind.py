@@ -1,4 +1,4 @@
-"""Back to a checkpoint: a task goes on from it, or a new one does."""
+"""Back to a checkpoint: a task continues from it, or a new one does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RewindActs(CreateActs):
         await recovery.save_now(self.supervisor, id)
 
     def fork(self, id: str, checkpoint: str | None = None) -> Json:
-        """A new task that goes on from a checkpoint of this one, in a workspace of its own."""
+        """A new task that continues from a checkpoint of this one, in a workspace of its own."""
         task, _agent = self._both(id)
         row, content = self._checkpoint(id, checkpoint, "fork")
         records, saving, now = (
@@ -71,7 +71,7 @@ class RewindActs(CreateActs):
         return self.task(new)
 
     def rewind(self, id: str, checkpoint: str) -> Json:
-        """This task goes on from one of its checkpoints; what came after it is put aside.
+        """This task continues from one of its checkpoints; what came after it is put aside.
 
         The files follow the commit, before the agent starts (`Saving.go_back`): whatever dies in
         between, either nothing has happened, or all of it will.

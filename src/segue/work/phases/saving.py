@@ -63,7 +63,7 @@ class Saving:
     # Checkpoints
 
     def save(self, id: str, kind: str) -> None:
-        """Keep how a task stands. What takes its time is done beside the loop; whoever saves the
+        """Save the state of a task. Slow parts are done beside the loop; a caller that saves the
         same task next waits for it."""
         loop = asyncio.get_running_loop()
         before = self._underway.get(id)
@@ -284,7 +284,7 @@ class Saving:
             underway.add_done_callback(lambda _done: self._delete(task))
 
     def _delete(self, task: PhaseTaskRow) -> None:
-        with suppress(UserError):  # somebody else removed it
+        with suppress(UserError):  # another process removed it
             if task.workspace:
                 Workspace(self.data, task.id).remove()
         for folder in ("rounds", "checkpoints"):

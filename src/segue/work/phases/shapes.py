@@ -43,7 +43,7 @@ def task(
     usage: Json,
     more: tuple[str, ...] = (),
 ) -> Json:
-    """`more`: what can be done about one that waits in vain."""
+    """`more`: what can be done about a blocked one."""
     return {
         "id": row.id,
         "status": row.state,
@@ -110,7 +110,7 @@ def gate(row: GateRow, owner: PhaseTaskRow | None = None) -> Json:
 
 
 def stuck(row: PhaseTaskRow, missing: Sequence[Missing]) -> Json:
-    """A task that waits in vain, as something that waits for a person."""
+    """A blocked task, as something that waits for a person."""
     return {
         "kind": "stuck",
         "taskTitle": row.title,

@@ -58,7 +58,7 @@ _at_work: set[subprocess.Popen[bytes]] = set()  # of every thread
 
 
 def break_off() -> None:
-    """Kill every git that is at work now: whoever waits for it gets an error."""
+    """Kill every git that is at work now: its caller gets an error."""
     for process in list(_at_work):
         process.kill()
 

@@ -116,7 +116,7 @@ def _used_by_task(known: Known) -> dict[str, Usage]:
 
 
 def _failed(known: Known) -> list[dict[str, Any]]:
-    """Those that nobody has cancelled, put away or tried again."""
+    """Those that were not cancelled, archived or retried."""
     assert known.store is not None
     sql = (
         f"SELECT t.id, t.title, t.error, p.failed_at FROM {PHASE_TASKS}"  # noqa: S608 - names are ours

@@ -1,6 +1,6 @@
 """Waiting until something can be kept again: the disk is full, or the database is held.
 
-Nothing is kept in memory meanwhile. Agents go on alone, as after a death of their supervisor; once
+Nothing is kept in memory meanwhile. Agents run alone, as after a death of their supervisor; once
 the disk and the database take something, all is taken up as after one. The same is done about an
 error that concerns no task in particular, a few times.
 """
@@ -34,7 +34,7 @@ async def until_over(supervisor: Supervisor, error: Exception) -> None:
         if not supervisor.is_stopping and supervisor.can_write():
             _take_up(supervisor)
     if not supervisor.is_away:
-        logger.warning("everything is taken up again")
+        logger.warning("storage works again: recovering everything")
 
 
 def _take_up(supervisor: Supervisor) -> None:
@@ -51,9 +51,9 @@ def _take_up(supervisor: Supervisor) -> None:
 def _tell(supervisor: Supervisor, error: Exception) -> None:
     """In the log; what happens too often is raised, and ends the server."""
     if outage.is_trouble(error):
-        logger.error("nothing can be kept, so everything waits: %s", error)
+        logger.error("cannot write, so everything waits: %s", error)
         return
-    logger.error("unexpected: everything is taken up again", exc_info=error)
+    logger.error("unexpected error: recovering everything", exc_info=error)
     now = supervisor.clock.now()
     supervisor.recent_errors = [at for at in supervisor.recent_errors if now - at < RECENT] + [now]
     if len(supervisor.recent_errors) > RECENT_ERRORS_MAX:

@@ -106,7 +106,7 @@ class Supervisor:
         then: Callable[[], Iterable[Change]] = tuple,
         may_start: bool = True,
     ) -> bool:
-        """All of it or nothing; whoever listens is told. Somebody who holds the database is
+        """All of it or nothing; listeners are notified. Another process that holds the database is
         waited for once, and not by each of those who come meanwhile. `may_start`: whether
         something may begin or continue now because of it."""
         store = self.records.store
@@ -120,7 +120,7 @@ class Supervisor:
         if not self._is_patient:
             self.be_patient(True)
         if may_start and not self.may_start:
-            self.kick()  # whoever committed this: a slot may be free now
+            self.kick()  # by any commit, a slot may be free now
         for listener in self._committed:
             listener()
         return True

@@ -1,4 +1,4 @@
-"""Something unexpected while one task was seen to: that task fails, the others go on.
+"""An unexpected error in the handling of one task: that task fails, the others continue.
 
 Each task is failed once. One that cannot even be failed is set aside: its processes are ended and
 nothing more is done about it until the next start. So no error comes again and again.
@@ -34,7 +34,9 @@ def about(supervisor: Supervisor, id: str, error: Exception) -> None:
         raise error
     if id in supervisor.quarantined:
         return
-    logger.error("task %s: unexpected, the task fails", id, exc_info=error, extra={"task": id})
+    logger.error(
+        "task %s: unexpected error, the task fails", id, exc_info=error, extra={"task": id}
+    )
     try:
         _fail(supervisor, id, error)
     except Exception as again:
@@ -62,7 +64,7 @@ def _fail(supervisor: Supervisor, id: str, error: Exception) -> None:
         why=_in_words(supervisor, id, error)
     )
     now = supervisor.clock.now()
-    if task.state not in (TaskState.PENDING, TaskState.IN_PROGRESS):  # a person has the word
+    if task.state not in (TaskState.PENDING, TaskState.IN_PROGRESS):  # a person decides
         supervisor.commit(moves.notice(id, "trouble", text, now))
         return
     if task.state is TaskState.PENDING:

@@ -1,7 +1,7 @@
 """Whose turn it is: `core.decide` says it, for what waits for a slot, an account or a time.
 
 An agent that may work, by its rows, and has no turn yet stays as it is: its run is not begun, its
-process stands still. To the scheduler it is a park that is due. What follows at once in a task that
+process is stopped. To the scheduler it is a park that is due. What follows at once in a task that
 has a slot (a check, a rework, a reminder) keeps the slot.
 """
 
@@ -69,7 +69,7 @@ def give(supervisor: Supervisor) -> None:
 
 
 def in_words(supervisor: Supervisor, task: str) -> str | None:
-    """What an agent waits for that may go on; None where it does not."""
+    """What an agent waits for that may continue; None where it does not."""
     if task in taken(supervisor):
         return None
     now = supervisor.clock.now()

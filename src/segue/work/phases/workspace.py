@@ -1,6 +1,6 @@
 """The folder that a task's agent works in: made, never left, kept and put back.
 
-An agent can make any link at any moment. So a path is never checked and then used: whoever
+An agent can make any link at any moment. So a path is never checked and then used: the code that
 reads opens it here, one name after the other, and no link is followed on the way. Snapshots are
 in `snapshots.py`, outside of the workspace: the agent's own repositories do not see them.
 
@@ -52,7 +52,7 @@ class Workspace:
         return Snapshots(self.data / SNAPSHOTS / f"{self.task}.git")
 
     def make(self) -> Path:
-        """An empty folder, or the one that is there; one that had a content and is gone is told."""
+        """An empty folder, or the one that is there; one that had content and is gone: error."""
         if self.snapshots.latest() is not None:
             self.check()
         try:
@@ -94,13 +94,13 @@ class Workspace:
             return self.snapshots.take(self.path, label)
 
     def restore(self, commit: str) -> None:
-        """The folder as it was; told if it is gone, or was never so."""
+        """The folder as it was; an error if it is gone, or never existed."""
         self.check()
         with self._told():
             self.snapshots.restore(self.path, commit)
 
     def remake(self, commit: str | None = None) -> str | None:
-        """A folder that is gone, anew from its last snapshot: which one; None: it is empty."""
+        """Restore a missing folder from its last snapshot: which one; None: it is empty."""
         commit = commit or self.snapshots.latest()
         with self._told():
             if self.path.is_symlink() or self.path.is_file():
@@ -123,7 +123,7 @@ class Workspace:
         """Another task's workspace, as this one was; done twice, it changes nothing.
 
         `head`: where its repository stood, if it was one; the other becomes one with its history.
-        If that cannot be, it is told, and the files are there without it.
+        If that fails, people are notified, and the files are there without it.
         """
         other = Workspace(self.data, new)
 

@@ -1,1 +1,1 @@
-"""The report: what happened while nobody looked, for a terminal, as Markdown, as one HTML file."""
+"""The report: what happened while you were away, for a terminal, as Markdown, as one HTML file."""

@@ -109,11 +109,11 @@ class RecoverySettings:
     wake_margin_s: float = 5
     silence_after_s: float = 600
     silence_max_s: float | None = None
-    probable_after: float = 60  # how long a pane stands still before a guess counts
+    probable_after: float = 60  # how long a pane must be quiet before a guess counts
 
     @property
     def resume_words(self) -> str:
-        """What an agent is told to go on with."""
+        """The text that tells an agent to continue."""
         return self.resume_text if self.resume_text.strip() else _("continue")
 
     @property
@@ -150,7 +150,7 @@ class ReviewSettings:
 
 @dataclass(frozen=True, slots=True)
 class NotifySettings:
-    """How people are told, in every kind of work. `named`: the setting that says so."""
+    """How people are notified, in every kind of work. `named`: the setting that says so."""
 
     channels: tuple[str, ...] = ()
     quiet: str | None = None

@@ -1,4 +1,4 @@
-"""`segue resume --reset`: a plan begins anew; what it was is kept beside."""
+"""`segue resume --reset`: a plan starts over; a copy of the old one is kept beside it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _reset(path: Path, project: Project, now: datetime) -> Path:
         backups.mkdir(mode=0o700, exist_ok=True)
         files.replace(backup, data)
         if files.exchange_if(path, document.render(), data) is not None:
-            return _reset(path, project, now)  # somebody saved it this moment
+            return _reset(path, project, now)  # a person saved it at this moment
     except OSError as error:
         raise files.in_words(error, path) from error
     return backup

@@ -53,7 +53,7 @@ def open_plan(
 
 
 async def run_plan(options: CommandOptions, environment: Environment) -> Result:
-    """Run a task list, or go on with it."""
+    """Run a task list, or continue it."""
     continued = replace(options, restart=False)
     return await outlast(
         lambda is_again: _run_plan(continued if is_again else options, environment), environment

@@ -45,7 +45,7 @@ def standing(path: Path, known: Known) -> Standing:
     in_progress = [task.id for task in document.tasks if task.state is TaskState.IN_PROGRESS]
     at_work = known.at_work(path)
     row = known.rows.get(str(path))
-    # nobody could be asked about what failed
+    # no person could be asked about what failed
     is_asked = bool(counts[TaskState.FAILED] and row and row["state"] == PlanState.WAITING)
     left = counts[TaskState.PENDING] + counts[TaskState.IN_PROGRESS]
     facts = WorkFacts(

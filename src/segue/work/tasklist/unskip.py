@@ -38,7 +38,7 @@ def _unskip(work: Standing, name: str) -> Unskipped:
         document.set_retries(name, None, task.retries)
         try:
             if files.exchange_if(path, document.render(), data) is None:
-                break  # else somebody saved it this moment
+                break  # else a person saved it at this moment
         except OSError as error:
             raise files.in_words(error, path) from error
     go_on = f"segue run {shlex.quote(path.name)}"

@@ -1,4 +1,4 @@
-"""Log heads, told by their structure: when, how grave, where from, and then the message.
+"""Log heads, recognized by their structure: time, severity, source, then the message.
 
 A head is a row of short fields at the beginning of a line. Each field has a form of its own
 (a time, a level, something in brackets, a file and its line, a process, a module), whatever
@@ -42,7 +42,7 @@ _BARE_LEVEL = Expression(
     rf"[\w.]{{0,20}}?(?<![a-z])(?:{_LEVEL})(?:\[\d+\]|\b)(?=[\s\]|:)>,-]){_SEP}", re.I
 )
 _BOXED_LEVEL = Expression(rf"[\[(<][\w.: ]{{0,12}}?(?:{_LEVEL})[\])>]{_SEP}", re.IGNORECASE)
-# A level in capitals begins a log line, the word alone begins a sentence.
+# A level in capitals begins a log line, the same word in lower case begins a sentence.
 _FIRST_LEVEL = Expression(
     r"(?:(?P<calm>INFO|DEBUG|TRACE|NOTICE)|(?P<less>WARN(?:ING)?)"
     r"|(?P<grave>ERROR?|FATA?L?|CRIT(?:ICAL)?|SEVERE|PANIC))(?:\[\d+\])?(?:[|:]\s*|\s+)"

@@ -1,6 +1,6 @@
 """Rows of a block → the message that they carry, and whether a program raised an alarm with it.
 
-What carries it is told by structure: the head of a log line, an answer of HTTP, an exception with
+Its carrier is recognized by structure: the head of a log line, an answer of HTTP, an exception with
 or without the frames below it, data with the key of an error (JSON, Python, JavaScript, logfmt,
 YAML). The message is all that is left without the head and the frames; which words in it count,
 and which time, the grammar decides.

@@ -1,4 +1,4 @@
-"""What rows and blocks say about what the agent does: busy, trying again, going on by itself."""
+"""What rows and blocks say about what the agent does: busy, retrying, continuing by itself."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def is_aftermath(row: str) -> bool:
 
 
 def says_nothing(row: str) -> bool:
-    """Nothing about whether the agent goes on: how long it took, tasks, tips, an exit code."""
+    """Nothing about whether the agent continues: how long it took, tasks, tips, an exit code."""
     if chrome.TASKS.match(row) or is_hint(row) or is_aftermath(row):
         return True
     return " for " in row and _DONE.match(row) is not None

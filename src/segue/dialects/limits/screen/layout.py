@@ -178,7 +178,7 @@ def _start(rows: list[str], end: int) -> int:
         above = _start(rows, at - 1)
         if chrome.HTTP_STATUS.match(rows[above]):
             return above
-    if _hangs(rows[at]):  # deeply indented: goes on with what stands above the blank row
+    if _hangs(rows[at]):  # deeply indented: continues what is above the blank row
         above = at
         while above > lowest and not rows[above - 1].strip():
             above -= 1
@@ -202,7 +202,7 @@ def _split(rows: Sequence[str], *, is_cut_off: bool) -> Iterator[Block]:
         is_table = not chrome.CROSSINGS.isdisjoint(rows[0])
         rows = rows[1:-1] if is_bottom(rows[-1]) else rows[1:]
         if is_table:
-            yield Block(TOOL, tuple(rows))  # somebody lists something
+            yield Block(TOOL, tuple(rows))  # a list
             return
         yield from _framed(rows, is_cut_off=False)
         return

@@ -129,7 +129,7 @@ _DAY_WORD = Expression(
 _GOES_ON = Expression(
     r"\s+(?-i:[A-Z])\w+ time\b|\s*(?:%|tokens|requests|per\b)|(?<=\S)\w", re.IGNORECASE
 )
-_STRANGE = Expression(r"\s+[A-Z][a-z]+ time\b")  # nobody knows which zone that is
+_STRANGE = Expression(r"\s+[A-Z][a-z]+ time\b")  # the zone is unknown
 _STAMPED = Expression(r"\b(?:time|ts|timestamp|date|created)[\"']?\s*[:=]\s*[\"']?$", re.I)
 _NOT_MEANT = Expression(
     r"\b(?:since|at least|seit|depuis|desde|done|started|sent|every|per)\s*$", re.I

@@ -197,7 +197,7 @@ def by_words(text: str) -> str | None:
 
 
 def waited_for(text: str) -> str:
-    """What a text that is known to tell of a wait names, by code or window; else unknown."""
+    """What a text that is known to announce a wait names, by code or window; else unknown."""
     named = by_code(text) or by_window(text)
     return named if named in WAITED_FOR else UNKNOWN
 

@@ -8,7 +8,7 @@ expressions in small letters:
     pieces     kind → sentences in one piece   {"overloaded": "서버가 과부하"}
     windows    kind → words that name it       {"weekly_limit": "주간|이번 주"}
     never      in the same sentence: no limit  a condition, a forecast, a limit that is over
-    report     anywhere beside it: somebody tells of a program, of tests, of what was done
+    report     anywhere beside it: the text is about a program, tests, work done
     beside     what else a message says        "다시|이용|업그레이드"
 
 The program's own words need `what` and `over` (or a piece) and no `never`. Where the agent may be
@@ -56,7 +56,7 @@ class Language:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, str, Expression], ...]:
-        """Name, kind and expression of each row that tells of a limit."""
+        """Name, kind and expression of each row that reports a limit."""
         gap = rf"[^.!?。\n]{{0,{GAP_CHARS}}}?"
         what, over = f"(?:{self._what})", f"(?:{self._over})"
         found = [(f"limit-reached-{self.code}", "", f"{what}{gap}{over}|{over}{gap}{what}")]
@@ -75,7 +75,7 @@ class Language:
         return Expression(f"{known}|{self._beside}", re.IGNORECASE)
 
     def unknown_share(self, text: str) -> float:
-        """How much of a text is in no row: 0 for a message, near 1 for what somebody tells."""
+        """How much of a text is in no row: 0 for a message, near 1 for prose."""
         text = _NAMES.sub(" ", text)
         if self.has_blanks:
             words = [word for word in _PLAIN.findall(text) if len(word) > 1]

@@ -61,7 +61,7 @@ def is_case_in(line: str) -> bool:
 
 
 def is_all_said(code: str, text: str, start: int) -> bool:
-    """Whether a text is a message and nothing else: nobody reports, quotes or explains."""
+    """Whether a text is a message and nothing else: no report, quote or explanation."""
     language = _LANGUAGE[code]
     if language.report.search(text) or QUOTES.search(text[: start + 1]):
         return False

@@ -54,7 +54,7 @@ class Led:
         end = self._end(first, text, found.end())
         if end is not None:
             return first, end
-        for number in range(first + 1, len(self._befores)):  # a later one may go on as it should
+        for number in range(first + 1, len(self._befores)):  # a later one may continue as it should
             found = self._befores[number].match(text, at)
             if found and (end := self._end(number, text, found.end())) is not None:
                 return number, end

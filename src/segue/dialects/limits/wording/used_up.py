@@ -8,7 +8,7 @@ from segue.dialects.limits.wording.words import alternatives
 
 _HIT = alternatives(words.HIT)
 _OVER = rf"(?:{alternatives(words.OVER)})(?![\w-])"
-# Behind these words the sentence must end or go on as a message does.
+# Behind these words the sentence must end or continue as a message does.
 _THEN = (
     r"(?=\s*(?:$|\.(?!\w)|[,;:!?|·∙•()\[\]{}…\"'`\\/<>&]|-(?!\w)|\d|(?:for|on|until|by|in|at|of"
     r"|to|with|resets?"

@@ -74,7 +74,7 @@ IS = """
     has have is are was were been being now already fully completely just all currently also either
 """
 
-# What somebody did to end up there.
+# What the user did to end up there.
 HIT = """
     hit reached exceeded exhausted (?:fully_)?consumed depleted maxed_out run_out_of
     ran_out_of out_of over surpassed gone_over spent used_up used_all(?:_of)?

@@ -27,7 +27,7 @@ class Call:
     settings: AgentSettings
     command: tuple[str, ...]  # its program as it was found, and the user's own arguments
     prompt: str
-    conversation: str | None = None  # to go on with; None: a new one
+    conversation: str | None = None  # to continue; None: a new one
     mcp: tuple[str, ...] = ()  # the command line of Segue's own tools; empty: without them
     mcp_env: Mapping[str, str] = field(default_factory=dict)
     is_fork: bool = False  # in a copy of the conversation: that one stays as it is
@@ -67,16 +67,16 @@ class Brand:
         str, ...
     ] = ()  # the words of its command line behind which a conversation stands
     resolve: Callable[[str], str] = lambda program: program  # past a wrapper, to the real one
-    allow: Callable[[PermissionAsked], bytes] | None = None  # answers to what it asks leave for
+    allow: Callable[[PermissionAsked], bytes] | None = None  # answers a permission request
     deny: Callable[[PermissionAsked, str], bytes] | None = None
     has_tools: bool = True  # it can be given an MCP server
-    can_fork: bool = False  # it can go on in a copy of a conversation, also from another folder
+    can_fork: bool = False  # it can continue in a copy of a conversation, also from another folder
     counts_conversation: bool = False  # it tells what the whole conversation used, not the run
     compact: str | None = None  # what makes its conversation shorter
 
 
 def named_conversation(brand: Brand, command: Sequence[str]) -> str | None:
-    """The conversation that the user's own command goes on with, if it names one."""
+    """The conversation that the user's own command continues, if it names one."""
     for word, following in zip_longest(command, command[1:]):
         option, _equals, value = word.partition("=")
         if option in brand.resumes:
