@@ -6,6 +6,7 @@ import pytest
 
 from kit.box import Box
 from kit.terminal import Terminal
+from kit.waiting import until
 
 QUESTION_KO = """⚠️ 실패한 태스크 발견:
 
@@ -162,6 +163,7 @@ def test_mend_by_hand_and_retry(box: Box) -> None:
     terminal.expect("[3]")
     terminal.type("3\n")
     terminal.expect("PLAN.md")
+    until(lambda: box.marks()["T-007"] == "x", "nobody else can have edited the plan")
     box.edit("exit 9", "true")
     terminal.type("\n")
     assert terminal.end().code == 0

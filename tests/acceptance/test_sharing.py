@@ -9,6 +9,8 @@ import time
 from kit.box import Box
 from kit.waiting import until
 
+ACCEPTS = "[plans]\naccept_new_tasks = true\n"
+
 
 def test_a_second_run_says_who_holds_the_plan(box: Box) -> None:
     """The second `segue run` on the same plan exits 2 and names the process that has it."""
@@ -38,7 +40,8 @@ def test_two_plans_run_at_once(box: Box) -> None:
 
 
 def test_a_task_added_while_it_runs_is_taken_in(box: Box) -> None:
-    """A task that a person adds during the run is run as well."""
+    """A task that is added during the run is run as well, where the settings accept that."""
+    box.config(ACCEPTS)
     box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n")
     going = box.start_run()
     going.event("task_started", "T-1")
@@ -55,6 +58,7 @@ def test_a_task_added_while_it_runs_is_taken_in(box: Box) -> None:
 
 def test_a_new_task_starts_in_a_free_slot_without_waiting(box: Box) -> None:
     """With a slot free, a new task starts while the old one still runs."""
+    box.config(ACCEPTS)
     box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n")
     going = box.start_run("--jobs", "2")
     going.event("task_started", "T-1")
@@ -82,12 +86,13 @@ def test_a_task_ticked_by_hand_does_not_run(box: Box) -> None:
     assert "T-2" in done.finished["completed"]
 
 
-def test_a_changed_command_is_used(box: Box) -> None:
-    """A task that has not started runs as the plan says when it starts."""
+def test_a_changed_command_is_used_once_a_person_accepts_it(box: Box) -> None:
+    """A task that has not started runs as was accepted when it starts."""
     box.plan(f"- [ ] T-1: a\n  - run: {box.hold('go')}\n- [ ] T-2: b (deps: T-1)\n  - run: false\n")
     going = box.start_run()
     going.event("task_started", "T-1")
     box.edit("run: false", f"run: {box.note()}")
+    assert box.segue("approve", going.event("gate_opened", "T-2")["gate"]).code == 0
     box.release("go")
     assert going.end().code == 0
     assert box.notes() == ["T-2"]

@@ -238,7 +238,11 @@ class Bench(RunBench):
             ),
             **{"marks_every_s": 0.0, **options},
         )
-        return self.make_run(file, Project(self.root), roster, settings, wanted)
+        run = self.make_run(file, Project(self.root), roster, settings, wanted)
+        if plan is not None:  # a person's: nothing of it is held
+            for row in run.ledger.tasks.values():
+                row.pinned = None
+        return run
 
     def begin(self, plan: str, **options: Any) -> PlanRun:
         """A run of a new plan, up to its first jobs."""

@@ -69,6 +69,12 @@ def confine(
     return Confined(wrapped.argv, wrapped.env, wrapped.layers)
 
 
+def can_write(access: Access, folder: Path, path: Path) -> bool:
+    """Whether what runs in this sandbox can write a file."""
+    named = (mounted for mounted, how in access.mounts.items() if how is Mount.WRITE)
+    return any(path.is_relative_to(writable.resolve()) for writable in (folder, *named))
+
+
 def state_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Where Segue keeps what is the user's: settings, tokens, held conversations."""
     home = Path(environ.get("HOME") or "/nonexistent")

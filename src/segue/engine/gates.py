@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from segue.core.machines import GATE, GateState, Trigger
 from segue.dialects.events import Asked
 from segue.engine import prompts
-from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION
+from segue.engine.question_texts import BREAKER, BUDGET, ESCALATED, PERMISSION, PLAN_EDIT
 from segue.i18n import _
 from segue.store.changes import Add, Change, Drop, Move, Note, Value, stamp
 from segue.store.rows import GateRow, answer_told, gate_row, id_of, new_id
@@ -28,7 +28,7 @@ from segue.store.sqlite import Store
 
 Steps = Sequence[tuple[str, timedelta]]  # what a reminder is called, and after how long it is due
 ALLOW, ALLOW_TOOL, DENY = "allow", "allow tool", "deny"
-OPTIONS_ONLY = frozenset({BREAKER, BUDGET, ESCALATED})
+OPTIONS_ONLY = frozenset({BREAKER, BUDGET, ESCALATED, PLAN_EDIT})
 PREFIXES = {"question": "q", "review": "rev", "dependency": "dep"}  # of ids; else the kind
 PENDING = "SELECT * FROM gates WHERE work = ? AND state = 'pending' ORDER BY created_at"
 

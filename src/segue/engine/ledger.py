@@ -25,7 +25,7 @@ from segue.engine import acts, gates, parking
 from segue.engine.budget import grants
 from segue.engine.clock import Clock
 from segue.engine.limits import Park
-from segue.engine.question_texts import in_words
+from segue.engine.question_texts import PLAN_EDIT, in_words
 from segue.engine.waiting_parks import WaitingParks
 from segue.errors import Bug
 from segue.i18n import _
@@ -71,6 +71,7 @@ class Ledger:
             self.windows = 0
             self._options = "{}"
             self._held: str | None = None
+            self.is_unread = False
             self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
             self.stage(Add("work", self.plan, PlanState.PENDING, row))
@@ -80,6 +81,7 @@ class Ledger:
         self.windows = found["windows"]
         self._options = found["options"]
         self._held = found["held"]
+        self.is_unread = bool(found["is_unread"])
         self.cost_usd = float(self.usage()["cost_usd"] or 0)
         with no_collection():
             self._load_rows()
@@ -233,7 +235,7 @@ class Ledger:
             self._options = options
             self.stage(Note("work", self.plan, {"options": options}))
 
-    def add_task(self, task: Task) -> None:
+    def add_task(self, task: Task, *, pinned: str | None = None) -> None:
         row = TaskRow(
             id=self._id(task.id),
             key=task.id,
@@ -242,6 +244,7 @@ class Ledger:
             retries_used=task.retries_used,
             error=task.previous_error,
             summary=None,
+            pinned=pinned,
         )
         self.tasks[task.id] = row
         values: dict[str, Value] = {
@@ -251,6 +254,7 @@ class Ledger:
             "mark": row.mark,
             "retries_used": row.retries_used,
             "error": row.error,
+            "pinned": pinned,
         }
         self.stage(Add("task", row.id, row.state, values))
 
@@ -439,6 +443,12 @@ class Ledger:
             self._held = text
             self.stage(Note("work", self.plan, {"held": text}))
 
+    def note_unread(self, *, is_unread: bool) -> None:
+        """Whether agents worked since the plan could last be read."""
+        if is_unread != self.is_unread:
+            self.is_unread = is_unread
+            self.stage(Note("work", self.plan, {"is_unread": int(is_unread)}))
+
     def count_window(self) -> None:
         """One more limit window that this plan waits through."""
         self.windows += 1
@@ -517,7 +527,8 @@ class Ledger:
         for park in list(self.parks.values()):
             self.end_park(park, Trigger.CANCEL)
         for gate in list(self.gates.values()):
-            self.close_gate(gate, None)
+            if gate.category != PLAN_EDIT:  # only a person accepts what is held
+                self.close_gate(gate, None)
 
     def task_id(self, task: str) -> str:
         """Its id among the tasks of all works."""

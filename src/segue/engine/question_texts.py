@@ -14,8 +14,16 @@ from segue.i18n import _
 DESIGN, ESCALATED, BREAKER = "design", "escalated", "breaker"
 PERMISSION = "permission"
 BUDGET = "budget"
+PLAN_EDIT = "plan_edit"
+ACCEPT, REJECT = "accept", "reject"  # what is held
 
 About = Mapping[str, Any]
+
+
+def asked_about(about: About) -> str | None:
+    """The task that one of Segue's own questions is about."""
+    found = about.get("checkpoint") or about.get("task")
+    return None if found is None else str(found)
 
 
 def text_of(category: str, about: About) -> str:
@@ -76,10 +84,35 @@ def _permission(about: About) -> str:
     return _("allow it to use {tool}: {what}").format(tool=about["tool"], what=about["what"])
 
 
+def _plan_edit(about: About) -> str:
+    """Edits of a plan that are held, with old and new."""
+    parts = [_one_edit(id, edit) for id, edit in about["edits"].items()]
+    return "\n".join(
+        [
+            *parts,
+            _(
+                "The plan was edited while agents worked, so the edit may be an agent's.\n"
+                "accept: use it, now and in later runs\nreject: keep what was accepted before"
+            ),
+        ]
+    )
+
+
+def _one_edit(id: str, edit: About) -> str:
+    if edit["old"] is None:
+        head = _("{task} is new: {title}").format(task=id, title=edit["title"])
+    elif edit["new"] is None:
+        head = _("{task} is gone; put it back into the plan, or accept that").format(task=id)
+    else:
+        head = _("{task} was changed").format(task=id)
+    return f"{head}\n{edit['shown']}".rstrip()
+
+
 _MADE: dict[str, Callable[[About], str]] = {
     DESIGN: _design,
     ESCALATED: _escalated,
     BREAKER: _breaker,
     BUDGET: _budget,
     PERMISSION: _permission,
+    PLAN_EDIT: _plan_edit,
 }

@@ -12,7 +12,7 @@ from segue.core.machines import GateState, ParkState, PlanState, RunState
 from segue.core.plan import Task
 from segue.drivers.living import LivingAgent, living_agents
 from segue.engine.locks import lock_path
-from segue.engine.question_texts import in_words
+from segue.engine.question_texts import asked_about, in_words
 from segue.engine.run_files import Folders
 from segue.store import lock, usage
 from segue.store.rows import IS_OPEN, LAST_RUN, OPEN_RUNS
@@ -183,7 +183,7 @@ def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str
         {
             "id": row["id"],
             "kind": row["kind"],
-            "task": (row["task"] or "").removeprefix(prefix) or _about(row).get("checkpoint"),
+            "task": (row["task"] or "").removeprefix(prefix) or asked_about(_about(row)),
             "text": in_words(row["category"], _about(row), row["text"]),
             "options": json.loads(row["options"]),
             "default": row["preset"],

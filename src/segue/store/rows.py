@@ -57,6 +57,8 @@ class TaskRow:
     error: str | None
     summary: str | None
     unwritten: str | None = None  # what the plan is to show of it besides its mark
+    pinned: str | None = None  # what it runs, as a person accepted it
+    refused: str | None = None  # what a person refused that the plan says instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,7 @@ def id_of(task: str, work: str) -> str:
 
 # There may be very many tasks and parks of a plan: their rows are read by place, not by name.
 
-TASK = "id, key, state, mark, retries_used, error, summary, unwritten"
+TASK = "id, key, state, mark, retries_used, error, summary, unwritten, pinned, refused"
 PARK = "id, task, run, account, kind, resets_at, wakes_at"
 
 

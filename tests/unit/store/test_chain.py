@@ -139,6 +139,8 @@ def test_rows_of_an_older_version_are_chained(store: Store, path: Path) -> None:
             db.execute(f"DROP TABLE {table}")
         db.executescript(migrate.steps()[2])
         db.execute("ALTER TABLE workers RENAME TO panes")
+        for table, column in (("tasks", "pinned"), ("tasks", "refused"), ("works", "is_unread")):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         db.execute("PRAGMA user_version = 9")
     with closing(Store.open(path)) as again:
         assert found(path) == []

@@ -127,6 +127,7 @@ def test_every_row_of_the_first_schema_is_kept(
 CALLED = {"plans": "works", "plan": "work"}
 IS_NOW = {"gates": {"state": "pending"}}
 NEW: dict[str, dict[str, object]] = {
+    "plans": {"is_unread": 0},
     "tasks": {"is_archived": 0},
     "runs": {"role": "work", "purpose": "", "phase": 0, "heard": 0},
     "gates": {"round": 1, "name": "", "is_required": 1, "priority": 0},

@@ -14,6 +14,7 @@ from segue.core.variables import decides_what_runs
 from segue.engine import attempt as engine_attempt
 from segue.engine import evidence, prompts
 from segue.engine.agent import Agent, Facts, Wanted
+from segue.engine.confine import can_write
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended, Job
 from segue.engine.launch import JobBuilder, Launch
@@ -43,6 +44,7 @@ class Attempt(engine_attempt.Attempt):
     steps_done: set[int] = field(default_factory=set)  # those it reported
     question: str = ""  # the gate whose answer it gets
     provided: Sequence[str] = ()  # variables that a person says to be there for it
+    can_edit_plan: bool = True  # what runs of it now can write the plan's file
     is_new: bool = False  # its task began with it, and that was not reported yet
 
     @property
@@ -126,6 +128,12 @@ class JobFactory:
             deadline=deadline,
         )
         return self.builder.check_job(launch, task.verify or "", run.id)
+
+    def can_write(self, attempt: Attempt, job: str, path: Path) -> bool:
+        """Whether a job of this attempt, the agent or its check, can write a file."""
+        is_check = job == attempt.run.verify_job
+        access = attempt.profile.check_access if is_check else attempt.profile.access
+        return access is None or can_write(access, self.folder(attempt.task.id), path)
 
     def keep_evidence(self, attempt: Attempt, ended: Ended, at: datetime) -> Record:
         """What was checked, and what came of it, beside the check's output; its row."""

@@ -97,6 +97,9 @@ class PlanDriver:
     def take_in(self) -> None:
         if self.run.file.read():
             self.taken_in()
+        if not self.run.file.is_broken:  # else what they changed has not been seen yet
+            at_work = self.run.jobs.values()
+            self.run.agents_could_edit = any(attempt.can_edit_plan for attempt in at_work)
         self._has_followed()  # an answer may have brought other tasks
 
     def rest(self) -> Rest:

@@ -28,6 +28,11 @@ def take_in(run: PlanRun) -> None:
         return
     known = set(run.ledger.tasks)
     run.emit("plan_edited", new=[t.id for t in run.file.tasks() if t.id not in known])
+    adopt(run)
+
+
+def adopt(run: PlanRun) -> None:
+    """What counts of the file is what is worked on from now on."""
     skipped = {id for id, state in run.frontier.states.items() if state is TaskState.SKIPPED}
     follow(run)
     drop_what_is_out_of_our_hands(run)
@@ -45,6 +50,7 @@ def follow(run: PlanRun) -> None:
 
 def compare(run: PlanRun, *, is_running: bool) -> None:
     """Bring tables and marks together, task by task."""
+    run.file.admit(run)
     for task in run.file.tasks():
         row = run.ledger.tasks.get(task.id)
         if row is None:

@@ -33,6 +33,7 @@ class Result:
 
 def end(run: PlanRun, code: int, **counts: int) -> None:
     """The work is over, for now: recorded, and people are notified."""
+    run.ledger.note_unread(is_unread=run.agents_could_edit)
     run.ledger.move_plan(*OUTCOME[code])
     if run.notices is not None:
         run.notices.end(run, code, counts)
@@ -44,6 +45,7 @@ def finish(run: PlanRun) -> Result:
     states = run.frontier.states
     parked = run.parked
     waiting = [gate.task for gate in run.ledger.gates.values() if gate.task]
+    waiting += run.file.withheld
     is_asked = any(gate.category == BUDGET for gate in run.ledger.gates.values())
     if is_asked or run.budget.is_refused:
         waiting += [task.id for task in run.frontier.ready]

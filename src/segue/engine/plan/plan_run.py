@@ -39,7 +39,7 @@ from segue.engine.ledger import Ledger
 from segue.engine.parking import Parking
 from segue.engine.plan.attempts import Attempt, JobFactory
 from segue.engine.plan.source import Source
-from segue.engine.question_texts import BUDGET
+from segue.engine.question_texts import BUDGET, asked_about
 from segue.engine.silence import SilenceBounds, SilenceWatch
 from segue.engine.waiting_parks import Deferred
 from segue.errors import AgentError
@@ -138,6 +138,7 @@ class PlanRun:
     parking: Parking[Agent] = field(init=False)
     deferred: dict[str, Deferred] = field(default_factory=dict)  # they wait without a run
     deferred_published: dict[str, str | None] = field(default_factory=dict)
+    agents_could_edit: bool = False  # since the plan was last compared
     has_acts_left: bool = False  # a person wants something that waits for an agent's end
     to_begin: list[tuple[Attempt, Callable[[], Job]]] = field(default_factory=list)
     _settled: list[str] = field(default_factory=list)
@@ -178,6 +179,8 @@ class PlanRun:
             return
         self.jobs[job.id] = attempt
         self.has_begun = True
+        attempt.can_edit_plan = self.job_factory.can_write(attempt, job.id, self.file.path)
+        self.agents_could_edit |= attempt.can_edit_plan
         if job.id == attempt.run.id:  # not a check
             self.on_begun(attempt)
         self.engine.begin(job)
@@ -316,7 +319,7 @@ class PlanRun:
             gate = self.ledger.gates[gate.id]
         self.publish(
             "gate_opened",
-            task=gate.task or gate.about.get("checkpoint"),
+            task=gate.task or asked_about(gate.about),
             gate=gate.id,
             kind=gate.kind,
             category=gate.category,

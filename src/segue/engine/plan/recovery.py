@@ -43,6 +43,8 @@ async def recover(run: PlanRun, *, restart: bool = False) -> None:
     """
     is_after_death = run.ledger.state is PlanState.RUNNING
     cause = Trigger.RECOVER if is_after_death else Trigger.START
+    run.agents_could_edit = is_after_death or run.ledger.is_unread
+    run.ledger.note_unread(is_unread=False)
     run.ledger.move_plan(PlanState.RUNNING, cause)
     run.ledger.note_held([])  # who waits is decided again
     if lost := memory.what_is_lost(run):

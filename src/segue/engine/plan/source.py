@@ -48,6 +48,15 @@ class Source(Protocol[Run_contra]):
         """Look at the file; True if a person has changed it."""
         ...
 
+    def admit(self, run: Run_contra) -> None:
+        """Decide what counts of a file that has changed; called before its tasks are taken in."""
+        ...
+
+    @property
+    def withheld(self) -> list[str]:
+        """Tasks of the file that wait until a person has accepted them."""
+        ...
+
     def edit(self, task: str, edit: TaskEdit) -> TaskEdit | None:
         """Note a change of a task's entry; it is in the file after the next `write`. All that is
         not in the file yet of this task; None: it has no entry."""
@@ -138,6 +147,13 @@ class Steps(Generic[Run]):
 
     def read(self) -> bool:
         return False
+
+    def admit(self, run: Run) -> None:
+        """Its tasks are Segue's own."""
+
+    @property
+    def withheld(self) -> list[str]:
+        return []
 
     def edit(self, task: str, edit: TaskEdit) -> TaskEdit | None:
         return None  # a step has no text in a file

@@ -160,12 +160,20 @@ class NotifySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """`[plans]`: what agents may do to the plan that they work on."""
+
+    accepts_new_tasks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     agent: str = "shell"
     jobs: int = JOBS_DEFAULT
     place: str | None = None  # the file in which agents find their place, besides the hooks
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     checks: CheckSettings = CheckSettings()
+    plans: PlanSettings = PlanSettings()
     leash: LeashSettings = LeashSettings()
     recovery: RecoverySettings = RecoverySettings()
     limit_patterns: tuple[Extra, ...] = ()
@@ -269,8 +277,11 @@ NOTIFY_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 }
 TABLES = (
     "agent", "jobs", "place", "agents", "checks", "leash", "recovery", "limits", "notify",
-    "reviews", "types",
+    "plans", "reviews", "types",
 )  # fmt: skip
+PLAN_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "accept_new_tasks": (read.flag, "accepts_new_tasks", "true, false"),
+}
 TYPE_KEYS = ("phases", "reviewer", "about")
 PHASE_KEYS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     "name": (read.text, "name", '"draft"'),
@@ -300,6 +311,7 @@ def parse(text: str, path: Path, base: Config) -> Config:
         place=place or base.place,
         agents={name: replace(one, checks=checks) for name, one in agents.items()},
         checks=checks,
+        plans=_section(reader, values.get("plans", {}), "plans", PLAN_KEYS, base.plans),
         leash=_section(reader, values.get("leash", {}), "leash", LEASH_KEYS, base.leash),
         recovery=_section(
             reader, values.get("recovery", {}), "recovery", RECOVERY_KEYS, base.recovery

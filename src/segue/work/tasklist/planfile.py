@@ -15,12 +15,15 @@ from segue.core.plan import Task, TaskState
 from segue.engine.plan import context_note
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
+from segue.engine.question_texts import PLAN_EDIT
 from segue.errors import Problem, UserError
 from segue.i18n import _
 from segue.plans.check import check
 from segue.plans.task_edit import TaskEdit
 from segue.plans.tasklist import Document
 from segue.store import files
+from segue.work.tasklist import held_edits
+from segue.work.tasklist.held_edits import Pins
 
 if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
@@ -39,19 +42,25 @@ class PlanFile:
     may_lag = True
 
     def __init__(
-        self, path: Path, shown: str, check_more: Callable[[Document], list[Problem]]
+        self,
+        path: Path,
+        shown: str,
+        check_more: Callable[[Document], list[Problem]],
+        *,
+        accepts_new: bool = False,
     ) -> None:
         self.path = path
         self.shown = shown  # the name that people know it by
         self._check_more = check_more
         self.spare: Path | None = None  # where the next text is written before it is shown
         self._bytes = b""
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, ...] | None = None
         self._was_gone = False
         self._is_unsynced = False
         self._edits: dict[str, TaskEdit] = {}  # by task
         self._is_fresh = False  # the document is a person's text, without them
         self.document = Document.parse(b"", file=shown)
+        self._pins = Pins(accepts_new)
         self.problems: list[Problem] = []
 
     def read_first(self) -> None:
@@ -73,7 +82,8 @@ class PlanFile:
         """Look at the file; True if it is not what we last saw or wrote."""
         try:
             status = self.path.stat()
-            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            # The time of a change cannot be set back, unlike that of the last write.
+            seen = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
             if seen == self._seen:
                 return False
             data = self.path.read_bytes()
@@ -173,10 +183,19 @@ class PlanFile:
                 raise files.in_words(error, self.path) from error
 
     def tasks(self) -> tuple[Task, ...]:
-        return self.document.tasks
+        """As they run: with what was accepted of them."""
+        return self._pins.tasks(self.document.tasks)
 
     def task(self, key: str) -> Task:
-        return self.document.task(key)
+        return self._pins.task(self.document.task(key))
+
+    def admit(self, run: PlanRun) -> None:
+        held_edits.admit(run, self._pins, self.document.tasks)
+
+    @property
+    def withheld(self) -> list[str]:
+        running = {task.id for task in self.tasks()}
+        return [task.id for task in self.document.tasks if task.id not in running]
 
     def has_moved_on(self) -> bool:
         return False  # its tasks are a person's
@@ -191,7 +210,10 @@ class PlanFile:
         return None  # the task's own `verify` says
 
     def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
-        return False  # it is the agent that has asked
+        if gate.category != PLAN_EDIT:
+            return False  # it is the agent that has asked
+        held_edits.settle(run, gate, answer, self._pins, self.document.tasks)
+        return True
 
     def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
         return False  # what is failed or skipped here is said by its mark

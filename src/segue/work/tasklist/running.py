@@ -45,7 +45,8 @@ def open_plan(
     roster = AgentRoster(settings, project.root, environ, options.agent)
     if options.agent is not None:
         roster.profile(options.agent)
-    file = PlanFile(path, str(options.plan), roster.check)
+    accepts_new = settings.plans.accepts_new_tasks
+    file = PlanFile(path, str(options.plan), roster.check, accepts_new=accepts_new)
     file.read_first()
     if file.problems:
         raise UserError.of(file.problems)
