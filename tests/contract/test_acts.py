@@ -23,6 +23,16 @@ def test_wake_ends_a_park(subject: Subject) -> None:
     assert len(subject.starts(0)) == 2
 
 
+def test_wake_of_what_is_not_parked_says_so(subject: Subject) -> None:
+    """`segue wake TASK` of one that works: it fails, in the same words everywhere."""
+    subject.plays(turn(hold("go")))
+    subject.begin()
+    subject.wait(0, RUNNING)
+    done = subject.wake(0)
+    assert done.code != 0
+    assert f"{subject.name(0)} is not parked" in done.said
+
+
 def test_park_moves_the_end_of_a_park(subject: Subject) -> None:
     """`segue park TASK --for 2h` of a parked task gives it another time."""
     subject.plays(turn(limit(60)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -88,8 +89,7 @@ def settle(
     """Answer a gate, or approve what waits there. `own_words`: as `acts.chosen` has it."""
     project, work, gate = act_targets.find_gate(person.project, id)
     person = Person(project, person.actor, person.clock)
-    store = Store.open(project.database)
-    try:
+    with closing(Store.open(project.database)) as store:
         acts.check_gate(store, id)
         verb, data = _said(work, gate, verb, text, own_words)
         if comment:
@@ -97,8 +97,6 @@ def settle(
         wanted = Wanted(verb, work.id, person.actor, gate=id, data=data)
         act = acts.add(store, wanted, person.clock.now())
         return _reported(person, store, work, act, "gate", id, data.get("answer"))
-    finally:
-        store.close()
 
 
 def _said(
@@ -154,17 +152,8 @@ def consent(gate: GateRow) -> str:
 
 def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) -> Done:
     """Retry or skip a task."""
-    store = _open(person.project)
-    try:
-        target = act_targets.find_task(store, person.project, name, plan) if store else None
-        if store is None or target is None:
-            text = _("no task `{name}` here").format(name=name)
-            raise UserError("unknown_name", text, hint=_("segue status shows what is here"))
-        _check_open(target, verb)
+    with _task_open(person, verb, name, plan) as (store, target):
         return _add(person, store, target, verb, {})
-    finally:
-        if store is not None:
-            store.close()
 
 
 def send_message(person: Person, name: str, text: str, plan: Path | None = None) -> Done:
@@ -178,34 +167,58 @@ def send_message(person: Person, name: str, text: str, plan: Path | None = None)
             _("the message is too long: at most {n} bytes").format(n=acts.TEXT_BYTES_MAX),
             hint=_("put it into a file in the project and name the file"),
         )
-    store = _open(person.project)
-    try:
-        target = act_targets.find_task(store, person.project, name, plan) if store else None
-        if store is None or target is None:
-            shown = _("no task `{name}` here").format(name=name)
-            raise UserError("unknown_name", shown, hint=_("segue status shows what is here"))
-        if target.work.id == PANES:
-            hint = _("go to the pane and type it there")
-            raise UserError("not_allowed", _("Segue does not type messages into panes"), hint=hint)
-        if target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
-            shown = _("{task} has already ended").format(task=name)
-            raise UserError("not_allowed", shown, hint=_("segue status shows what is here"))
+    with _task_open(person, Verb.MESSAGE, name, plan) as (store, target):
         wanted = _wanted(person, target, Verb.MESSAGE, {"text": text})
         acts.add(store, wanted, person.clock.now())
         bell.ring(person.project.bell)
         work = target.work
         is_owned = work.owner(person.project) is not None
         return Done(TASK, name, work.kind, work.path, is_waiting=not is_owned, by_run=is_owned)
-    finally:
-        if store is not None:
-            store.close()
+
+
+@contextmanager
+def _task_open(
+    person: Person, verb: Verb, name: str, plan: Path | None
+) -> Iterator[tuple[Store, Target]]:
+    """The task of this name, if its work takes such an act and it is not over. That is said at
+    once, whether anybody runs the work or not."""
+    if not person.project.database.exists():
+        raise _no_task(name)
+    with closing(Store.open(person.project.database)) as store:
+        target = act_targets.find_task(store, person.project, name, plan)
+        if target is None:
+            raise _no_task(name)
+        _check_taken(target, verb)
+        _check_open(target, verb)
+        yield store, target
+
+
+def _no_task(name: str) -> UserError:
+    text = _("no task `{name}` here").format(name=name)
+    return UserError("unknown_name", text, hint=_("segue status shows what is here"))
+
+
+def _check_taken(target: Target, verb: Verb) -> None:
+    """Some works do not take everything."""
+    match target.work.id, verb:
+        case str(work), Verb.MESSAGE if work == PANES:
+            text = _("Segue does not type messages into panes")
+            hint = _("go to the pane and type it there")
+        case str(work), Verb.RETRY | Verb.SKIP if work == PANES:
+            text = _("a person starts and ends the programs in panes; Segue does not")
+            hint = _("if it is parked, wake it: segue wake {pane}").format(pane=target.name)
+        case str(work), Verb.SKIP if work == SERVER:
+            text = _("a task of the server is cancelled, not skipped")
+            hint = _("try: {command}").format(command=f"segue task cancel {target.name}")
+        case _:
+            return
+    raise UserError("not_allowed", text, hint=hint)
 
 
 def _check_open(target: Target, verb: Verb) -> None:
-    """What is done or passed over is said at once, whether anybody runs the work or not, unless its
-    own files say how it stands."""
-    has_own_states = KINDS[target.work.kind].has_own_states
-    if not has_own_states and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
+    """Its own files may say more of how a task stands: then the owner decides."""
+    asks_files = verb is not Verb.MESSAGE and KINDS[target.work.kind].has_own_states
+    if not asks_files and target.state in (TaskState.COMPLETED, TaskState.SKIPPED):
         text = _("{task} has not failed") if verb is Verb.RETRY else _("{task} has already ended")
         hint = _("segue status shows what is here")
         raise UserError("not_allowed", text.format(task=target.name), hint=hint)
@@ -221,15 +234,13 @@ def park_or_wake(
     plan: Path | None = None,
 ) -> Done:
     """Park or wake what has this name: a task, a pane, else an account."""
-    store = _open(person.project)
-    if store is None:
+    if not person.project.database.exists():
         if name not in known_accounts:
             raise _unknown(name)
         if verb is Verb.WAKE:  # nothing was ever parked here
             return Done(ACCOUNT, name, ACCOUNT, person.project.memory)
         person.project.prepare()
-        store = Store.open(person.project.database)
-    try:
+    with closing(Store.open(person.project.database)) as store:
         target = act_targets.find_task(store, person.project, name, plan)
         if target is None:
             if name not in known_accounts and not act_targets.has_account(store, name):
@@ -241,12 +252,6 @@ def park_or_wake(
         if is_of_plan and _do_now(person, store, target.work, wanted, until):
             return Done(TASK, name, target.work.kind, target.work.path)
         return _add(person, store, target, verb, data)
-    finally:
-        store.close()
-
-
-def _open(project: Project) -> Store | None:
-    return Store.open(project.database) if project.database.exists() else None
 
 
 def _unknown(name: str) -> UserError:

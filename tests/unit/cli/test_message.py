@@ -15,7 +15,7 @@ def test_a_message_waits_for_the_next_start(bench: Bench, segue: Shell) -> None:
     asked(bench)
     said = segue("message", "T-1", "use SQLite")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("message to the agent of T-1 sent — it is not running")
+    assert said.out.startswith("message to the agent of T-1 sent — the work is not running")
     assert "T-1" in [item["task"] for item in segue("inbox", "--json").json["items"]]
 
 

@@ -11,7 +11,10 @@ from segue.core.machines import ActState
 from segue.dialects.events import Asked, Finished, LimitHit
 from segue.engine.acts import Verb
 from segue.errors import UserError
+from segue.store import works
 from segue.store.actors import Actor
+from segue.store.changes import Add
+from segue.store.rows import PANES, SERVER
 from segue.store.sqlite import Store
 from segue.work import add_act
 from segue.work.add_act import Person
@@ -109,3 +112,28 @@ def test_segues_own_questions_take_options_only(bench: Bench) -> None:
     bench.run.ledger.commit()
     with pytest.raises(UserError, match="not one of the options"):
         add_act.settle(person(bench), gate.id, Verb.ANSWER, "perhaps later", own_words=True)
+
+
+@pytest.mark.parametrize(
+    ("work", "verb", "said"),
+    [
+        (SERVER, Verb.SKIP, "cancelled, not skipped"),
+        (PANES, Verb.SKIP, "starts and ends the programs in panes"),
+        (PANES, Verb.RETRY, "starts and ends the programs in panes"),
+    ],
+)
+def test_what_a_kind_of_work_does_not_take_is_said_at_once(
+    bench: Bench, work: str, verb: Verb, said: str
+) -> None:
+    """Nobody runs it: the act would wait for ever."""
+    project = Project(bench.root)
+    project.prepare()
+    store = Store.open(project.database)
+    works.enrol(store, work, project.memory, bench.clock.now())
+    row = {"work": work, "key": "x1", "title": "Build"}
+    pane = [Add("pane", "p", "error", {"task": "x1", "pane": "x1"})] if work == PANES else []
+    assert store.move(Add("task", "x1", "failed", row), *pane, at=bench.clock.now())
+    store.close()
+    with pytest.raises(UserError, match=said):
+        add_act.about_task(person(bench), verb, "x1")
+    assert states(bench) == []

@@ -47,7 +47,7 @@ def _handlers(commands: Commands) -> dict[Verb, Handler]:
         Verb.REJECT: by(lambda act: commands.reject(_gate(act), act.data.get("reason", ""))),
         Verb.RETRY: by(lambda act: commands.retry(_task(act), submit=True)),
         Verb.PARK: by(lambda act: commands.park(_task(act), acts.until(act))),
-        Verb.WAKE: by(lambda act: commands.resume(_task(act))),
+        Verb.WAKE: by(lambda act: commands.wake(_task(act))),
         Verb.PAUSE: by(lambda act: commands.pause(_task(act))),
         Verb.RESUME: by(lambda act: commands.resume(_task(act))),
         Verb.MESSAGE: commands.take_message,

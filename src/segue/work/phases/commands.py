@@ -13,7 +13,7 @@ from typing import Any
 
 from segue.core.machines import Trigger
 from segue.core.plan import TaskState
-from segue.core.serving import AGENT, allowed_actions
+from segue.core.serving import AGENT, AgentState, allowed_actions
 from segue.engine.limits import CONTEXT
 from segue.i18n import _
 from segue.store.changes import Change, Note, Put, Remove, Value, stamp
@@ -99,6 +99,13 @@ class Commands(GateActs, RewindActs, ParkingActs, RetryActs, MessageActs):
         self._commit(*changes)
         self.supervisor.reconcile(id)
         return self.task(id)
+
+    def wake(self, id: str) -> Json:
+        """It resumes now, whatever it waits for by the clock."""
+        _task, agent = self._both(id)
+        if agent.state is not AgentState.PAUSED:
+            raise Refused(409, "not_parked", _("{task} is not parked").format(task=id))
+        return self.resume(id)
 
     def archive(self, id: str) -> Json:
         task, agent = self._both(id)
