@@ -78,6 +78,8 @@ class Stock:
         kind = operation.path.split("/")[2]
         if operation.method.upper() != "GET":
             tasks = [id for id in tasks if id not in self.kept]
+        if kind == "work":
+            return ["server"]
         if kind == "tasks":
             return [self.fitting(operation), *tasks]
         lists = (self.server.items(f"/tasks/{task}/{kind}") for task in tasks)

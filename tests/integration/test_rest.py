@@ -21,6 +21,7 @@ from segue.server import responses
 from segue.server.app import make_app
 from segue.server.idempotency import StoredReplies
 from segue.server.listen import bind, serve, url
+from segue.server.works import ProjectWorks
 
 TOKEN = "a-token-for-tests"
 SECRET = "sk-never-to-be-seen-0815"
@@ -107,7 +108,13 @@ async def served(house: House) -> AsyncIterator[Talk]:
     """The work and the front end on one loop, as `segue serve` has them."""
     async with house.open() as work:
         replies = StoredReplies(work.app.commands.supervisor.records.store)
-        app = make_app(work.commands, token=TOKEN, replies=replies, tokens=TokensInMemory())
+        app = make_app(
+            work.commands,
+            token=TOKEN,
+            replies=replies,
+            tokens=TokensInMemory(),
+            works=ProjectWorks(house.folder),
+        )
         sock = bind("127.0.0.1", 0)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(app, sock, stop))
@@ -146,6 +153,46 @@ def test_a_conversation_is_heard_and_read(house: House) -> None:
             diff = await talk.get(f"/tasks/{id}/diff", responses.Diff)
             assert [item["path"] for item in diff["files"]] == ["docs/draft.md"]
             assert "+The sea is deep." in diff["patch"]
+
+    play(scene)
+
+
+def test_all_kinds_of_work_are_shown(house: House) -> None:
+    """A plan beside the server's tasks: in the works, and what waits in it in the inbox."""
+    house.add(house.script(ASKING))
+    (house.folder / "PLAN.md").write_text("- [!] T-001: Build it\n- [ ] T-002: Ship it\n")
+
+    async def scene() -> None:
+        async with served(house) as talk:
+            id = (await talk.post("/tasks", new(submit=True), 201))["id"]
+            await talk.waiting("question", id)
+            works = (await talk.get("/work", responses.Works))["items"]
+            kinds = {work["kind"]: work for work in works}
+            assert {"server", "tasklist"} <= set(kinds)
+            assert kinds["tasklist"]["counts"]["failed"] == 1
+            one = await talk.get(f"/work/{kinds['tasklist']['id']}", responses.Work)
+            assert one["path"] == str(house.folder / "PLAN.md")
+            await talk.get("/work/none", status=404)
+            inbox = (await talk.get("/inbox", responses.Inbox))["items"]
+            assert [item["kind"] for item in inbox] == ["question", "failed"]
+            question, failed = inbox
+            assert question["options"] == ["Blue", "Green"]
+            assert question["work"]["kind"] == "server"
+            assert question["url"].endswith(f"/tasks/{id}")
+            assert question["ageS"] >= 0
+            assert (failed["task"], failed["work"]["kind"]) == ("T-001", "tasklist")
+            usage = await talk.get("/usage", responses.UsageReport)
+            assert [one["work"]["kind"] for one in usage["byWork"]] == ["server"]
+            assert [one["agent"] for one in usage["byAgent"]] == ["player"]
+            types = (await talk.get("/types", responses.Types))["items"]
+            assert [p["name"] for t in types if t["name"] == "report" for p in t["phases"]] == [
+                "draft",
+                "final",
+            ]
+            for kind in ("reviews", "dependencies"):
+                assert (await talk.get(f"/{kind}?status=pending"))["items"] == []
+            wrong = await talk.get("/tasks?statuss=draft", status=400)
+            assert (wrong["code"], wrong["parameter"]) == ("unknown_parameter", "statuss")
 
     play(scene)
 

@@ -245,15 +245,17 @@ class FakeCommands:
         self.task(id)
         return self.text[offset : offset + limit], len(self.text)
 
-    def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
-        return self._gates("review", id, None, page, page_size)
+    def reviews(self, id: str | None = None, *, status: str | None = None, page: int = 1,
+                page_size: int = 50) -> Json:  # fmt: skip
+        return self._gates("review", id, status, page, page_size)
 
     def questions(self, id: str | None = None, *, status: str | None = None, page: int = 1,
                   page_size: int = 50) -> Json:  # fmt: skip
         return self._gates("question", id, status, page, page_size)
 
-    def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
-        return self._gates("dependency", id, None, page, page_size)
+    def dependencies(self, id: str | None = None, *, status: str | None = None, page: int = 1,
+                     page_size: int = 50) -> Json:  # fmt: skip
+        return self._gates("dependency", id, status, page, page_size)
 
     def review(self, id: str) -> Json:
         return self._gate(id, "review")
@@ -346,6 +348,14 @@ class FakeCommands:
             raise Refused(422, "unknown_checkpoint", "there is no such checkpoint")
         files = [{"path": name, "additions": 1, "deletions": 0} for name in self.folder]
         return {"base": since, "head": "h", "files": files, "patch": "", "truncated": False}
+
+    def used(self) -> Json:
+        nothing = {"inputTokens": 0, "outputTokens": 0, "costUsd": None}
+        return {"total": nothing, "byDay": [], "byAccount": [], "byAgent": [], "byWork": []}
+
+    def list_types(self) -> Json:
+        phase: Json = {"name": "plan", "deliverables": [], "steps": [], "verify": None}
+        return paged([{"name": "create_app", "about": "", "phases": [phase], "inputs": []}], 1, 50)
 
     def limits(self) -> Json:
         return {"accounts": [], "parks": []}
@@ -471,18 +481,34 @@ class Client:
         self._runner.run(self._client.aclose())
 
 
+class FakeWorks:
+    """Other works of the served folder."""
+
+    def __init__(self) -> None:
+        self.items: list[Json] = []
+        self.inbox: list[Json] = []
+
+    def all(self) -> list[Json]:
+        return self.items
+
+    def waiting(self) -> list[Json]:
+        return self.inbox
+
+
 class Front:
     """An application, and clients of it: one with the token, one without."""
 
     def __init__(self, commands: Commands, **more: Any) -> None:
         self.at = datetime(2026, 11, 16, tzinfo=UTC)
         self.replies = more.pop("replies", None) or Replies()
+        self.works = FakeWorks()
         self.app: FastAPI = make_app(
             commands,
             tokens=TokensInMemory(),
             token=TOKEN,
             replies=self.replies,
             now=lambda: self.at,
+            works=self.works,
             **more,
         )
         self._runner = asyncio.Runner()

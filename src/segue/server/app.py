@@ -29,6 +29,9 @@ from segue.server.idempotency import Idempotent, ReplyBook
 from segue.server.metrics import Requests
 from segue.server.middleware import AccessMiddleware
 from segue.server.rendering import PageCache
+from segue.server.strict_routes import StrictRoute
+from segue.server.works import Works
+from segue.server.works import add as add_works
 
 ABOUT = (
     "Tasks with phases and reviews. Errors are problem documents "
@@ -45,6 +48,7 @@ def make_app(
     tokens: KnownTokens,
     hosts: Iterable[str] = LOOPBACK,
     pages: Callable[[FastAPI], None] | None = None,
+    works: Works | None = None,
     body_bytes_max: int = bounds.BODY_BYTES_MAX,
     rate: bounds.Rate = bounds.REQUESTS,
     failed_logins: bounds.Rate = bounds.FAILED_LOGINS,
@@ -52,8 +56,8 @@ def make_app(
     on_agent: callers.OnAttempt = lambda _attempt: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
-    """`pages` adds what browsers see; `on_agent` hears what agents tried; `app.state.hub` is to be
-    closed at the end."""
+    """`pages` adds what browsers see; `works`: what else stands in the served folder; `on_agent`
+    hears what agents tried; `app.state.hub` is to be closed at the end."""
     app = FastAPI(
         title="Segue",
         version=__version__,
@@ -62,7 +66,9 @@ def make_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=documenting.operation_id,
     )
+    app.router.route_class = StrictRoute
     auth = Auth(token, hosts, now, tokens)
     failures = bounds.Meter(failed_logins, time.monotonic)
     requests, hub, page_cache = Requests(), Hub(commands, heartbeat_s=heartbeat_s), PageCache()
@@ -71,7 +77,9 @@ def make_app(
     tasks.add(app.router, commands, idempotent, page_cache)
     downloads.add(app.router, commands)
     output.add(app.router, commands, idempotent)
-    gates.add(app.router, commands, idempotent, page_cache)
+    gates.add(app.router, commands, idempotent, page_cache, works)
+    if works is not None:
+        add_works(app.router, commands, works)
     events.add(app.router, commands, hub)
     system.add(app.router, commands, hub, requests)
     login.add(app.router, auth, failures)

@@ -87,7 +87,14 @@ class OutputCommands(Protocol):
 class GateCommands(Protocol):
     """Reviews, questions and dependencies: what waits for a person."""
 
-    def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
+    def reviews(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json: ...
     def questions(
         self,
         id: str | None = None,
@@ -96,7 +103,14 @@ class GateCommands(Protocol):
         page: int = 1,
         page_size: int = 50,
     ) -> Json: ...
-    def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json: ...
+    def dependencies(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json: ...
     def review(self, id: str) -> Json: ...
     def question(self, id: str) -> Json: ...
     def dependency(self, id: str) -> Json: ...
@@ -133,6 +147,9 @@ class EventCommands(Protocol):
 
 class SystemCommands(Protocol):
     """The server as a whole."""
+
+    def used(self) -> Json: ...
+    def list_types(self) -> Json: ...
 
     def limits(self) -> Json: ...
     def workers(self) -> Json: ...

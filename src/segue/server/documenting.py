@@ -6,6 +6,8 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
 from segue.server import responses
@@ -15,7 +17,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 _REF = {"$ref": "#/components/schemas/Problem"}
 _WORDS = {
-    400: "The request body is not valid",
+    400: "The request body is not valid, or a query parameter is unknown",
     401: "Missing or wrong token",
     403: "The request comes from another site, or an agent sent it",
     404: "Not found",
@@ -29,8 +31,8 @@ _WORDS = {
     429: "Too many requests; retry after `Retry-After`",
     503: "The database is busy or the disk is full; nothing was done; retry after `Retry-After`",
 }
-_ALWAYS = (401, 403, 421, 422, 429, 503)
-_CHANGING = (400, 408, 413, 415)
+_ALWAYS = (400, 401, 403, 421, 422, 429, 503)
+_CHANGING = (408, 413, 415)
 
 
 def reading(*more: int) -> Responses:
@@ -49,6 +51,11 @@ def content(media_type: str, description: str, **schema: Any) -> dict[str, Any]:
         "description": description,
         "content": {media_type: {"schema": schema or {"type": "string"}}},
     }
+
+
+def operation_id(route: APIRoute) -> str:
+    """As clients that are generated call it: `listTasks`, `getTask`."""
+    return to_camel(route.name.replace("show_", "get_", 1))
 
 
 def install(app: FastAPI) -> None:

@@ -2,38 +2,112 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from segue.core.machines import GateState
 from segue.server import bodies, responses
-from segue.server.commands import Commands
+from segue.server.commands import Commands, Json
 from segue.server.documenting import changing, reading
 from segue.server.idempotency import Idempotent
 from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import PageCache, rendered
+from segue.server.works import Works
+from segue.store.rows import SERVER
 
-Kind = Annotated[Literal["review", "question", "dependency", "stuck"] | None, Query()]
+Kind = Annotated[
+    Literal["review", "question", "dependency", "stuck", "failed", "pane", "budget"] | None,
+    Query(),
+]
+Settled = Annotated[GateState | None, Query()]
 Status = Annotated[Literal["pending", "answered", "withdrawn"] | None, Query()]
 
 
+# What an entry of the server's own leaves out; `createdAt` says how old it is.
+OF_SERVER: Json = {
+    "options": [], "default": None, "error": None, "url": None,
+    "work": {"id": SERVER, "kind": SERVER, "path": None},
+}  # fmt: skip
+
+
 def add(
-    routes: APIRouter, commands: Commands, idempotent: Idempotent, page_cache: PageCache
+    routes: APIRouter,
+    commands: Commands,
+    idempotent: Idempotent,
+    page_cache: PageCache,
+    works: Works | None = None,
 ) -> None:
     @routes.get("/api/inbox", response_model=responses.Inbox, responses=reading())
     async def show_inbox(
-        kind: Kind = None, task: Text = None, page: Page = 1, page_size: PageSize = 50
+        request: Request,
+        kind: Kind = None,
+        task: Text = None,
+        page: Page = 1,
+        page_size: PageSize = 50,
     ) -> Response:
-        """Everything that waits for a person, the most urgent and the oldest first."""
+        """Everything that waits for a person, the most urgent and the oldest first; then what
+        waits in other works of the served folder."""
+        if works is not None:
+            others = await asyncio.to_thread(works.waiting)
+            found = _inbox(commands, others, kind, task, page, page_size)
+            return rendered(_placed(found, str(request.base_url)))
         return page_cache.get(
             ("inbox", kind, task, page, page_size),
             lambda: commands.inbox(kind=kind, task=task, page=page, page_size=page_size),
         )
 
+    @routes.get("/api/reviews", response_model=responses.Reviews, responses=reading())
+    async def list_all_reviews(
+        status: Settled = None, page: Page = 1, page_size: PageSize = 50
+    ) -> Response:
+        return rendered(commands.reviews(status=status, page=page, page_size=page_size))
+
+    @routes.get("/api/dependencies", response_model=responses.Dependencies, responses=reading())
+    async def list_all_dependencies(
+        status: Settled = None, page: Page = 1, page_size: PageSize = 50
+    ) -> Response:
+        return rendered(commands.dependencies(status=status, page=page, page_size=page_size))
+
     _add_reviews(routes, commands, idempotent)
     _add_questions(routes, commands, idempotent)
     _add_dependencies(routes, commands, idempotent)
+
+
+def _inbox(
+    commands: Commands,
+    others: list[Json],
+    kind: str | None,
+    task: str | None,
+    page: int,
+    page_size: int,
+) -> Json:
+    """What waits at the server first, then what waits elsewhere."""
+    found = commands.inbox(kind=kind, task=task, page=page, page_size=page_size)
+    rest = [
+        item for item in others if kind in (None, item["kind"]) and task in (None, item["task"])
+    ]
+    first = max(0, (page - 1) * page_size - found["total"])
+    shown = [
+        *({**OF_SERVER, **item} for item in found["items"]),
+        *rest[first : first + page_size - len(found["items"])],
+    ]
+    return {**found, "items": shown, "total": found["total"] + len(rest)}
+
+
+def _placed(found: Json, base: str) -> Json:
+    """With the page on which each entry of the server's can be settled, and its age."""
+    now = datetime.now(UTC)
+    for item in found["items"]:
+        if "createdAt" in item:
+            place = f"reviews/{item['id']}" if item["kind"] == "review" else None
+            item["url"] = base + (place or f"tasks/{item['taskId']}")
+            age = now - datetime.fromisoformat(item["createdAt"])
+            item["ageS"] = max(0.0, round(age.total_seconds(), 1))
+    return found
 
 
 def _add_reviews(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:

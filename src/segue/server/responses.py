@@ -240,8 +240,82 @@ class Journal(Paged):
     items: list[JournalEntry]
 
 
+class InboxWork(Answer):
+    id: str | None
+    kind: str
+    path: str | None
+
+
+class InboxItem(Answer):
+    """Something that waits for a person. An entry of the server's has the members of its review,
+    question or dependency besides."""
+
+    id: str
+    kind: Literal["review", "question", "dependency", "stuck", "failed", "pane", "budget"]
+    task: str | None = Field(default=None, description="its id, or its name in the plan")
+    title: str | None = None
+    text: str | None = None
+    options: list[str] = []
+    default: str | None = None
+    age_s: float | None = Field(default=None, description="seconds")
+    error: str | None = None
+    work: InboxWork | None = None
+    acts: list[str] = Field(default=[], description="what can be done about it")
+    url: str | None = Field(default=None, description="the page on which it can be settled")
+
+
 class Inbox(Paged):
-    items: list[dict[str, Any]]
+    items: list[InboxItem]
+
+
+class Used(Usage):
+    """What was used, of one day, account, agent or work: one of the four is named."""
+
+    day: str | None = Field(default=None, description="of the start of its runs, UTC")
+    account: str | None = None
+    agent: str | None = None
+    work: dict[str, Any] | None = None
+
+
+class UsageReport(Answer):
+    total: Usage
+    by_day: list[Used]
+    by_account: list[Used]
+    by_agent: list[Used]
+    by_work: list[Used]
+
+
+class TypePhase(Answer):
+    name: str
+    deliverables: list[str]
+    steps: list[str]
+    verify: str | None
+
+
+class TaskType(Answer):
+    name: str
+    about: str
+    phases: list[TypePhase]
+    inputs: list[dict[str, Any]]
+
+
+class Types(Paged):
+    items: list[TaskType]
+
+
+class Work(Answer):
+    id: str
+    kind: Literal["tasklist", "book", "develop", "server", "panes"]
+    path: str
+    state: str = Field(
+        description="pending, running, parked, waiting, interrupted, failed or finished"
+    )
+    counts: dict[str, int] = Field(description="tasks by state")
+    usage: Usage
+
+
+class Works(Paged):
+    items: list[Work]
 
 
 class Items(Answer):

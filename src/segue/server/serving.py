@@ -32,6 +32,7 @@ from segue.server.idempotency import StoredReplies
 from segue.server.middleware import refusing
 from segue.server.pages import pages
 from segue.server.problems import of_user_error
+from segue.server.works import ProjectWorks
 from segue.store import files, lock
 from segue.store.changes import Change
 from segue.store.tokens import Tokens, check_length
@@ -99,6 +100,7 @@ async def serve(
                 replies=StoredReplies(app.commands.supervisor.records.store),
                 hosts=listen.hosts(host, names),
                 pages=pages(app.commands),
+                works=ProjectWorks(project.root),
                 on_agent=partial(_note, app),
             )
             notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, folder)

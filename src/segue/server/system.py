@@ -38,7 +38,7 @@ def add(routes: APIRouter, commands: Commands, hub: Hub, requests: metrics.Reque
             f"{prefix}/health",
             include_in_schema=is_documented,
             response_model=responses.Health,
-            responses={status: reading()[status] for status in (421, 429)},
+            responses={status: reading()[status] for status in (400, 421, 429)},
             openapi_extra={"security": []},
         )(show_health)
         routes.get(

@@ -24,6 +24,8 @@ SPEC = {
         "agent", "phases", "reviews", "questions", "dependencies", "checkpoints", "journal",
         "deliverables.zip", "log", "events", "conversation", "files", "files/{path}", "diff")},
     "/tasks/{id}/messages": {"get", "post"},
+    **{f"/{noun}": {"get"} for noun in (
+        "reviews", "dependencies", "work", "work/{id}", "usage", "types")},
     "/reviews/{id}": {"get"},
     "/reviews/{id}/approve": {"post"},
     "/reviews/{id}/request-changes": {"post"},
@@ -115,14 +117,17 @@ def test_each_request_is_one_line_of_the_log(front: Front, tmp_path: Path) -> No
     id = front.task()["id"]
     handler = log.to_file(tmp_path / "server.log")
     try:
-        shown = front.api.get(f"/api/tasks/{id}?x=y")
+        shown = front.api.get(f"/api/tasks/{id}/journal?page=1")
         front.api.get("/nowhere/secret-path")
     finally:
         log.stop(handler)
         log.logger.setLevel(logging.NOTSET)
         log.logger.propagate = True
     first, second = map(json.loads, (tmp_path / "server.log").read_text().splitlines())
-    assert first | {"method": "GET", "path": "/api/tasks/{id}", "status": 200, "task": id} == first
+    assert (
+        first | {"method": "GET", "path": "/api/tasks/{id}/journal", "status": 200, "task": id}
+        == first
+    )
     assert first["request"] == shown.headers["x-request-id"]
     assert first["ms"] > 0
     assert (second["path"], second["status"]) == ("-", 404)

@@ -17,14 +17,14 @@ from segue.store.rows import PhaseTaskRow
 from segue.work.phases import blocked_tasks, moves, parking
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
-from segue.work.phases.task_output import OutputReading
+from segue.work.phases.usage_report import UsageReading
 
 # Given the task that an act is about, if it changes one.
 Keep = Callable[[str | None], Iterable[Change]]
 
 
 @dataclass(slots=True)
-class ActBase(OutputReading):
+class ActBase(UsageReading):
     check_agent: Callable[[str], None]  # UserError: there is none of this name
     seal: Callable[[str], bytes]
     keep: Keep | None = None  # what is to be committed with the act under way

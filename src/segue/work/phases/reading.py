@@ -170,8 +170,15 @@ class Reading:
             order="created_at, rowid",
         )  # fmt: skip
 
-    def reviews(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
-        return self.gates("review", task=id, page=page, page_size=page_size)
+    def reviews(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        return self.gates("review", task=id, status=status, page=page, page_size=page_size)
 
     def questions(
         self,
@@ -183,8 +190,15 @@ class Reading:
     ) -> Json:
         return self.gates("question", task=id, status=status, page=page, page_size=page_size)
 
-    def dependencies(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
-        return self.gates("dependency", task=id, page=page, page_size=page_size)
+    def dependencies(
+        self,
+        id: str | None = None,
+        *,
+        status: str | None = None,
+        page: int = 1,
+        page_size: int = 50,
+    ) -> Json:
+        return self.gates("dependency", task=id, status=status, page=page, page_size=page_size)
 
     def checkpoints(self, id: str, *, page: int = 1, page_size: int = 50) -> Json:
         self._both(id)
