@@ -195,7 +195,7 @@ def test_tries_are_bounded_and_told_in_the_log(
     assert len(warned) == tries
     assert TASK in warned[0].getMessage()
     assert "not today" in warned[0].getMessage()
-    assert "given up" in caplog.records[-1].getMessage()
+    assert "gave up sending notice" in caplog.records[-1].getMessage()
 
 
 def test_without_any_way_nothing_piles_up(records: Records, clock: HandClock) -> None:
