@@ -199,7 +199,7 @@ class RunBench:
     def row(self, run: str) -> RunRow:
         """A run as the tables have it."""
         self.run.ledger.commit()
-        found = self.run.ledger.run_row(run)
+        found = self.run.ledger.run(run)
         assert found is not None
         return found
 
@@ -210,7 +210,7 @@ class RunBench:
         self.run.ledger.commit()
         id = self.run.ledger.task_id(task) if task else None
         wanted = Wanted(
-            verb, work or self.run.ledger.plan, Actor("kim", "terminal"), id, gate, data
+            verb, work or self.run.ledger.work, Actor("kim", "terminal"), id, gate, data
         )
         return acts.add(self._stores[-1], wanted, self.clock.now())
 

@@ -157,6 +157,11 @@ class Attempt:
         """The limit that stopped it, as reported."""
         return self.limits.last
 
+    def in_short(self, reason: str) -> str:
+        """Why it ended, with what it said last."""
+        last = next((line.strip() for line in reversed(self.lines) if line.strip()), "")
+        return f"{reason}: {last}" if last else reason
+
     @property
     def is_dropped(self) -> bool:
         return isinstance(self.ended_for, Dropped)

@@ -17,22 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from segue.core.bulk import no_collection
-from segue.core.machines import GateState, PlanState, RunState, Trigger
+from segue.core.machines import PlanState, RunState, Trigger
 from segue.core.plan import Task, TaskState
-from segue.dialects.events import Used
 from segue.drivers.living import LivingAgent
 from segue.engine import acts, gates, parking
-from segue.engine.budget import grants
 from segue.engine.clock import Clock
 from segue.engine.limits import Park
 from segue.engine.question_texts import PLAN_EDIT, in_words
+from segue.engine.records import Records
 from segue.engine.waiting_parks import WaitingParks
 from segue.errors import Bug
 from segue.i18n import _
 from segue.store import rows, usage
 from segue.store.changes import Add, Change, Move, Note, Value, instant, stamp
 from segue.store.database_errors import damaged
-from segue.store.rows import IS_OPEN, OPEN_RUNS, ActRow, GateRow, ParkRow, RunRow, TaskRow
+from segue.store.rows import OPEN_RUNS, ActRow, GateRow, ParkRow, RunRow, TaskRow
 from segue.store.sqlite import Store
 from segue.store.usage import Usage
 
@@ -41,11 +40,11 @@ MOMENT = timedelta(milliseconds=50)
 DEPENDENCY = "dependency"
 
 
-class Ledger:
+class Ledger(Records):
     """The rows of one plan."""
 
     def __init__(self, store: Store, clock: Clock, path: Path, kind: str) -> None:
-        self.store = store
+        super().__init__(store, "")
         self._clock = clock
         self._staged: list[Change] = []
         self._made: list[Callable[[], Iterable[Change]]] = []
@@ -66,7 +65,7 @@ class Ledger:
     def _load(self, path: Path, kind: str) -> None:
         found = self.store.one("SELECT * FROM works WHERE path = ?", str(path))
         if found is None:
-            self.plan = secrets.token_hex(4)
+            self.work = secrets.token_hex(4)
             self.state = self.found = PlanState.PENDING
             self.windows = 0
             self._options = "{}"
@@ -74,9 +73,9 @@ class Ledger:
             self.is_unread = False
             self.cost_usd = 0.0
             row: dict[str, Value] = {"path": str(path), "kind": kind}
-            self.stage(Add("work", self.plan, PlanState.PENDING, row))
+            self.stage(Add("work", self.work, PlanState.PENDING, row))
             return
-        self.plan = found["id"]
+        self.work = found["id"]
         self.state = self.found = PlanState(found["state"])
         self.windows = found["windows"]
         self._options = found["options"]
@@ -87,34 +86,15 @@ class Ledger:
             self._load_rows()
 
     def _load_rows(self) -> None:
-        for task in self.store.all(f"SELECT {rows.TASK} FROM tasks WHERE work = ?", self.plan):  # noqa: S608
+        for task in self.store.all(f"SELECT {rows.TASK} FROM tasks WHERE work = ?", self.work):  # noqa: S608
             row = rows.task_row(task)
             self.tasks[row.key] = row
-        sql = f"SELECT * FROM runs WHERE work = ? AND {IS_OPEN} ORDER BY created_at"  # noqa: S608
-        for run in self.store.all(sql, self.plan):
-            self.runs[run["id"]] = rows.run_row(run)
-        sql = f"SELECT {rows.PARK} FROM parks WHERE work = ? AND state = 'waiting'"  # noqa: S608
-        prefix = len(self.plan) + 1
-        for found in self.store.all(f"{sql} ORDER BY wakes_at", self.plan):
-            park = rows.park_row(found, prefix)
+        self.runs.update({run.id: run for run in self.open_runs()})
+        for park in self.waiting_parks():
             self.parks[park.id] = park
-        for gate in gates.pending(self.store, self.plan):
+        for gate in self.pending_gates():
             words = in_words(gate.category, gate.about, gate.text)
             self.gates[gate.id] = replace(gate, text=words)
-
-    def run_row(self, run: str) -> RunRow | None:
-        found = self.store.one("SELECT * FROM runs WHERE id = ?", run)
-        return None if found is None else rows.run_row(found)
-
-    def is_gate_closed(self, gate: str) -> bool:
-        """Whether a gate of whatever plan is known and does not wait any more."""
-        found = self.store.one("SELECT state FROM gates WHERE id = ?", gate)
-        return found is not None and found["state"] != GateState.PENDING
-
-    def last_run(self, task: str) -> RunRow | None:
-        """The newest run of a task."""
-        found = self.store.one(rows.LAST_RUN, self._id(task))
-        return None if found is None else rows.run_row(found)
 
     def cut_off_runs(self) -> list[RunRow]:
         """The runs that were cut off and that nothing has followed yet."""
@@ -123,27 +103,13 @@ class Ledger:
             "SELECT * FROM runs AS cut WHERE work = ? AND state = ? AND NOT EXISTS"
             " (SELECT 1 FROM runs AS other WHERE other.task = cut.task AND other.rowid > cut.rowid)"
         )
-        found = self.store.all(sql, self.plan, RunState.CUT_OFF)
+        found = self.store.all(sql, self.work, RunState.CUT_OFF)
         return [rows.run_row(run) for run in found]
-
-    def permissions(self, task: str) -> list[tuple[Mapping[str, Any], str]]:
-        """What a person said when an agent of this task asked for permission, and for what."""
-        sql = (
-            "SELECT about, answer FROM gates WHERE task = ? AND category = 'permission'"
-            " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
-        )
-        rows = self.store.all(sql, self._id(task))
-        return [(json.loads(row["about"]), row["answer"]) for row in rows]
 
     def provided(self, task: str) -> list[str]:
         """The names of what a person says to have provided for a task."""
-        sql = (
-            "SELECT about, options, answer FROM gates WHERE task = ? AND category = ?"
-            " AND about IS NOT NULL AND answer IS NOT NULL ORDER BY created_at"
-        )
-        rows = self.store.all(sql, self._id(task), DEPENDENCY)
-        is_there = [row for row in rows if row["answer"] in json.loads(row["options"])[:1]]
-        return [json.loads(row["about"])["name"] for row in is_there]
+        found = self.answered_gates(task, DEPENDENCY)
+        return [gate.about["name"] for gate in found if gate.answer in gate.options[:1]]
 
     def lasted(self) -> dict[str, float]:
         """How long each task took when it was last done without a pause, in seconds."""
@@ -153,26 +119,18 @@ class Ledger:
                 " WHERE work = ? AND state = ? AND resumes IS NULL GROUP BY task"
             )
             self._lasted = {}
-            for row in self.store.all(sql, self.plan, RunState.COMPLETED):
+            for row in self.store.all(sql, self.work, RunState.COMPLETED):
                 took = instant(row["updated_at"]) - instant(row["created_at"])
                 # What hardly takes any time is all the same: else chance would choose the order.
-                task = row["task"].removeprefix(f"{self.plan}/")
+                task = row["task"].removeprefix(f"{self.work}/")
                 self._lasted[task] = max(took, MOMENT).total_seconds()
         return self._lasted
-
-    def budgets_granted(self) -> int:
-        """How often a person let the plan continue past its budget."""
-        return grants(self.store, self.plan)
 
     def usage(self, task: str | None = None) -> Usage:
         """What the plan (or one task of it) has used, over all runs."""
         if task is None:
-            return usage.of_plan(self.store, self.plan)
-        return usage.of_task(self.store, self._id(task))
-
-    def usage_before(self, run: RunRow) -> Used:
-        """What the conversation of a run had used before it."""
-        return Used(**usage.of_conversation(self.store, run.resume_id or "", but=run.id))
+            return usage.of_plan(self.store, self.work)
+        return usage.of_task(self.store, self.task_id(task))
 
     # Changing
 
@@ -226,18 +184,18 @@ class Ledger:
         self.commit()
 
     def move_plan(self, to: PlanState, cause: Trigger, **sets: Value) -> None:
-        self.stage(Move("work", self.plan, self.state, to, cause, sets))
+        self.stage(Move("work", self.work, self.state, to, cause, sets))
         self.state = to
 
     def note_options(self, options: str) -> None:
         """How the work was started this time."""
         if options != self._options:
             self._options = options
-            self.stage(Note("work", self.plan, {"options": options}))
+            self.stage(Note("work", self.work, {"options": options}))
 
     def add_task(self, task: Task, *, pinned: str | None = None) -> None:
         row = TaskRow(
-            id=self._id(task.id),
+            id=self.task_id(task.id),
             key=task.id,
             state=task.state,
             mark=task.state,
@@ -248,7 +206,7 @@ class Ledger:
         )
         self.tasks[task.id] = row
         values: dict[str, Value] = {
-            "work": self.plan,
+            "work": self.work,
             "key": task.id,
             "title": task.title,
             "mark": row.mark,
@@ -345,7 +303,7 @@ class Ledger:
             purpose=purpose,
             answer=answer,
             prompt=prompt,
-            task_id=self._id(task),
+            task_id=self.task_id(task),
         )
         self._add_run(run)
         return run
@@ -353,7 +311,7 @@ class Ledger:
     def _add_run(self, run: RunRow) -> None:
         self.runs[run.id] = run
         values: dict[str, Value] = {
-            "work": self.plan,
+            "work": self.work,
             "task": run.task_id,
             "attempt": run.attempt,
             "agent": run.agent,
@@ -382,7 +340,7 @@ class Ledger:
             nonce=found.says("SEGUE_NONCE") or secrets.token_hex(3),
             resumes=None,
             created_at=self._clock.now(),
-            task_id=self._id(found.says("SEGUE_TASK")),
+            task_id=self.task_id(found.says("SEGUE_TASK")),
         )
         self._add_run(run)
         return run
@@ -441,21 +399,21 @@ class Ledger:
         text = json.dumps(held, ensure_ascii=False) if held else None
         if text != self._held:
             self._held = text
-            self.stage(Note("work", self.plan, {"held": text}))
+            self.stage(Note("work", self.work, {"held": text}))
 
     def note_unread(self, *, is_unread: bool) -> None:
         """Whether agents worked since the plan could last be read."""
         if is_unread != self.is_unread:
             self.is_unread = is_unread
-            self.stage(Note("work", self.plan, {"is_unread": int(is_unread)}))
+            self.stage(Note("work", self.work, {"is_unread": int(is_unread)}))
 
     def count_window(self) -> None:
         """One more limit window that this plan waits through."""
         self.windows += 1
-        self.stage(Note("work", self.plan, {"windows": self.windows}))
+        self.stage(Note("work", self.work, {"windows": self.windows}))
 
     def add_park(self, run: RunRow, park: Park) -> None:
-        row, add = parking.add_park(self.plan, run, park)
+        row, add = parking.add_park(self.work, run, park)
         self.parks[row.id] = row
         self.stage(add)
 
@@ -485,7 +443,7 @@ class Ledger:
         kind = category if category == DEPENDENCY else "question"
         wanted = GateRow(
             "", task, run_id, kind, text, options, preset, category, about or {}, deadline,
-            is_required=is_required, work=self.plan,
+            is_required=is_required, work=self.work,
         )  # fmt: skip
         gate, add = gates.ask(wanted, self._clock.now())
         self.gates[gate.id] = gate
@@ -510,7 +468,7 @@ class Ledger:
 
     def waiting_acts(self) -> list[ActRow]:
         """What people want and the owner has not dealt with yet."""
-        found = acts.waiting(self.store, self.plan)
+        found = acts.waiting(self.store, self.work)
         return [act for act in found if act.id not in self._acts_settled]
 
     def take_act(self, act: ActRow) -> None:
@@ -531,11 +489,7 @@ class Ledger:
                 self.close_gate(gate, None)
 
     def task_id(self, task: str) -> str:
-        """Its id among the tasks of all works."""
-        return self._id(task)
-
-    def _id(self, task: str) -> str:
-        return f"{self.plan}/{task}"
+        return f"{self.work}/{task}"
 
 
 def _short(task: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from segue.dialects.events import Asked, PermissionAsked
 from segue.engine.agent import Grant, Verdict
@@ -13,6 +12,7 @@ from segue.engine.attempt import Attempt
 from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.engine.question_texts import PERMISSION, text_of
 from segue.i18n import _
+from segue.store.rows import GateRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,10 @@ def rule(
     return Ruling(verdict, reply=agent.permission_reply(wanted, refusal))
 
 
-def granted(answers: Iterable[tuple[Mapping[str, Any], str | None]]) -> list[Grant]:
-    """What a person allowed a task before: what they were asked about, and what they said."""
-    found = []
-    for about, answer in answers:
-        if answer == ALLOW:
-            found.append(Grant(about["tool"], about["input"]))
-        elif answer == ALLOW_TOOL:
-            found.append(Grant(about["tool"]))
-    return found
+def granted(answered: Iterable[GateRow]) -> list[Grant]:
+    """What a person allowed a task before, by the gates that asked."""
+    return [
+        Grant(gate.about["tool"], gate.about["input"] if gate.answer == ALLOW else None)
+        for gate in answered
+        if gate.answer in (ALLOW, ALLOW_TOOL) and gate.about
+    ]

@@ -103,7 +103,7 @@ class Known:
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return [], []
-        parks, gates = _waits(self.store, row["id"])
+        parks, gates = waits(self.store, row["id"])
         return [*parks, *json.loads(row["held"] or "[]")], gates
 
     def living(self, plan: str = "") -> list[str]:
@@ -163,7 +163,7 @@ class Known:
         return usage.by_task(self.store, row["id"]) if self.store and row else {}
 
 
-def _waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     prefix = f"{plan}/"
     parks = [
         {

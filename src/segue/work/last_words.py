@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from segue.dialects.events import Event, Said, ToolUsed
+from segue.engine.run_files import RunFiles
 from segue.engine.standing import Known
 from segue.errors import UserError
 from segue.work.project import Project
@@ -22,15 +23,10 @@ def known(project: Project) -> Known:
 def last_words(project: Project, run: str, agent: str) -> str | None:
     """One line; None where nothing was said yet, or cannot be read."""
     try:
-        with (project.logs / f"{run}.log").open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL_BYTES))
-            data = file.read(TAIL_BYTES)
+        text = RunFiles.of(project).tail(run, TAIL_BYTES)
     except OSError:
         return None
-    if size > TAIL_BYTES:
-        data = data.partition(b"\n")[2]
-    for event in reversed(list(_heard(project, agent, data))):
+    for event in reversed(list(_heard(project, agent, text.encode()))):
         match event:
             case Said(text) if text.strip():
                 return text.strip().splitlines()[-1]

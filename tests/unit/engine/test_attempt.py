@@ -166,3 +166,11 @@ def test_what_was_acted_on_is_over() -> None:
 def test_a_run_used_what_its_conversation_used_more(used: Used, before: Used, share: Used) -> None:
     """Never less than nothing: a compacted conversation may count anew."""
     assert share_of(used, before) == share
+
+
+def test_why_it_ended_is_told_with_its_last_line() -> None:
+    """Empty lines say nothing; where it said nothing, the reason stands alone."""
+    attempt = attempt_of()
+    assert attempt.in_short("exit code 3") == "exit code 3"
+    attempt.lines.extend(["one", " two ", "  "])
+    assert attempt.in_short("exit code 3") == "exit code 3: two"

@@ -143,4 +143,6 @@ def test_what_a_person_said_is_kept_with_the_run_that_is_told_it(bench: Bench, a
     bench.turn()
     assert bench.row(asking).answer is None
     assert bench.row(bench.job).answer == answer
-    assert bench.run.ledger.permissions("T-1") == [], "not every question is about leave"
+    assert bench.run.ledger.answered_gates("T-1", "permission") == [], (
+        "not every question is about leave"
+    )

@@ -9,6 +9,7 @@ from segue.dialects.events import Asked, PermissionAsked
 from segue.engine.agent import Grant, Verdict
 from segue.engine.gates import ALLOW, ALLOW_TOOL, DENY
 from segue.engine.permissions import granted, rule
+from segue.store.rows import GateRow
 
 ROOT = Path("/p")
 BASH = PermissionAsked("r-1", "Bash", "make", {"command": "make"})
@@ -50,7 +51,10 @@ def test_who_may_not_ask_is_denied() -> None:
 def test_what_a_person_said_before_counts() -> None:
     """An allowed use is granted with its input, an allowed tool with any; a denial is not."""
     about = {"tool": "Bash", "input": {"command": "make"}}
-    answers = [(about, ALLOW), (about, ALLOW_TOOL), (about, DENY), (about, None)]
-    grants = granted(answers)
+    answered = [
+        GateRow("g", "T-1", None, "question", "may it?", about=about, answer=answer)
+        for answer in (ALLOW, ALLOW_TOOL, DENY, None)
+    ]
+    grants = granted(answered)
     assert grants == [Grant("Bash", {"command": "make"}), Grant("Bash")]
     assert rule(attempt_of(PlainAgent()), BASH, grants, ROOT).verdict is Verdict.ALLOW

@@ -157,10 +157,10 @@ def test_work_that_the_first_schema_left_goes_on(
         assert (park.task, park.kind) == ("T-1", "session_limit")
         (gate,) = ledger.gates.values()
         assert (gate.options, gate.about) == (("a", "b"), {})
-        run = ledger.run_row("r1")
+        run = ledger.run("r1")
         assert run is not None
         assert (run.conversation, run.resume_id) == ("talk", None)
-        assert ledger.permissions("T-1") == []
+        assert ledger.answered_gates("T-1", "permission") == []
         view = Accounts(store, SystemClock()).view()["work"]
         assert (view.used, view.used_until) == (0.9, None)
 

@@ -42,7 +42,7 @@ def test_questions_and_failures_are_listed(bench: Bench) -> None:
     assert (question["options"], question["default"]) == (["PostgreSQL", "SQLite"], "SQLite")
     assert question["age_s"] == 60.0
     assert question["work"] == {
-        "id": bench.run.ledger.plan, "kind": "tasklist", "path": str(bench.root / "PLAN.md"),
+        "id": bench.run.ledger.work, "kind": "tasklist", "path": str(bench.root / "PLAN.md"),
     }  # fmt: skip
     assert (question["acts"], question["url"]) == (["answer"], None)
     assert (failed["kind"], failed["id"], failed["acts"]) == ("failed", "T-2", ["retry", "skip"])

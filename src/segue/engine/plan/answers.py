@@ -10,6 +10,7 @@ from segue.engine.outcome import Need
 from segue.engine.plan import beginning
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
+from segue.engine.question_texts import PERMISSION
 from segue.errors import AgentError
 from segue.store.actors import TIMER, acting
 
@@ -21,7 +22,7 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
     if not attempt.profile.answers_permissions:
         return
     task = attempt.task.id
-    grants = permissions.granted(run.ledger.permissions(task))
+    grants = permissions.granted(run.ledger.answered_gates(task, PERMISSION))
     ruling = permissions.rule(attempt, asked, grants, run.job_factory.folder(task))
     run.publish(
         "permission_asked",

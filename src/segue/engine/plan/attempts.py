@@ -13,13 +13,12 @@ from segue.core.plan import Task
 from segue.core.variables import decides_what_runs
 from segue.engine import attempt as engine_attempt
 from segue.engine import evidence, prompts
-from segue.engine.agent import Agent, Facts, Wanted
+from segue.engine.agent import Facts, Wanted
 from segue.engine.confine import can_write
 from segue.engine.evidence import Check
 from segue.engine.executors import Ended, Job
 from segue.engine.launch import JobBuilder, Launch
 from segue.engine.run_files import Folders, RunFiles
-from segue.engine.said import Heard, heard_before
 from segue.engine.worktree import Worktrees
 from segue.store.changes import Record
 from segue.store.rows import RunRow
@@ -87,9 +86,6 @@ class JobFactory:
     def place_of(self, run: RunRow) -> Path:
         return self.files.place(run.id)
 
-    def claim(self, run: RunRow) -> Path:
-        return self.files.claim(run.id)
-
     def agent_job(self, attempt: Attempt, prompt: str | None) -> Job:
         """The agent itself. Without a prompt: to take up again one that was started."""
         run, task = attempt.run, attempt.task
@@ -112,10 +108,6 @@ class JobFactory:
             line=_line(attempt, prompt or ""),
             is_adopted=prompt is None,
         )
-
-    def heard_before(self, run: RunRow, profile: Agent) -> Heard:
-        """What a run had reported before its supervisor died, from its log."""
-        return heard_before(self.files, run.id, run.nonce, profile)
 
     def verify_job(self, attempt: Attempt, deadline: datetime | None) -> Job:
         """Segue's own check of the work."""
@@ -204,12 +196,6 @@ def _line(attempt: Attempt, prompt: str) -> dict[str, str]:
         line = {"type": "question_answer", "questionId": attempt.question, "answer": attempt.answer}
         return {**line, "message": attempt.run.prompt} if attempt.run.prompt else line
     return {"type": "prompt", "text": prompt}
-
-
-def one_line(reason: str, lines: deque[str]) -> str:
-    """The error as the plan's comment and the question show it."""
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f"{reason}: {last}" if last else reason
 
 
 def in_full(reason: str, lines: deque[str]) -> str:

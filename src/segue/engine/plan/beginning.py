@@ -187,7 +187,7 @@ def go_on_with(run: PlanRun, gate: GateRow, answer: str) -> None:
     if run.file.answered(run, gate, answer):
         return
     said = as_told(gate, answer)
-    before = run.ledger.run_row(gate.run) if gate.run else None
+    before = run.ledger.run(gate.run) if gate.run else None
     run.ledger.close_gate(gate, answer)
     if before is None or before.task not in run.graph:
         return

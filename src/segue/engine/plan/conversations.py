@@ -66,4 +66,4 @@ def _chain(run: PlanRun, row: RunRow | None) -> Iterator[RunRow]:
     """A run, then the one that it went on from, and so on."""
     while row is not None:
         yield row
-        row = run.ledger.run_row(row.resumes) if row.resumes else None
+        row = run.ledger.run(row.resumes) if row.resumes else None

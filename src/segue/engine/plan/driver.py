@@ -12,7 +12,7 @@ from segue.dialects.events import StepDone
 from segue.engine import scheduler
 from segue.engine.agent_events import AgentEvents
 from segue.engine.attempt import ParkedByHand
-from segue.engine.budget import Budget
+from segue.engine.budget import Budget, grants
 from segue.engine.executors import (
     ActsAdded,
     Answered,
@@ -67,7 +67,7 @@ class PlanDriver:
             Policy(run.options.waits, run.leash.max_windows),
             run.profile_named,
         )
-        granted = run.ledger.budgets_granted()
+        granted = grants(run.ledger.store, run.ledger.work)
         run.budget = Budget(run.options.budget_usd, PaidPlan(run), granted)
         run.silence = SilenceWatch(
             run.options.silence,

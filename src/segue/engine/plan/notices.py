@@ -88,10 +88,10 @@ class NoticeWriter:
             title = f"{task}: {run.graph.task(task).title}" if task in run.graph else f"{task}"
             title = f"{title} ({run.file.path.name})"
         told = notice(
-            run.ledger.plan, about, kind, text, run.clock.now(),
+            run.ledger.work, about, kind, text, run.clock.now(),
             task=task or "", gate=gate, title=title, place=str(run.file.path),
         )  # fmt: skip
-        if not is_told(self.store, run.ledger.plan, about):
+        if not is_told(self.store, run.ledger.work, about):
             run.ledger.stage(told)
             self.wake()
 

@@ -50,7 +50,7 @@ def _take_over(run: PlanRun, agent: LivingAgent) -> None:
     task = run.graph.task(agent.says("SEGUE_TASK"))
     is_taken = any(row.task == task.id for row in run.ledger.runs.values())
     is_check = ".verify-" in agent.run  # Segue's own, of work that is checked again
-    if is_check or is_taken or agent.keeper is None or run.ledger.run_row(agent.run) is not None:
+    if is_check or is_taken or agent.keeper is None or run.ledger.run(agent.run) is not None:
         processes.kill_by_environ(RUN, agent.run)
         return
     profile = run.profile_named(agent.says("SEGUE_AGENT")) or run.profile_for(task)

@@ -20,7 +20,7 @@ from segue.engine.ledger import DEPENDENCY
 from segue.engine.outcome import Circumstances, Failed, Need, was_cut_off, why
 from segue.engine.outcome_rules import settle
 from segue.engine.plan import beginning, conversations, parking
-from segue.engine.plan.attempts import Attempt, in_full, one_line
+from segue.engine.plan.attempts import Attempt, in_full
 from segue.engine.plan.plan_run import PlanRun
 from segue.engine.question_texts import PERMISSION
 from segue.engine.said import summarise
@@ -249,7 +249,7 @@ def attempt_failed(run: PlanRun, attempt: Attempt, reason: str, ended: Ended) ->
     if has_changed_git(run, attempt):
         return
     is_told = attempt.has_last_word  # its own words: no need to say them twice
-    short = reason if is_told else one_line(reason, attempt.lines)
+    short = reason if is_told else attempt.in_short(reason)
     full = in_full(reason, attempt.lines)
     used = run.ledger.tasks[task.id].retries_used
     if used >= task.retries:

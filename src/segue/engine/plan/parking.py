@@ -13,8 +13,7 @@ from segue.dialects.events import Asked, LimitHit
 from segue.engine import prompts
 from segue.engine.agent import Agent
 from segue.engine.conversations import BUSY_S
-from segue.engine.fallback import agent_or_fallback
-from segue.engine.limits import AFRESH, COMPACT, CONTEXT, AskPerson, GiveUp, Park, iso
+from segue.engine.limits import AFRESH, CONTEXT, AskPerson, GiveUp, Park, iso
 from segue.engine.parking import HandOver, remedy
 from segue.engine.plan import conversations
 from segue.engine.plan.attempts import Attempt
@@ -79,11 +78,6 @@ def _park_account(run: PlanRun, attempt: Attempt, park: Park) -> None:
 
 
 # Another agent in the meantime
-
-
-def profile_or_fallback(run: PlanRun, profile: Agent) -> Agent:
-    """Who works for this agent now."""
-    return agent_or_fallback(profile, run.profile_named, run.accounts, run.clock.now())
 
 
 def _hand_over(run: PlanRun, attempt: Attempt, park: Park, other: Agent) -> None:
@@ -158,7 +152,7 @@ def conversation_lost(run: PlanRun, attempt: Attempt) -> None:
 @acting(TIMER)
 def wake(run: PlanRun, park: ParkRow) -> None:
     """A park's instant has come: on, in the same conversation."""
-    before = run.ledger.run_row(park.run) if park.run else None
+    before = run.ledger.run(park.run) if park.run else None
     task = run.graph.task(park.task)
     run.ledger.end_park(park, Trigger.WAKE)
     run.move_task(park.task, TaskState.IN_PROGRESS, Trigger.WAKE)
@@ -166,7 +160,7 @@ def wake(run: PlanRun, park: ParkRow) -> None:
     if park.kind == BUSY and before is not None:  # it has not begun yet
         purpose, answer = before.purpose, before.answer
     if park.kind == CONTEXT and before is not None:
-        continued = run.ledger.run_row(before.resumes) if before.resumes else None
+        continued = run.ledger.run(before.resumes) if before.resumes else None
         agent = run.profile_named(before.agent)
         purpose = remedy(agent, before, continued, before.resume_id)
         if purpose == AFRESH:
@@ -197,6 +191,3 @@ def compacted(run: PlanRun, attempt: Attempt, *, is_well: bool) -> None:
         before=summary,
         purpose="" if is_well else AFRESH,
     )
-
-
-__all__ = ["AFRESH", "COMPACT", "CONTEXT", "compacted", "park", "profile_or_fallback", "wake"]

@@ -197,10 +197,6 @@ class PlanRun:
         """Who waits for a time, with a run that hit a limit or without one."""
         return [*(park.task for park in self.ledger.parks.values()), *self.deferred]
 
-    @property
-    def about_to_begin(self) -> set[str]:
-        return {attempt.task.id for attempt, _make in self.to_begin}
-
     def publish(self, event: str, **facts: object) -> None:
         """An event for the display; published after what it reports is committed."""
         self._events.append((event, facts))

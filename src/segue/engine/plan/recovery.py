@@ -146,7 +146,7 @@ def _unstarted(row: RunRow) -> tuple[RunState, Trigger]:
 
 def _go_on_unstarted(run: PlanRun, row: RunRow) -> None:
     """A resumption that had not begun is made again; a fresh start falls to the restart."""
-    before = run.ledger.run_row(row.resumes) if row.resumes else None
+    before = run.ledger.run(row.resumes) if row.resumes else None
     if before is not None:
         is_same = row.conversation == before.conversation
         has_conversation = is_same and (row.resume_id is not None or before.resume_id is None)

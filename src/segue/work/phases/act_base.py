@@ -80,7 +80,7 @@ class ActBase(UsageReading):
         for run in self.supervisor.records.open_runs(task.id):
             to, cause = RunState.CUT_OFF, Trigger.CUT_OFF
             changes.append(moves.end_run(run, to, cause))
-        for gate in self.supervisor.records.pending_gates(task.id):
+        for gate in self.supervisor.records.gates_of(task.id):
             changes += gates.withdraw(gate, now)
         changes += parking.ended_by_hand(self.supervisor, task.id)
         return [*changes, moves.no_timer("save", task.id)]

@@ -23,7 +23,7 @@ class PaidTasks:
     def spending(self) -> Spending:
         attempts, records = self.supervisor.attempts.values(), self.supervisor.records
         waiting = set(records.at_work()) - {attempt.run.task for attempt in attempts}
-        is_left = waiting or records.parks() or records.queue()
+        is_left = waiting or records.waiting_parks() or records.queue()
         ended = usage.of_plan(records.store, SERVER)["cost_usd"] or 0.0
         return Spending(
             cost_usd=ended + live_cost_usd(attempts, records.usage_before),

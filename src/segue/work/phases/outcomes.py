@@ -203,8 +203,7 @@ class Rules:
     def failed(self, attempt: Attempt, ended: Ended, how: Failed) -> None:
         reason = how.reason
         if _reports_by_exit_code(attempt, ended):
-            last = _last_line(attempt)
-            how = Failed(f"{reason}: {last}" if last else reason, is_reported=True)
+            how = Failed(attempt.in_short(reason), is_reported=True)
         if how.is_reported:
             self._act(attempt, ended, how, RunState.FAILED, Trigger.FAIL)
             return
@@ -238,10 +237,6 @@ def _reports_by_exit_code(attempt: Attempt, ended: Ended) -> bool:
     return attempt.profile.needs_command and not ended.is_ours
 
 
-def _last_line(attempt: Attempt) -> str:
-    return next((line.strip() for line in reversed(attempt.lines) if line.strip()), "")
-
-
 def _act(
     supervisor: Supervisor,
     attempt: Attempt,
@@ -273,10 +268,9 @@ def _act(
 def _again_or_fail(supervisor: Supervisor, attempt: Attempt, reason: str) -> None:
     """It is reminded once of how to report; then the task has failed."""
     task, agent = supervisor.rows(attempt.run.task)
-    last = _last_line(attempt)
     if task.reminders >= REMINDERS_MAX:
-        is_said = not last or bool(attempt.unsigned)  # its last words are in the reason
-        task_end.fail(supervisor, task, reason if is_said else f"{reason}: {last}")
+        is_said = bool(attempt.unsigned)  # its last words are in the reason
+        task_end.fail(supervisor, task, reason if is_said else attempt.in_short(reason))
         return
     profile = attempt.profile
     nonce = prompts.shown_nonce(profile, attempt.run.nonce)

@@ -222,7 +222,7 @@ def opened(supervisor: Supervisor, account: str) -> None:
     now = supervisor.clock.now()
     early: list[Change] = [
         Note("park", park.id, {"wakes_at": stamp(now)})
-        for park in supervisor.records.parks()
+        for park in supervisor.records.waiting_parks()
         if park.account == account and park.wakes_at > now and holds_account(park.kind)
     ]
     if early:

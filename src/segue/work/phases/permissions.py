@@ -7,17 +7,14 @@ from segue.engine import permissions
 from segue.engine.question_texts import PERMISSION
 from segue.errors import AgentError
 from segue.work.phases.attempt import Attempt
-from segue.work.phases.damaged_rows import gate_row
 from segue.work.phases.supervisor import Supervisor
-
-ANSWERED = "SELECT * FROM gates WHERE task = ? AND category = ? AND state = 'answered'"
 
 
 def asked(supervisor: Supervisor, attempt: Attempt, wanted: PermissionAsked) -> None:
     if not attempt.profile.answers_permissions or attempt.reports:
         return
-    rows = supervisor.records.store.all(ANSWERED, attempt.run.task, PERMISSION)
-    grants = permissions.granted((gate.about, gate.answer) for gate in map(gate_row, rows))
+    answered = supervisor.records.answered_gates(attempt.run.task, PERMISSION)
+    grants = permissions.granted(answered)
     may_ask = attempt.run.role == "work"
     ruling = permissions.rule(attempt, wanted, grants, attempt.workspace, may_ask=may_ask)
     if ruling.question is not None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from segue.core.limits import holds_account
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
-from segue.dialects.events import Used
-from segue.engine import gates
-from segue.store import usage
+from segue.engine import records
+from segue.engine.records import PARKS, T
 from segue.store.changes import instant, stamp
 from segue.store.rows import (
-    IS_OPEN,
     PHASE_TASKS,
     PHASE_TASKS_SHORT,
     SERVER,
@@ -52,15 +50,15 @@ QUEUE = (
     f" WHERE t.work = '{SERVER}' AND t.state = 'pending'"
 )
 
-PARKS = (
-    "SELECT id, task, run, account, kind, resets_at, wakes_at FROM parks"  # noqa: S608
-    f" WHERE work = '{SERVER}' AND state = 'waiting'"
-)
 
+class Records(records.Records):
+    """Of the server's work: a damaged row is an error that names it; lists leave it out."""
 
-class Records:
+    run_row = staticmethod(run_row)
+    gate_row = staticmethod(gate_row)
+
     def __init__(self, store: Store) -> None:
-        self.store = store
+        super().__init__(store, SERVER)
         self.whole = IntactRows()
         self._counted: dict[tuple[object, ...], int] = {}
         self._counted_in: tuple[int, int] | None = None
@@ -95,13 +93,13 @@ class Records:
         row = self.store.one("SELECT * FROM gates WHERE id = ?", id)
         return gate_row(row) if row else None
 
-    def pending_gates(self, task: str) -> list[GateRow]:
+    def _all(self, make: Callable[[sqlite3.Row], T], found: Iterable[sqlite3.Row]) -> list[T]:
+        return self.whole.of(make, found)
+
+    def gates_of(self, task: str) -> list[GateRow]:
+        """What waits for a person about one task."""
         sql = "SELECT * FROM gates WHERE task = ? AND state = 'pending' ORDER BY created_at"
         return self.whole.of(gate_row, self.store.all(sql, task))
-
-    def waiting_gates(self) -> list[GateRow]:
-        """All that waits for a person, the oldest first."""
-        return self.whole.of(gate_row, self.store.all(gates.PENDING, SERVER))
 
     def gates(self, task: str) -> list[GateRow]:
         """All that people were asked for, in its order."""
@@ -112,17 +110,6 @@ class Records:
         """The reviews of a phase, the first one first."""
         sql = "SELECT * FROM gates WHERE task = ? AND kind = 'review' AND phase = ?"
         return self.whole.of(gate_row, self.store.all(f"{sql} ORDER BY round", task, phase))
-
-    def run(self, id: str) -> RunRow | None:
-        row = self.store.one("SELECT * FROM runs WHERE id = ?", id)
-        return run_row(row) if row else None
-
-    def open_runs(self, task: str | None = None) -> list[RunRow]:
-        sql = f"SELECT * FROM runs WHERE work = '{SERVER}' AND {IS_OPEN}"  # noqa: S608 - names are ours
-        if task is None:
-            return self.whole.of(run_row, self.store.all(f"{sql} ORDER BY created_at"))
-        found = self.store.all(f"{sql} AND task = ? ORDER BY created_at", task)
-        return self.whole.of(run_row, found)
 
     def last_work(self, task: str) -> RunRow | None:
         """The newest run that worked on a task itself, not on checking it."""
@@ -136,12 +123,8 @@ class Records:
         rows = self.store.all(f"{sql} ORDER BY created_at DESC, rowid DESC LIMIT ?", task, most)
         return [run_row(row) for row in rows]
 
-    def parks(self) -> list[ParkRow]:
-        """All that waits for the end of a limit, the next one first."""
-        return [park_row(row, 0) for row in self.store.all(f"{PARKS} ORDER BY wakes_at")]
-
     def park_of(self, task: str) -> ParkRow | None:
-        row = self.store.one(f"{PARKS} AND task = ?", task)
+        row = self.store.one(f"{PARKS} AND task = ?", SERVER, task)
         return park_row(row, 0) if row else None
 
     def windows(self, task: str) -> int:
@@ -187,10 +170,6 @@ class Records:
         read, written, cost = tuple(row) if row else (0, 0, None)
         return {"inputTokens": read, "outputTokens": written, "costUsd": cost}
 
-    def usage_before(self, run: RunRow) -> Used:
-        """What the conversation of a run had used before it."""
-        return Used(**usage.of_conversation(self.store, run.resume_id or "", but=run.id))
-
     def usages(self, tasks: Sequence[str]) -> dict[str, dict[str, Any]]:
         """The same for several, in one go."""
         marks = ", ".join("?" * len(tasks))
@@ -208,10 +187,6 @@ class Records:
     def due(self, now: datetime) -> list[dict[str, Any]]:
         sql = "SELECT * FROM timers WHERE work = ? AND at <= ? ORDER BY at"
         return [dict(row) for row in self.store.all(sql, SERVER, stamp(now))]
-
-    def next_due(self) -> str | None:
-        row = self.store.one("SELECT min(at) FROM timers WHERE work = ?", SERVER)
-        return row[0] if row else None
 
 
 def _read_queued(row: sqlite3.Row) -> tuple[str, int, datetime]:

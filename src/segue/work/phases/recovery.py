@@ -48,7 +48,9 @@ def everything(supervisor: Supervisor) -> None:
         except Exception as error:  # noqa: BLE001 - it fails its own task
             task_failure.about(supervisor, run.task, error)
     adopt_canaries(supervisor.canaries, supervisor.attempts.values())
-    keep_account_parks(supervisor.accounts, supervisor.records.parks(), supervisor.clock.now())
+    keep_account_parks(
+        supervisor.accounts, supervisor.records.waiting_parks(), supervisor.clock.now()
+    )
     supervisor.engine.sweep()
     for id in supervisor.records.at_work():
         try:

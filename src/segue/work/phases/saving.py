@@ -103,7 +103,7 @@ class Saving:
         self.go_back(id)
         gates = [
             {"id": gate.id, "kind": gate.kind, "text": self.redactor.text(id, gate.text)}
-            for gate in self.records.pending_gates(id)
+            for gate in self.records.gates_of(id)
         ]
         content = checkpoints.contents(
             task=id,

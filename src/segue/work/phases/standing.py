@@ -7,16 +7,15 @@ import sqlite3
 from collections import Counter
 from typing import Any
 
-from segue.core.machines import GateState, ParkState
+from segue.core.machines import GateState
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.core.standing import WorkFacts, state_of
-from segue.engine.standing import Known, Standing
+from segue.engine.standing import Known, Standing, waits
 from segue.i18n import _, ngettext
-from segue.store import lock
+from segue.store import lock, usage
 from segue.store.changes import stamp
 from segue.store.rows import IS_OPEN, PHASE_TASKS, SERVER
-from segue.store.usage import Usage, nothing
 from segue.work.phases import blocked_tasks
 from segue.work.phases.damaged_rows import damaged
 from segue.work.phases.records import Records
@@ -30,10 +29,6 @@ COUNTED = {
     TaskState.FAILED: "failed",
 }
 GATES_SHOWN_MAX = 100
-SUMS = (
-    "coalesce(sum(input_tokens), 0) AS input_tokens,"
-    " coalesce(sum(output_tokens), 0) AS output_tokens, sum(cost_usd) AS cost_usd"
-)
 UNFINISHED = (TaskState.PENDING, TaskState.IN_PROGRESS, TaskState.REVIEW)
 
 
@@ -52,7 +47,7 @@ def tasks(known: Known) -> Standing | None:
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for stage, n in found.items():
         counts[COUNTED[stage]] += n
-    parks, gates = _parks(known), _gates(known)
+    parks, gates = waits(store, SERVER)[0], _gates(known)
     holder = lock.holder(known.project.locks / "server.lock")
     at_work = _at_work(known)
     if holder is None:
@@ -74,8 +69,8 @@ def tasks(known: Known) -> Standing | None:
         counts=counts,
         parks=parks,
         gates=gates,
-        usage=_used(known),
-        usage_by_task=_used_by_task(known),
+        usage=usage.of_plan(store, SERVER),  # of archived tasks, too
+        usage_by_task=usage.by_task(store, SERVER),
         failed=_failed(known),
         running=at_work,
         holder=holder,
@@ -90,29 +85,6 @@ def _at_work(known: Known) -> list[str]:
     of_runs = f"SELECT task FROM runs WHERE work = 'server' AND {IS_OPEN}"  # noqa: S608 - names are ours
     sql = f"SELECT id FROM agents WHERE state = ? AND id IN ({of_runs}) ORDER BY id"  # noqa: S608
     return [row["id"] for row in known.store.all(sql, AgentState.RUNNING)]
-
-
-def _parks(known: Known) -> list[dict[str, Any]]:
-    assert known.store is not None
-    sql = (
-        "SELECT task, account, kind, resets_at, wakes_at FROM parks"
-        " WHERE work = ? AND state = ? ORDER BY wakes_at"
-    )
-    return [dict(row) for row in known.store.all(sql, SERVER, ParkState.WAITING)]
-
-
-def _used(known: Known) -> Usage:
-    """Of all that its agents did, of archived tasks too."""
-    assert known.store is not None
-    row = known.store.one(f"SELECT {SUMS} FROM runs WHERE work = ?", SERVER)  # noqa: S608 - names are ours
-    return dict(row) if row else nothing()
-
-
-def _used_by_task(known: Known) -> dict[str, Usage]:
-    assert known.store is not None
-    sql = f"SELECT task, {SUMS} FROM runs WHERE work = ? AND input_tokens IS NOT NULL GROUP BY task"  # noqa: S608
-    found = {row["task"]: dict(row) for row in known.store.all(sql, SERVER)}
-    return {task: {key: used[key] for key in nothing()} for task, used in found.items()}
 
 
 def _failed(known: Known) -> list[dict[str, Any]]:

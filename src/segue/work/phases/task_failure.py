@@ -99,7 +99,7 @@ def _failed(supervisor: Supervisor, task: PhaseTaskRow, text: str) -> list[Chang
             break
     for run in supervisor.records.open_runs(task.id):
         changes.append(moves.end_run(run, RunState.CUT_OFF, Trigger.CUT_OFF))
-    for gate in supervisor.records.pending_gates(task.id):
+    for gate in supervisor.records.gates_of(task.id):
         changes += gates.withdraw(gate, now)
     if (park := supervisor.records.park_of(task.id)) is not None:
         changes.append(end_park(park, Trigger.CANCEL))

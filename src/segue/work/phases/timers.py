@@ -135,5 +135,5 @@ def reminders(supervisor: Supervisor) -> Reminders:
                 raise
             logger.exception("gate %s: a reminder could not be written", gate.id)
 
-    waiting = supervisor.records.waiting_gates
+    waiting = supervisor.records.pending_gates
     return Reminders(supervisor.reminder_steps, waiting, tell, is_lazy=True)

@@ -125,7 +125,7 @@ class _Turn:
 
     def __init__(self, supervisor: Supervisor, now: datetime) -> None:
         self.supervisor, self.now = supervisor, now
-        self._parks = {park.id: park for park in supervisor.records.parks()}
+        self._parks = {park.id: park for park in supervisor.records.waiting_parks()}
         self._runs = {run.id: run for run in _waiting(supervisor)}
         self._accounts: dict[str, str] = {}
 

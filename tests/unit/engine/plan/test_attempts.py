@@ -9,9 +9,10 @@ import pytest
 
 from kit.bench import CLAUDE, Bench
 from segue.dialects.events import Finished, Opened, Retrying, Said, StepDone, ToolUsed, Used
+from segue.engine import said
 from segue.engine.executors import Ended, Heard
 from segue.engine.outcome import why
-from segue.engine.plan.attempts import in_full, one_line
+from segue.engine.plan.attempts import in_full
 from segue.work.agents import profiles as agents
 
 ONE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -125,11 +126,16 @@ def test_a_check_is_not_believed_to_be_the_agent(bench: Bench) -> None:
 # --- what it had told before its supervisor died ----------------------------------------------
 
 
+def known_of(bench: Bench) -> said.Heard:
+    run, files = bench.attempt.run, bench.run.job_factory.files
+    return said.heard_before(files, run.id, run.nonce, bench.attempt.profile)
+
+
 def test_of_a_run_without_a_log_nothing_is_known(bench: Bench) -> None:
     """It died before it said anything."""
     bench.begin(ONE)
     bench.starts()
-    heard = bench.run.job_factory.heard_before(bench.attempt.run, bench.attempt.profile)
+    heard = known_of(bench)
     assert (heard.conversation, heard.used, heard.lines) == (None, None, [])
 
 
@@ -142,7 +148,7 @@ def test_a_spoilt_log_is_read_as_far_as_it_goes(bench: Bench, junk: bytes) -> No
     bench.starts()
     log: Path = bench.run.job_factory.log(bench.attempt.run)
     log.write_bytes(b'{"type":"system","session_id":"talk-1"}\n' + junk)
-    heard = bench.run.job_factory.heard_before(bench.attempt.run, bench.attempt.profile)
+    heard = known_of(bench)
     assert heard.conversation == "talk-1"
 
 
@@ -166,7 +172,5 @@ def test_why_a_process_ended_badly(ended: Ended, timeout_s: float | None, words:
 def test_an_error_is_shown_with_the_last_words_and_handed_on_with_many() -> None:
     """One line for the plan; the end of what was said for the next try, without old markers."""
     lines = deque(["one", "=== STEP 1 DONE abc ===", "[USER_QUESTION abc]", "two", "  "])
-    assert one_line("exit code 3", lines) == "exit code 3: two"
-    assert one_line("exit code 3", deque()) == "exit code 3"
     assert in_full("exit code 3", lines).splitlines()[:3] == ["exit code 3", "one", "two"]
     assert "abc" not in in_full("exit code 3", lines)

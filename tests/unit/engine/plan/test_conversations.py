@@ -39,7 +39,7 @@ def is_free(bench: Bench, talk: str = "talk-1") -> bool:
 
 def alive(bench: Bench) -> None:
     """The run of the last job is under way, as its claim says."""
-    bench.live_claims.add(str(bench.run.job_factory.claim(bench.attempt.run)))
+    bench.live_claims.add(str(bench.run.job_factory.files.claim(bench.attempt.run.id)))
 
 
 def test_a_conversation_is_remembered_as_soon_as_it_is_named(bench: Bench) -> None:
@@ -137,7 +137,7 @@ def test_two_tasks_of_one_plan_keep_off_each_others_conversation(bench: Bench) -
     first, second = bench.engine.begun
     for job in (first, second):
         bench.starts(job)
-        bench.live_claims.add(str(bench.run.job_factory.claim(bench.run.jobs[job].run)))
+        bench.live_claims.add(str(bench.run.job_factory.files.claim(job)))
     bench.says(Opened("talk-1"), job=first)
     bench.says(Opened("talk-1"), job=second)
     assert bench.engine.to_end == [second]

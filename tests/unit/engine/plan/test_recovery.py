@@ -26,6 +26,7 @@ from segue.engine.executors import Alive, Ended, Heard, NeverStarted, Started
 from segue.engine.plan import recovery
 from segue.engine.plan.beginning import go_on_with
 from segue.engine.plan.recovery import PARKS_TOLD_MAX
+from segue.engine.said import heard_before
 
 ONE = "- [ ] T-1: Build\n"
 GOES_ON = "- [ ] T-1: Build\n  - resume: conversation\n"
@@ -239,9 +240,8 @@ def test_a_conversation_is_found_in_the_log_of_a_run_that_talked_a_lot(bench: Be
     opened = line(type="system", subtype="init", session_id="talk-log")
     died(bench, GOES_ON, log=opened + much + assistant("the very end"))
     assert resumed_by(bench) == "talk-log"
-    heard = bench.run.job_factory.heard_before(
-        bench.row(bench.attempt.run.resumes or ""), bench.attempt.profile
-    )
+    row, files = bench.row(bench.attempt.run.resumes or ""), bench.run.job_factory.files
+    heard = heard_before(files, row.id, row.nonce, bench.attempt.profile)
     assert heard.lines[-1] == "the very end"
     assert len(heard.lines) < 600
 
