@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from segue.core.machines import GateState, ParkState, PlanState, RunState
+from segue.core.machines import PlanState, RunState
 from segue.core.plan import Task
 from segue.drivers.living import LivingAgent, living_agents
+from segue.engine.gates import PENDING
 from segue.engine.locks import lock_path
 from segue.engine.question_texts import asked_about, in_words
+from segue.engine.records import PARKS
 from segue.engine.run_files import Folders
 from segue.store import lock, usage
 from segue.store.rows import IS_OPEN, LAST_RUN, OPEN_RUNS
@@ -103,8 +105,8 @@ class Known:
         row = self.rows.get(str(path))
         if self.store is None or row is None:
             return [], []
-        parks, gates = waits(self.store, row["id"])
-        return [*parks, *json.loads(row["held"] or "[]")], gates
+        parks = [*parks_of(self.store, row["id"]), *json.loads(row["held"] or "[]")]
+        return parks, gates_of(self.store, row["id"])
 
     def living(self, plan: str = "") -> list[str]:
         """Tasks of a plan (or of the server) whose agents live, whatever is remembered of them."""
@@ -163,27 +165,27 @@ class Known:
         return usage.by_task(self.store, row["id"]) if self.store and row else {}
 
 
-def waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    prefix = f"{plan}/"
-    parks = [
+def parks_of(store: Store, work: str) -> list[dict[str, Any]]:
+    """What waits for a time, as `status --json` shows it."""
+    return [
         {
-            "task": row["task"].removeprefix(prefix),
+            "task": row["task"].removeprefix(f"{work}/"),
             "account": row["account"],
             "kind": row["kind"],
             "resets_at": row["resets_at"],
             "wakes_at": row["wakes_at"],
         }
-        for row in store.all(
-            "SELECT * FROM parks WHERE work = ? AND state = ? ORDER BY wakes_at",
-            plan,
-            ParkState.WAITING,
-        )
+        for row in store.all(f"{PARKS} ORDER BY wakes_at", work)
     ]
-    gates = [
+
+
+def gates_of(store: Store, work: str) -> list[dict[str, Any]]:
+    """What waits for a person, as `status --json` shows it."""
+    return [
         {
             "id": row["id"],
             "kind": row["kind"],
-            "task": (row["task"] or "").removeprefix(prefix) or asked_about(_about(row)),
+            "task": (row["task"] or "").removeprefix(f"{work}/") or asked_about(_about(row)),
             "text": in_words(row["category"], _about(row), row["text"]),
             "options": json.loads(row["options"]),
             "default": row["preset"],
@@ -191,13 +193,8 @@ def waits(store: Store, plan: str) -> tuple[list[dict[str, Any]], list[dict[str,
             "deadline": row["deadline"],
             "since": row["created_at"],
         }
-        for row in store.all(
-            "SELECT * FROM gates WHERE work = ? AND state = ? ORDER BY created_at",
-            plan,
-            GateState.PENDING,
-        )
+        for row in store.all(PENDING, work)
     ]
-    return parks, gates
 
 
 def _about(row: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from segue.core.machines import GateState
 from segue.core.plan import TaskState
 from segue.core.serving import AgentState
 from segue.core.standing import WorkFacts, state_of
-from segue.engine.standing import Known, Standing, waits
+from segue.engine.standing import Known, Standing, parks_of
 from segue.i18n import _, ngettext
 from segue.store import lock, usage
 from segue.store.changes import stamp
@@ -47,7 +47,7 @@ def tasks(known: Known) -> Standing | None:
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for stage, n in found.items():
         counts[COUNTED[stage]] += n
-    parks, gates = waits(store, SERVER)[0], _gates(known)
+    parks, gates = parks_of(store, SERVER), _gates(known)
     holder = lock.holder(known.project.locks / "server.lock")
     at_work = _at_work(known)
     if holder is None:
