@@ -61,8 +61,14 @@ class Closed(Terminal):
     def close(self) -> int:
         """Close it; how the command ended then."""
         os.close(self._fd)
-        _pid, status = os.waitpid(self.pid, 0)
+        _pid, status = until(lambda: _ended(self.pid), "the command's end")
         return os.waitstatus_to_exitcode(status)
+
+
+def _ended(pid: int) -> tuple[int, int] | None:
+    """Its id and its status once it has ended."""
+    found = os.waitpid(pid, os.WNOHANG)
+    return found if found[0] else None
 
 
 @pytest.mark.parametrize("words", ["", "--plain", "--json"])
