@@ -40,7 +40,7 @@ def test_park_moves_the_end_of_a_park(subject: Subject) -> None:
     subject.wait(0, PARKED)
     done = subject.park(0, "2h")
     assert done.code == 0, done.said
-    subject.until(lambda: [p for p in subject.parks() if p.wait_s > HOUR_S], "the later time", 8)
+    subject.until(lambda: [p for p in subject.parks() if p.wait_s > HOUR_S], "the later time")
 
 
 def test_park_ends_a_run_and_wake_continues_it(subject: Subject) -> None:

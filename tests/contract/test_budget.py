@@ -16,7 +16,7 @@ def test_a_budget_that_is_used_up_asks_while_the_run_works_on(spending: Subject)
     spending.scenario("usage 1 1 30.0\nsay spent\nwait 1h\n")
     spending.begin()
     spending.wait(0, RUNNING)
-    (gate,) = spending.until(spending.gates, "the gate", 8)
+    (gate,) = spending.until(spending.gates, "the gate")
     assert "$20" in gate.text, gate
     assert spending.box.agents(), "the agent lives"
 
@@ -27,10 +27,10 @@ def test_the_question_about_the_budget_survives_kill_9(spending: Subject) -> Non
     spending.scenario("usage 1 1 30.0\nsay spent\nwait 1h\n")
     spending.begin()
     spending.wait(0, RUNNING)
-    (before,) = spending.until(spending.gates, "the gate", 8)
+    (before,) = spending.until(spending.gates, "the gate")
     spending.kill()
     spending.drive()
     answered = spending.answer(before, "yes")
     assert answered.code == 0, answered.said
-    spending.until(lambda: not spending.gates(), "what it may cost is allowed", 8)
+    spending.until(lambda: not spending.gates(), "what it may cost is allowed")
     assert spending.box.agents(), "the agent lives"

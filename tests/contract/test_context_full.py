@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contract.scenes import full, say, turn, work
 from contract.subjects import Subject
-from contract.subjects.records import DONE, SOON_S
+from contract.subjects.records import DONE
 
 
 def test_a_full_context_is_compacted_first(structured: Subject) -> None:
@@ -13,7 +13,7 @@ def test_a_full_context_is_compacted_first(structured: Subject) -> None:
     structured.begin()
     structured.started(0, 2)
     structured.wait(0, DONE)
-    structured.started(0, 3, wait_s=SOON_S)
+    structured.started(0, 3)
     first, compaction, after = structured.starts(0)
     assert compaction.prompt.strip() == "/compact"
     assert after.prompt.strip() == "continue"

@@ -9,7 +9,7 @@ import pytest
 
 from contract.scenes import Question, ask, hold, limit, turn, work
 from contract.subjects import Subject
-from contract.subjects.records import DONE, RUNNING, SOON_S, WAITING
+from contract.subjects.records import DONE, RUNNING, WAITING
 
 pytestmark = pytest.mark.moments
 
@@ -76,7 +76,7 @@ def test_an_optional_question_takes_its_default(subject: Subject) -> None:
     asked_at = time.time()
     subject.until(lambda: time.time() > asked_at + 2, "the deadline")
     subject.drive()
-    second = subject.started(0, 2, SOON_S)
+    second = subject.started(0, 2)
     assert "SQLite" in second.prompt
     subject.wait(0, DONE)
     assert len(subject.starts(0)) == 2
@@ -88,7 +88,7 @@ def test_an_answer_after_the_deadline_learns_what_came_first(subject: Subject) -
     subject.plays(turn(hold("go")), task=1)
     subject.begin(2)
     gate = subject.gate_of(0)
-    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "the default", SOON_S)
+    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "the default")
     late = subject.answer(gate, "PostgreSQL")
     assert late.code != 0
     assert "answered" in late.said
@@ -130,7 +130,7 @@ def test_a_gate_that_nobody_needs_is_withdrawn(subject: Subject) -> None:
     gate = subject.gate_of(0)
     subject.make_needless(gate)
     subject.drive()
-    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "its end", SOON_S)
+    subject.until(lambda: gate.id not in [one.id for one in subject.gates()], "its end")
     late = subject.answer(gate, "SQLite")
     assert late.code != 0
     assert "withdrawn" in late.said
@@ -157,7 +157,7 @@ def test_a_gate_that_waits_for_long_is_reminded_of(subject: Subject) -> None:
     subject.wait(0, WAITING)
     subject.wait(1, RUNNING)
 
-    subject.until(lambda: events(subject, "remind"), "the reminder", SOON_S)
+    subject.until(lambda: events(subject, "remind"), "the reminder")
     assert len(events(subject, "remind")) == 1
 
 
@@ -181,7 +181,7 @@ def test_reminders_that_fell_due_meanwhile_go_out_at_the_next_start(subject: Sub
     subject.until(lambda: time.time() > asked_at + 6.5, "all of them are due")
     subject.drive()
     kinds = ("remind", "urgent", "escalate")
-    subject.until(lambda: len(events(subject, *kinds)) >= len(kinds), "the notices", SOON_S)
+    subject.until(lambda: len(events(subject, *kinds)) >= len(kinds), "the notices")
     assert sorted(events(subject, *kinds)) == sorted(kinds)
 
 
@@ -192,6 +192,6 @@ def test_a_question_without_a_default_presses_at_its_deadline(subject: Subject) 
     subject.plays(turn(hold("go")), task=1)
     subject.begin(2)
     subject.wait(0, WAITING)
-    subject.until(lambda: events(subject, "urgent"), "the notice", SOON_S)
+    subject.until(lambda: events(subject, "urgent"), "the notice")
     assert "Which database?" in str(subject.notices()[-1])
     assert subject.state(0) == WAITING

@@ -6,7 +6,7 @@ import pytest
 
 from contract.scenes import ask, stop, turn
 from contract.subjects import Subject
-from contract.subjects.records import DONE, PARKED, SOON_S, WAITING
+from contract.subjects.records import DONE, PARKED, WAITING
 
 pytestmark = pytest.mark.moments
 
@@ -22,7 +22,7 @@ def test_a_question_goes_out_once(subject: Subject) -> None:
     subject.plays(turn(ask()))
     subject.begin()
     subject.wait(0, WAITING)
-    subject.until(lambda: events(subject), "the notice", SOON_S)
+    subject.until(lambda: events(subject), "the notice")
     assert "Which database?" in str(subject.notices()[0])
     subject.kill()
     subject.drive()
@@ -48,5 +48,5 @@ def test_an_account_without_money_goes_to_a_person(subject: Subject) -> None:
     subject.plays(turn(stop("Credit balance is too low")))
     subject.begin()
     subject.wait(0, WAITING, unless=[PARKED])
-    subject.until(lambda: events(subject), "the notice", SOON_S)
+    subject.until(lambda: events(subject), "the notice")
     assert len(events(subject)) == 1, subject.notices()

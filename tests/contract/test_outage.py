@@ -22,7 +22,7 @@ def test_a_memory_that_is_deleted_is_restored(subject: Subject) -> None:
     gate = subject.gate_of(0)
     subject.wait(1, RUNNING)
     shutil.rmtree(subject.box.root / ".segue", ignore_errors=True)
-    subject.until(lambda: [one.id for one in subject.gates()] == [gate.id], "the same gate", 15)
+    subject.until(lambda: [one.id for one in subject.gates()] == [gate.id], "the same gate")
     assert "records were removed" in subject.transcript()
     subject.release("go")
     subject.kill()

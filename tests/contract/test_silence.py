@@ -18,7 +18,7 @@ def test_a_silent_agent_is_ended_and_the_task_continues(subject: Subject) -> Non
     subject.plays(turn(say("I begin."), hang()))
     subject.begin()
     first = subject.started(0)
-    subject.started(0, 2, wait_s=8)
+    subject.started(0, 2)
     assert not is_alive(first.pid)
     subject.wait(0, DONE)
 
@@ -29,5 +29,5 @@ def test_a_long_silence_is_reported_with_what_the_agent_does(subject: Subject) -
     subject.plays(turn(say("I begin."), hang()))
     subject.begin()
     first = subject.started(0)
-    subject.until(lambda: "connections" in subject.transcript(), "the report", 8)
+    subject.until(lambda: "connections" in subject.transcript(), "the report")
     assert is_alive(first.pid)

@@ -89,4 +89,4 @@ def test_finished(subject: Subject) -> None:
     subject.plays(turn())
     subject.begin()
     subject.wait(0, DONE)
-    subject.until(lambda: state(subject) == "finished", "finished", 8)
+    subject.until(lambda: state(subject) == "finished", "finished")

@@ -25,8 +25,6 @@ from .records import (
     FAILED,
     PARKED,
     SKIPPED,
-    SOON_S,
-    WAIT_S,
     WAITING,
     Gate,
     Json,
@@ -184,15 +182,13 @@ class Subject(ABC):
 
     # --- waiting
 
-    def until(self, condition: Callable[[], T], what: str, wait_s: float = WAIT_S) -> T:
+    def until(self, condition: Callable[[], T], what: str) -> T:
         try:
-            return until(condition, what, wait_s)
+            return until(condition, what)
         except AssertionError as error:
             raise AssertionError(f"{error}: {self.transcript()}") from None
 
-    def wait(
-        self, task: int, *wanted: str, unless: Sequence[str] = (), wait_s: float = WAIT_S
-    ) -> str:
+    def wait(self, task: int, *wanted: str, unless: Sequence[str] = ()) -> str:
         """Wait until a task is in one of these states; an end in another one fails at once."""
         ends = {DONE, FAILED, SKIPPED, *unless} - set(wanted)
 
@@ -201,13 +197,11 @@ class Subject(ABC):
             assert now not in ends, f"{self.name(task)} is {now}, not {wanted}"
             return now if now in wanted else ""
 
-        return self.until(there, f"{wanted} of task {task}", wait_s)
+        return self.until(there, f"{wanted} of task {task}")
 
-    def started(self, task: int, times: int = 1, wait_s: float = WAIT_S) -> Start:
+    def started(self, task: int, times: int = 1) -> Start:
         """Wait for a start; the last of so many."""
-        return self.until(
-            lambda: self.starts(task)[times - 1 :], f"start {times} of {task}", wait_s
-        )[0]
+        return self.until(lambda: self.starts(task)[times - 1 :], f"start {times} of {task}")[0]
 
     def park_of(self, task: int) -> Park:
         """Wait until a task is parked; its park."""
@@ -217,9 +211,7 @@ class Subject(ABC):
     def gate_of(self, task: int) -> Gate:
         """Wait until a task waits for a person; its gate."""
         self.wait(task, WAITING, unless=[PARKED])
-        return self.until(lambda: [g for g in self.gates() if g.task == task], "its gate", SOON_S)[
-            0
-        ]
+        return self.until(lambda: [g for g in self.gates() if g.task == task], "its gate")[0]
 
     def transcript(self) -> str:
         """What the work said, for a failed assertion."""

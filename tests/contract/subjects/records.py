@@ -11,8 +11,6 @@ from typing import Any
 from kit.processes import all_gone
 
 Json = dict[str, Any]
-WAIT_S = 30.0
-SOON_S = 6.0  # for what follows at once
 RECOVERY = {"wake_margin_s": 0, "default_wait_time": 1, "context_limit_wait": 0, "recheck_after": 1}
 
 PENDING, RUNNING, PARKED, WAITING = "pending", "running", "parked", "waiting"
