@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -48,7 +48,13 @@ class PlainAgent:
     access: Access | None = None
     check_access: Access | None = None
 
-    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
+    def may_use(
+        self,
+        asked: PermissionAsked,
+        grants: Iterable[Grant],
+        root: Path,
+        protected: Collection[Path] = (),
+    ) -> Verdict:
         is_granted = any(grant.tool == asked.tool for grant in grants)
         return Verdict.ALLOW if is_granted else self.verdict
 

@@ -6,7 +6,7 @@ a property here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import StrEnum
@@ -179,7 +179,13 @@ class Agent(Protocol):
         """It asks before it uses a tool, and reads the answer."""
         ...
 
-    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
+    def may_use(
+        self,
+        asked: PermissionAsked,
+        grants: Iterable[Grant],
+        root: Path,
+        protected: Collection[Path] = (),
+    ) -> Verdict:
         """By the rules of its settings, and by what a person granted before."""
         ...
 

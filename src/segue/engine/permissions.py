@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +31,13 @@ def rule(
     root: Path,
     *,
     may_ask: bool = True,
+    protected: Collection[Path] = (),
 ) -> Ruling:
     """Of an agent that reads the answer. Where it may not ask, what no rule allows is denied; what
-    it asks is kept in `attempt.permission`. A second question waits: it asks again."""
+    it asks is kept in `attempt.permission`. A second question waits: it asks again. `protected`:
+    files that no rule allows it to write."""
     agent = attempt.profile
-    verdict = agent.may_use(wanted, grants, root)
+    verdict = agent.may_use(wanted, grants, root, protected)
     if verdict is Verdict.ASK and may_ask:
         if attempt.has_asked:
             return Ruling(verdict)
@@ -49,9 +51,11 @@ def rule(
 
 
 def granted(answered: Iterable[GateRow]) -> list[Grant]:
-    """What a person allowed a task before, by the gates that asked."""
-    return [
-        Grant(gate.about["tool"], gate.about["input"] if gate.answer == ALLOW else None)
-        for gate in answered
-        if gate.answer in (ALLOW, ALLOW_TOOL) and gate.about
-    ]
+    """What a person allowed a task before, by the gates that asked: a use of a tool, or that and
+    any other use."""
+    found = []
+    for gate in answered:
+        if gate.answer in (ALLOW, ALLOW_TOOL) and gate.about:
+            found.append(Grant(gate.about["tool"], gate.about["input"]))
+            found += [Grant(gate.about["tool"])] if gate.answer == ALLOW_TOOL else []
+    return found

@@ -49,12 +49,14 @@ def test_who_may_not_ask_is_denied() -> None:
 
 
 def test_what_a_person_said_before_counts() -> None:
-    """An allowed use is granted with its input, an allowed tool with any; a denial is not."""
+    """An allowed use is granted with its input, an allowed tool with any and with that; a denial is
+    not."""
     about = {"tool": "Bash", "input": {"command": "make"}}
     answered = [
         GateRow("g", "T-1", None, "question", "may it?", about=about, answer=answer)
         for answer in (ALLOW, ALLOW_TOOL, DENY, None)
     ]
     grants = granted(answered)
-    assert grants == [Grant("Bash", {"command": "make"}), Grant("Bash")]
+    exact = Grant("Bash", {"command": "make"})
+    assert grants == [exact, exact, Grant("Bash")]
     assert rule(attempt_of(PlainAgent()), BASH, grants, ROOT).verdict is Verdict.ALLOW

@@ -23,7 +23,8 @@ def permission_asked(run: PlanRun, attempt: Attempt, asked: PermissionAsked) -> 
         return
     task = attempt.task.id
     grants = permissions.granted(run.ledger.answered_gates(task, PERMISSION))
-    ruling = permissions.rule(attempt, asked, grants, run.job_factory.folder(task))
+    folder, plan = run.job_factory.folder(task), run.file.path
+    ruling = permissions.rule(attempt, asked, grants, folder, protected=(plan,))
     run.publish(
         "permission_asked",
         task=task,

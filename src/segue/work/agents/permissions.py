@@ -7,7 +7,8 @@ Rules are written as Claude Code writes them: `Bash`, `Bash(pytest:*)`, `Edit(sr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +18,14 @@ from segue.work.settings.config import RULE, AgentSettings
 
 PATH_KEYS = ("file_path", "notebook_path", "path")
 EDITS = ("Write", "MultiEdit", "NotebookEdit")  # what a rule about editing forbids, too
+READERS = frozenset({"read", "notebookread", "glob", "grep", "ls", "list", "read_file"})
+# The protected paths of every project: git, Segue and the agents' own settings, CI.
+GUARDED_FOLDERS = frozenset({".git", ".segue", ".claude", ".circleci"})
+GUARDED_BELOW = frozenset({(".github", "workflows"), (".github", "actions")})
+GUARDED_FILES = frozenset(
+    {"segue.toml", "book.toml", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml"}
+    | {"bitbucket-pipelines.yml", "jenkinsfile"}
+)
 SHELL_SYNTAX = re.compile(r"[;&|`\n<>$()]")
 COMMANDS = re.compile(r"[;&|`\n(){}]+")
 WORDS = re.compile(r"[\s;&|`(){}<>!]+")
@@ -27,19 +36,48 @@ _PLAIN_URL = re.compile(
 
 
 def judge(
-    asked: PermissionAsked, settings: AgentSettings, grants: Iterable[Grant], root: Path
+    asked: PermissionAsked,
+    settings: AgentSettings,
+    grants: Iterable[Grant],
+    root: Path,
+    protected: Collection[Path] = (),
 ) -> Verdict:
-    """The first that applies: denied, allowed, granted, all is allowed, undecided."""
+    """The first that applies: denied, allowed, granted, all is allowed, undecided. A protected
+    path (`protected`: besides those of every project) is a person's to allow, each time."""
     if any(denies(rule, asked, root) for rule in settings.deny):
         return Verdict.DENY
-    if any(applies(rule, asked, root) for rule in settings.allow):
+    is_guarded = edits_protected(asked, root, protected)
+    if not is_guarded and any(applies(rule, asked, root) for rule in settings.allow):
         return Verdict.ALLOW
-    for grant in grants:
-        if grant.tool == asked.tool and grant.input in (None, asked.input):
-            return Verdict.ALLOW
+    granted = (asked.input,) if is_guarded else (None, asked.input)
+    if any(grant.tool == asked.tool and grant.input in granted for grant in grants):
+        return Verdict.ALLOW
     if settings.permissions == "full":
         return Verdict.ALLOW
     return Verdict.DENY if settings.unlisted == "deny" else Verdict.ASK
+
+
+def edits_protected(asked: PermissionAsked, root: Path, protected: Collection[Path]) -> bool:
+    """Whether a tool would write where it is decided what runs, or what counts."""
+    if asked.tool.casefold() in READERS:
+        return False
+    paths = (asked.input.get(key) for key in PATH_KEYS)
+    return any(_is_protected(path, root, protected) for path in paths if isinstance(path, str))
+
+
+def _is_protected(path: str, root: Path, protected: Collection[Path]) -> bool:
+    try:
+        real = root.resolve()
+        absolute = (real / path).resolve()
+        if absolute in (one.resolve() for one in protected):
+            return True
+    except (OSError, ValueError, RuntimeError):  # no path that a file could have
+        return False
+    below = absolute.relative_to(real) if absolute.is_relative_to(real) else absolute
+    parts = [part.casefold() for part in below.parts]
+    if not set(parts).isdisjoint(GUARDED_FOLDERS) or (parts and parts[-1] in GUARDED_FILES):
+        return True
+    return any(pair in GUARDED_BELOW for pair in pairwise(parts))
 
 
 def applies(rule: str, asked: PermissionAsked, root: Path) -> bool:

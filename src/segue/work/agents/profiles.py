@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -138,8 +138,14 @@ class Profile:
         brand = self.brand
         return brand is not None and brand.allow is not None and brand.deny is not None
 
-    def may_use(self, asked: PermissionAsked, grants: Iterable[Grant], root: Path) -> Verdict:
-        return permissions.judge(asked, self.settings, grants, root)
+    def may_use(
+        self,
+        asked: PermissionAsked,
+        grants: Iterable[Grant],
+        root: Path,
+        protected: Collection[Path] = (),
+    ) -> Verdict:
+        return permissions.judge(asked, self.settings, grants, root, protected)
 
     def permission_reply(self, asked: PermissionAsked, refusal: str | None) -> bytes:
         brand = self.brand

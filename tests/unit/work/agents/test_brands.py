@@ -167,6 +167,8 @@ def test_claude_gets_both_lists_as_one_word_each() -> None:
     made = start("claude", allow=("Bash(git log:*)", "Read"), deny=("Bash(git push:*)",))
     assert after(made.argv, "--allowedTools") == "Bash(git log:*),Read"
     assert after(made.argv, "--disallowedTools") == "Bash(git push:*)"
+    edits = start("claude", allow=("Edit(src/**)", "Write", "*", "Read"))
+    assert after(edits.argv, "--allowedTools") == "Read", "Segue knows the protected paths"
     assert after(start("claude", tools=True).argv, "--allowedTools") == "mcp__segue"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -449,3 +450,57 @@ def test_a_domain_that_is_forbidden_is_not_got_around() -> None:
     """Neither by an address that says two things."""
     for url in ("https://evil.org/", "http://evil.org\\@example.com/"):
         assert verdict(fetch(url), deny=("WebFetch(domain:evil.org)",)) is Verdict.DENY
+
+
+# --- protected paths --------------------------------------------------------------------------
+
+PROTECTED = [
+    ".git/hooks/pre-commit",
+    "sub/.git/config",
+    ".GIT/config",
+    ".segue/segue.db",
+    ".claude/settings.json",
+    "segue.toml",
+    "book.toml",
+    ".github/workflows/ci.yml",
+    ".gitlab-ci.yml",
+    "Jenkinsfile",
+    ".circleci/config.yml",
+    "src/../segue.toml",
+    "PLAN.md",
+]
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+@pytest.mark.parametrize("rule", ["Edit(**)", "Edit", "Edit(*)", "E*"])
+def test_no_rule_allows_to_edit_a_protected_path(tmp_path: Path, path: str, rule: str) -> None:
+    """Whoever writes there decides what runs, or what counts: a person is asked."""
+    plan = tmp_path / "PLAN.md"
+    settings = AgentSettings("claude", "claude", allow=(rule,))
+    for asked in (edit(path), edit(str(tmp_path / path))):
+        assert judge(asked, settings, (), tmp_path, (plan,)) is Verdict.ASK
+    assert judge(edit("src/a.py"), settings, (), tmp_path, (plan,)) is Verdict.ALLOW
+    assert judge(edit(path, "Read"), replace(settings, allow=("Read",)), (), tmp_path, (plan,)) is (
+        Verdict.ALLOW
+    )
+
+
+def test_a_link_to_a_protected_path_is_protected(tmp_path: Path) -> None:
+    """A path counts for where it leads."""
+    (tmp_path / "config").symlink_to(tmp_path / ".git")
+    assert verdict(edit("config/hooks"), root=tmp_path, allow=("Edit(**)",)) is Verdict.ASK
+
+
+def test_a_person_allows_one_edit_of_a_protected_path(tmp_path: Path) -> None:
+    """This very one; that a tool was allowed says nothing about such paths."""
+    asked = edit("segue.toml")
+    allow = ("Edit(**)",)
+    assert verdict(asked, Grant("Edit"), root=tmp_path, allow=allow) is Verdict.ASK
+    exact = Grant("Edit", dict(asked.input))
+    assert verdict(asked, exact, root=tmp_path, allow=allow) is Verdict.ALLOW
+
+
+def test_a_worktree_below_segues_memory_is_no_protected_path(tmp_path: Path) -> None:
+    """What counts is where the path leads within the workspace."""
+    root = tmp_path / ".segue" / "worktrees" / "T-1"
+    assert verdict(edit("src/a.py"), root=root, allow=("Edit(**)",)) is Verdict.ALLOW

@@ -31,6 +31,9 @@ TAKES = re.compile(
     r"ANTHROPIC_\w+|CLAUDE_(?!CODE_(?:ENTRYPOINT|SSE_PORT)$)\w+|DISABLE_\w+|NODE_EXTRA_CA_CERTS"
 )
 OWN_TOOLS = "mcp__segue"
+# Rules about editing stay with Segue, which knows the protected paths of the project; the program
+# asks it about each edit.
+EDITING = re.compile(r"(?:Edit|Write|MultiEdit|NotebookEdit)\b|\w*\*")
 
 
 def start(call: Call) -> Start:
@@ -40,7 +43,8 @@ def start(call: Call) -> Start:
         argv += ["--model", settings.model]
     if settings.permissions == "accept-edits":
         argv += ["--permission-mode", "acceptEdits"]
-    allowed = [*settings.allow, *([OWN_TOOLS] if call.mcp else [])]
+    allowed = [rule for rule in settings.allow if not EDITING.match(rule.strip())]
+    allowed += [OWN_TOOLS] if call.mcp else []
     if allowed:
         argv += ["--allowedTools", ",".join(allowed)]
     if settings.deny:
