@@ -108,6 +108,14 @@ class Known:
         parks = [*parks_of(self.store, row["id"]), *json.loads(row["held"] or "[]")]
         return parks, gates_of(self.store, row["id"])
 
+    def skipped(self, path: Path) -> set[str]:
+        """The tasks of a plan that the tables say are skipped."""
+        row = self.rows.get(str(path))
+        if self.store is None or row is None:
+            return set()
+        sql = "SELECT key FROM tasks WHERE work = ? AND state = 'skipped'"
+        return {task["key"] for task in self.store.all(sql, row["id"])}
+
     def living(self, plan: str = "") -> list[str]:
         """Tasks of a plan (or of the server) whose agents live, whatever is remembered of them."""
         if self.found_alive is None:

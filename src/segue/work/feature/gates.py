@@ -162,9 +162,16 @@ def answered(steps: FeatureWork, gate: GateRow, answer: str) -> bool | None:
 
 def decide(steps: FeatureWork, id: str, choice: str, take: Callable[[], None]) -> bool:
     """A person wants a checkpoint retried or skipped, without having been asked. One whose agent
-    waits for an answer can be skipped."""
+    waits for an answer can be skipped, and a retry takes a skip back."""
     if not any(one.id == id for one in steps.checkpoints):
         return False
+    if choice == RETRY and steps.is_passed_over(id):
+        take()
+        steps.run.skipped_here.discard(id)
+        steps.run.move_task(id, TaskState.PENDING, Trigger.REOPEN, retries_used=0)
+        steps.run.publish("task_reopened", task=id, waits_for=[])
+        steps.passed_over()
+        return True
     is_asked = any(gate.task == id for gate in steps.run.ledger.gates.values())
     if steps.state_of(id) is not TaskState.FAILED and not (is_asked and choice == SKIP):
         raise CannotError(_("{task} has not failed").format(task=id))

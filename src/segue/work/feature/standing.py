@@ -33,6 +33,7 @@ def standing(root: Path, known: Known) -> Standing:
         problem = f"{error.problem.where}: {error.problem.message}"
     parks, gates = known.waits(path)
     holder = known.holder(path)
+    skipped = known.skipped(path) if holder else set()  # its next start asks again
     counts = dict.fromkeys(("pending", "in_progress", "completed", "failed", "skipped"), 0)
     for one in feature.checkpoints.values() if feature else ():
         counts[COUNTED[one.status]] += 1
@@ -59,7 +60,7 @@ def standing(root: Path, known: Known) -> Standing:
         failed=[
             {"task": id, "title": "", "error": None}
             for id, one in (feature.checkpoints.items() if feature else ())
-            if one.status is Status.ESCALATED
+            if one.status is Status.ESCALATED and id not in skipped
         ],
         in_progress=[
             id

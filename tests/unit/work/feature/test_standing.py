@@ -9,9 +9,12 @@ import pytest
 from kit.feature_bench import FeatureBench
 from segue.dialects.events import LimitHit
 from segue.engine.executors import Ended, Heard, Started
+from segue.engine.locks import lock_path
 from segue.engine.standing import Standing
+from segue.store.lock import Lock
 from segue.work.feature.standing import facts
 from segue.work.overview import look
+from segue.work.project import Project
 
 CHAIN = """\
 - {id: cp-1, description: The store, validate: check store, files: [store.py]}
@@ -84,6 +87,21 @@ def test_an_escalated_checkpoint_waits_for_a_person(bench: FeatureBench) -> None
     one, told = stands(bench)
     assert (one.state, [failed["task"] for failed in one.failed]) == ("waiting", ["cp-1"])
     assert told["next"].startswith("repeat the open question; continue with the checkpoints: ")
+
+
+def test_a_checkpoint_that_its_owner_skipped_waits_for_nobody(bench: FeatureBench) -> None:
+    """Its file says escalated all the same: the next start asks again."""
+    bench.to_implement(CHAIN)
+    bench.fails("cp-1", 3)
+    assert bench.run.file.decide(bench.run, "cp-1", "skip", lambda: None)
+    assert [failed["task"] for failed in stands(bench)[0].failed] == ["cp-1"]
+    project = Project(bench.root)
+    held = Lock(lock_path(project, bench.place.state_file))
+    assert held.take(since="now", command="segue develop") is None
+    try:
+        assert stands(bench)[0].failed == []
+    finally:
+        held.release()
 
 
 def test_a_finished_feature_has_nothing_left(bench: FeatureBench) -> None:

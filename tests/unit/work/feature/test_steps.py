@@ -307,6 +307,20 @@ def test_skip_goes_on_without_it(bench: FeatureBench) -> None:
     assert bench.finish() == 1
 
 
+def test_retry_takes_a_skip_back(bench: FeatureBench) -> None:
+    """A person skipped a checkpoint and wants it after all, while the others are worked on."""
+    bench.to_implement(CHAIN)
+    bench.fails("cp-1", 3)
+    assert bench.run.file.decide(bench.run, "cp-1", "skip", lambda: None)
+    bench.happens()
+    assert "cp-1" not in bench.running
+    assert bench.run.file.decide(bench.run, "cp-1", "retry", lambda: None)
+    bench.happens()
+    bench.passes("cp-3")  # it had the slot
+    bench.passes("cp-1")
+    assert bench.marks["cp-1"][0] == "passed"
+
+
 def test_stop_leaves_it_to_the_next_start(bench: FeatureBench) -> None:
     """Which asks again."""
     bench.to_implement(CHAIN)
