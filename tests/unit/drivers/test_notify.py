@@ -155,7 +155,7 @@ def test_a_receiver_that_does_not_answer_is_left_after_a_time(receiver: Receiver
 
     async def main() -> int:
         turns = 0
-        sending = asyncio.create_task(notify.post(receiver.url, b"{}", {}, within_s=0.2))
+        sending = asyncio.create_task(notify.post(receiver.url, b"{}", {}, within_s=1.0))
         while not sending.done():
             turns += 1
             await asyncio.sleep(0.01)
@@ -163,7 +163,7 @@ def test_a_receiver_that_does_not_answer_is_left_after_a_time(receiver: Receiver
             sending.result()
         return turns
 
-    assert asyncio.run(main()) >= 5
+    assert asyncio.run(main()) >= 3  # two, if the loop stood still; a hundred on a quiet machine
 
 
 def test_nobody_at_the_address_is_not_delivered() -> None:
