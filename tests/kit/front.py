@@ -31,6 +31,7 @@ from segue.server.stream import HELLO
 from segue.store.changes import Change
 from segue.work.phases.commands import NewTask
 from segue.work.phases.refused import Refused
+from segue.work.phases.task_list import TaskFilter
 
 TOKEN = "a-token-for-tests"
 AT = "2026-11-16T00:00:00.000Z"
@@ -56,6 +57,7 @@ class FakeCommands:
         self._listeners: list[Callable[[], None]] = []
         self.on_output: Callable[[Sequence[Json]], None] | None = None
         self.said: list[Json] = []
+        self.only: TaskFilter | None = None  # of the last list
         self.told: list[Json] = []  # messages of people
         self.folder: dict[str, bytes] = {}
 
@@ -125,6 +127,7 @@ class FakeCommands:
             "submittedAt": None, "startedAt": None, "completedAt": None, "failedAt": None,
             "updatedAt": AT, "workspace": None, "retryOf": None, "forkedFrom": None,
             "error": None, "outcome": None, "archived": False, "agentStatus": AgentState.IDLE,
+            "pausedBy": None, "limitKind": None, "wakesAt": None,
             "usage": {"inputTokens": 0, "outputTokens": 0, "costUsd": None},
         }  # fmt: skip
         self.happen(id, "open", **{"from": None, "to": "draft"})
@@ -132,8 +135,9 @@ class FakeCommands:
 
     def list_tasks(self, *, status: str | None = None, outcome: str | None = None,
                    type: str | None = None, archived: bool = False, query: str | None = None, page: int = 1,
-                   page_size: int = 50) -> Json:  # fmt: skip
+                   page_size: int = 50, only: TaskFilter | None = None) -> Json:  # fmt: skip
         self.reads += 1
+        self.only = only
         found = [
             self.task(id)
             for id, task in self.tasks.items()
@@ -143,7 +147,7 @@ class FakeCommands:
             and task["archived"] == archived
             and (query or "") in task["title"]
         ]
-        return paged(found, page, page_size)
+        return {**paged(found, page, page_size), "nextCursor": None}
 
     def task(self, id: str) -> Json:
         if id not in self.tasks:

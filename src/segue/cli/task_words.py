@@ -115,8 +115,8 @@ def _troubles(look: Look) -> Iterator[str]:
         yield f"  ✘ {line(task['error'])}"
     if "go_without" in task["allowedActions"]:
         yield from (f"    {each}" for each in ways_out(task["id"], task["allowedActions"]))
-    elif task["waitsFor"]:
-        yield "  " + _("waits for the tasks {ids}").format(ids=", ".join(task["waitsFor"]))
+    elif others := [id for id in task["waitsFor"] if id != "slot"]:
+        yield "  " + _("waits for the tasks {ids}").format(ids=", ".join(others))
     if agent.get("limit") and agent.get("resetsAt"):
         text = _("⏳ {kind}, resumes at {time}")
         kind, time = limit_name(agent["limit"]), local_time(agent["resetsAt"])

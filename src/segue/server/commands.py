@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from segue.work.phases.act_base import Keep
 from segue.work.phases.commands import NewTask
+from segue.work.phases.task_list import TaskFilter
 
 __all__ = [
     "Commands",
@@ -41,6 +42,7 @@ class TaskCommands(Protocol):
         query: str | None = None,
         page: int = 1,
         page_size: int = 50,
+        only: TaskFilter | None = None,
     ) -> Json: ...
     def task(self, id: str) -> Json: ...
     def change_task(self, id: str, changes: Mapping[str, Any]) -> Json: ...

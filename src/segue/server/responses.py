@@ -36,7 +36,9 @@ class Task(Answer):
     agent: str | None
     priority: int
     depends_on: list[str]
-    waits_for: list[str]
+    waits_for: list[str] = Field(
+        description="ids of tasks; `slot` where only a free slot is missing"
+    )
     current_phase: int | None = Field(description="counts from 1")
     total_phases: int = Field(description="0 for custom tasks")
     progress: float = Field(description="percent: phases that are done, and the current one so far")
@@ -54,6 +56,9 @@ class Task(Answer):
     outcome: Literal["completed", "failed", "cancelled"] | None = None
     archived: bool
     agent_status: AgentState
+    paused_by: Literal["limit", "person"] | None = None
+    limit_kind: str | None = Field(default=None, description="of the limit that paused it")
+    wakes_at: At = Field(default=None, description="when it continues by itself")
     allowed_actions: list[str]
     usage: Usage
 
@@ -206,6 +211,7 @@ class Paged(Answer):
 
 class Tasks(Paged):
     items: list[Task]
+    next_cursor: str | None = Field(default=None, description="null at the end")
 
 
 class Reviews(Paged):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
+from pydantic import StringConstraints
 from starlette.responses import Response
 
 from segue.core import serving
@@ -15,8 +17,28 @@ from segue.server.documenting import changing, reading
 from segue.server.idempotency import Idempotent
 from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import PageCache, rendered
+from segue.store.changes import stamp
+from segue.store.rows import SERVER
+from segue.work.phases.task_list import NEWEST_FIRST, TaskFilter
 
-Status = Annotated[serving.Status | None, Query()]
+Statuses = Annotated[Sequence[serving.Status], Query(max_length=20)]
+AgentStatuses = Annotated[Sequence[serving.AgentState], Query(alias="agentStatus", max_length=20)]
+Kinds = Annotated[
+    Sequence[Literal["server", "tasklist", "book", "develop", "panes"]],
+    Query(max_length=20, description="of the work; all tasks here are of the kind `server`"),
+]
+Texts = Annotated[Sequence[Annotated[str, StringConstraints(max_length=100)]], Query(max_length=20)]
+Since = Annotated[datetime | None, Query(description="Created at this time or later.")]
+Sort = Annotated[
+    str,
+    Query(
+        max_length=100,
+        description="title, createdAt, updatedAt, priority, status or type; `-` for the last first",
+    ),
+]
+Cursor = Annotated[
+    str | None, Query(max_length=2_000, description="`nextCursor` of the page before.")
+]
 _PLACE = {"headers": {"Location": {"schema": {"type": "string"}}}}
 
 
@@ -25,22 +47,38 @@ def add(
 ) -> None:
     @routes.get("/api/tasks", response_model=responses.Tasks, responses=reading())
     async def list_tasks(
-        status: Status = None,
-        type: Text = None,
+        status: Statuses = (),
+        agent_status: AgentStatuses = (),
+        kind: Kinds = (),
+        agent: Texts = (),
+        type: Texts = (),
+        since: Since = None,
+        sort: Sort = NEWEST_FIRST,
         archived: bool = False,
         query: Text = None,
         page: Page = 1,
         page_size: PageSize = 50,
+        cursor: Cursor = None,
     ) -> Response:
+        """Those that fit all filters. A filter that is repeated takes any of its values."""
+        if kind and SERVER not in kind:
+            return rendered({"items": [], "total": 0, "page": page, "pageSize": page_size})
+        created = stamp(since if since.tzinfo else since.replace(tzinfo=UTC)) if since else None
+        is_simple = len(status) < 2 and len(type) < 2
+        only = TaskFilter(
+            () if is_simple else tuple(status), () if is_simple else tuple(type), tuple(agent),
+            tuple(agent_status), created, sort, cursor,
+        )  # fmt: skip
         return page_cache.get(
-            (status, type, archived, query, page, page_size),
+            (only, *status, ":", *type, archived, query, page, page_size),
             lambda: commands.list_tasks(
-                status=status,
-                type=type,
+                status=status[0] if is_simple and status else None,
+                type=type[0] if is_simple and type else None,
                 archived=archived,
                 query=query,
                 page=page,
                 page_size=page_size,
+                only=only,
             ),
         )
 

@@ -11,6 +11,7 @@ from segue.core.serving import AGENT, STAGES, AgentState, Status
 from segue.server.commands import Commands, Json
 from segue.server.pages import texts
 from segue.work.phases.refused import Refused
+from segue.work.phases.shapes import SLOT
 
 COLUMN_MAX = 30
 LIST_MAX = 50
@@ -72,7 +73,12 @@ def task(commands: Commands, id: str, older: int = 0) -> Json:
 
 def related(commands: Commands, found: Mapping[str, Any]) -> dict[str, str]:
     """The titles of the tasks that this one names."""
-    ids = [*found["dependsOn"], *found["waitsFor"], found["retryOf"], found["forkedFrom"]]
+    ids = [
+        *found["dependsOn"],
+        *(id for id in found["waitsFor"] if id != SLOT),
+        found["retryOf"],
+        found["forkedFrom"],
+    ]
     return titles(commands, [id for id in ids if id])
 
 

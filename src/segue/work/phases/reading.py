@@ -24,6 +24,7 @@ from segue.work.phases.damaged_rows import by_name, gate_row, phase_task_row
 from segue.work.phases.refused import Refused
 from segue.work.phases.shapes import Json
 from segue.work.phases.supervisor import Supervisor
+from segue.work.phases.task_list import NEWEST_FIRST, TaskFilter, cursor
 from segue.work.settings.task_types import Types
 
 # All that waits for a time, in every kind of work: accounts are the project's.
@@ -53,6 +54,7 @@ class Reading:
         query: str | None = None,
         page: int = 1,
         page_size: int = 50,
+        only: TaskFilter | None = None,
     ) -> Json:
         where, values = [f"t.work = '{SERVER}'"], list[object]()
         for column, value in (("t.state", status), ("p.type", type)):
@@ -70,6 +72,8 @@ class Reading:
             where.append("instr(lower(t.title), lower(?)) > 0")
             values.append(query)
         store = self.supervisor.records.store
+        if only is not None and not only.is_plain:
+            return self._list_only(only, where, values, page, page_size)
         found = " AND ".join(where)
         counted = PHASE_TASKS_SHORT if type is not None or outcome is not None else "tasks t"
         total = self.supervisor.records.count(
@@ -86,20 +90,46 @@ class Reading:
             f" ORDER BY t.created_at {way}, t.rowid {way} LIMIT ? OFFSET ?"
         )
         rows = store.all(
-            f"SELECT * FROM {PHASE_TASKS} WHERE t.rowid IN ({ids})"  # noqa: S608
+            f"SELECT *, t.rowid AS place FROM {PHASE_TASKS} WHERE t.rowid IN ({ids})"  # noqa: S608
             " ORDER BY t.created_at DESC, t.rowid DESC",
             *values,
             size,
             max(0, skipped),
         )
+        is_more = page * page_size < total
+        next_cursor = cursor(NEWEST_FIRST, dict(rows[-1])) if rows and is_more else None
+        listed = shapes.page(self._rows_shown(rows), total, page, page_size)
+        return {**listed, "nextCursor": next_cursor}
+
+    def _list_only(
+        self, only: TaskFilter, where: list[str], values: list[object], page: int, page_size: int
+    ) -> Json:
+        """With filters, in an order, or from a cursor on: then the number of the page says
+        nothing."""
+        more, of_more = only.where()
+        where, values = [*where, *more], [*values, *of_more]
+        total = self.supervisor.records.count(
+            f"SELECT count(*) FROM {PHASE_TASKS} WHERE {' AND '.join(where)}",  # noqa: S608
+            *values,
+        )
+        behind, of_behind = only.after()
+        skipped = 0 if behind else (page - 1) * page_size
+        rows = self.supervisor.records.store.all(
+            only.query([*where, behind] if behind else where),
+            *values, *of_behind, page_size + 1, skipped,
+        )  # fmt: skip
+        rows, is_more = rows[:page_size], len(rows) > page_size
+        listed = shapes.page(self._rows_shown(rows), total, page, page_size)
+        return {**listed, "nextCursor": cursor(only.sort, dict(rows[-1])) if is_more else None}
+
+    def _rows_shown(self, rows: list[Any]) -> list[Json]:
         shown = [row["id"] for row in rows]
         usage, agents = self.supervisor.records.usages(shown), self.supervisor.records.agents(shown)
-        items = [
+        return [
             self._shown(task, agents[task.id], usage.get(task.id))
             for task in self.supervisor.records.whole.of(phase_task_row, by_name(rows))
             if task.id in agents
         ]
-        return shapes.page(items, total, page, page_size)
 
     def task(self, id: str) -> Json:
         task, agent = self._both(id)
@@ -367,7 +397,14 @@ class Reading:
         waits = self.supervisor.records.unfinished(task.depends_on)
         used = usage or self.supervisor.records.usage(task.id)
         missing = self._missing(task) if waits else []
+        if task.state is TaskState.PENDING and not waits:
+            waits = [shapes.SLOT]
         shown = shapes.task(task, agent, waits, used, blocked_tasks.acts(missing))
+        if agent.state is AgentState.PAUSED:
+            park = None if agent.is_by_person else self.supervisor.records.park_of(task.id)
+            shown["pausedBy"] = "person" if agent.is_by_person else "limit"
+            shown["limitKind"] = park.kind if park else agent.kind
+            shown["wakesAt"] = shapes.text(park.wakes_at if park else agent.resets_at)
         if missing:
             shown["error"] = "; ".join(one.text for one in missing)
         return self.supervisor.saving.redactor.shown(task.id, shown)

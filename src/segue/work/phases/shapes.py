@@ -19,6 +19,7 @@ Json = dict[str, Any]
 
 STATELESS = ("refusal", "evidence")  # rows of the journal that move nothing
 
+SLOT = "slot"  # in `waitsFor`: nothing else is missing
 SAVE_EVERY_MS = 600_000
 BLOCKED_BY = {
     AgentState.WAITING_DEPENDENCY: "dependency",
@@ -71,6 +72,9 @@ def task(
         "outcome": outcome(row),
         "archived": row.is_archived,
         "agentStatus": worker.state,
+        "pausedBy": None,
+        "limitKind": None,
+        "wakesAt": None,
         "allowedActions": list(allowed_actions(row.state, worker.state, more)),
         "usage": usage,
     }
