@@ -22,7 +22,7 @@ from segue.engine.acts import CannotError
 from segue.engine.plan import context_note
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
-from segue.engine.plan.source import Steps
+from segue.engine.plan.source import Source
 from segue.engine.question_texts import BREAKER, text_of
 from segue.i18n import _
 from segue.plans import book_state
@@ -44,7 +44,7 @@ EDIT, REPLAN, SKIP, STOP = "edit", "replan", "skip", "stop"
 CHOICES = (EDIT, REPLAN, SKIP, STOP)
 
 
-class BookSteps(Steps[PlanRun]):
+class BookSteps(Source[PlanRun]):
     kind = "book"
 
     def __init__(self, folder: BookFolder, book: Book, writer: str, judge: str) -> None:

@@ -27,7 +27,7 @@ from segue.core.plan import Task, TaskState
 from segue.engine.plan import context_note
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
-from segue.engine.plan.source import Steps
+from segue.engine.plan.source import Source
 from segue.i18n import _
 from segue.plans import checkpoints as document
 from segue.plans import develop_state
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from segue.store.rows import GateRow, RunRow
 
 
-class FeatureSteps(Steps[PlanRun]):
+class FeatureSteps(Source[PlanRun]):
     kind = "develop"
     retries_conflicts = True
 

@@ -15,6 +15,7 @@ from segue.core.plan import Task, TaskState
 from segue.engine.plan import context_note
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
+from segue.engine.plan.source import Source
 from segue.engine.question_texts import PLAN_EDIT
 from segue.errors import Problem, UserError
 from segue.i18n import _
@@ -26,19 +27,18 @@ from segue.work.tasklist import held_edits
 from segue.work.tasklist.held_edits import Pins
 
 if TYPE_CHECKING:
-    from segue.store.rows import GateRow, RunRow
+    from segue.store.rows import GateRow
 
 TRIES_MAX = 50
 
 
-class PlanFile:
+class PlanFile(Source[PlanRun]):
     """The file, what it said when last read, and Segue's edits that are not in it yet.
 
     `check_more`: what else a plan must have to be run (its agents, its commands).
     """
 
     kind = "tasklist"
-    retries_conflicts = False
     may_lag = True
 
     def __init__(
@@ -49,8 +49,7 @@ class PlanFile:
         *,
         accepts_new: bool = False,
     ) -> None:
-        self.path = path
-        self.shown = shown  # the name that people know it by
+        super().__init__(path, shown)
         self._check_more = check_more
         self.spare: Path | None = None  # where the next text is written before it is shown
         self._bytes = b""
@@ -61,7 +60,6 @@ class PlanFile:
         self._is_fresh = False  # the document is a person's text, without them
         self.document = Document.parse(b"", file=shown)
         self._pins = Pins(accepts_new)
-        self.problems: list[Problem] = []
 
     def read_first(self) -> None:
         """The first look. An empty file is a plan too: one without tasks."""
@@ -119,10 +117,6 @@ class PlanFile:
     @property
     def trusted_files(self) -> tuple[Path, ...]:
         return (self.path,)
-
-    @property
-    def is_broken(self) -> bool:
-        return bool(self.problems)
 
     def edit(self, task: str, edit: TaskEdit) -> TaskEdit:
         """Note a change of Segue's own. It is in the file after the next `write`."""
@@ -197,32 +191,11 @@ class PlanFile:
         running = {task.id for task in self.tasks()}
         return [task.id for task in self.document.tasks if task.id not in running]
 
-    def has_moved_on(self) -> bool:
-        return False  # its tasks are a person's
-
-    def followed(self, run: PlanRun) -> None:
-        """It never moves on by itself."""
-
-    def prepare(self, attempt: Attempt) -> None:
-        """Nothing needs to be made ready."""
-
-    def object_to(self, attempt: Attempt) -> str | None:
-        return None  # the task's own `verify` says
-
     def answered(self, run: PlanRun, gate: GateRow, answer: str) -> bool:
         if gate.category != PLAN_EDIT:
             return False  # it is the agent that has asked
         held_edits.settle(run, gate, answer, self._pins, self.document.tasks)
         return True
-
-    def decide(self, run: PlanRun, task: str, verb: str, take: Callable[[], None]) -> bool:
-        return False  # what is failed or skipped here is said by its mark
-
-    def at_rest(self, run: PlanRun) -> bool:
-        return False
-
-    def goes_on_from(self, run: PlanRun, task: Task) -> RunRow | None:
-        return None
 
     def place(self, attempt: Attempt) -> str:
         known = attempt.task.id in self.document

@@ -9,14 +9,14 @@ import pytest
 
 from segue.core.plan import Task, TaskState
 from segue.engine.plan.plan_run import PlanRun
-from segue.engine.plan.source import Steps
+from segue.engine.plan.source import Source
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
 
 NOTHING = cast(Any, None)
 
 
-class Two(Steps[PlanRun]):
+class Two(Source[PlanRun]):
     kind = "two"
 
     def tasks(self) -> tuple[Task, ...]:
@@ -38,7 +38,7 @@ def test_a_task_is_found_by_its_name(steps: Two) -> None:
 def test_steps_must_say_their_tasks() -> None:
     """There is no default for what is to be done."""
     with pytest.raises(NotImplementedError):
-        Steps(Path("/p/state"), "state").tasks()
+        Source[PlanRun](Path("/p/state"), "state").tasks()
 
 
 def test_nobody_edits_marks_of_steps(steps: Two) -> None:

@@ -10,12 +10,12 @@ import pytest
 from segue.core.plan import Task, TaskState
 from segue.engine.plan.attempts import Attempt
 from segue.engine.plan.plan_run import PlanRun
-from segue.engine.plan.source import Steps
+from segue.engine.plan.source import Source
 from segue.errors import Problem
 from segue.plans.task_edit import TaskEdit
 
 
-class TwoSteps(Steps[PlanRun]):
+class TwoSteps(Source[PlanRun]):
     def tasks(self) -> tuple[Task, ...]:
         return tuple(Task(id=name, title=name, state=TaskState.PENDING) for name in ("a", "b"))
 
@@ -51,4 +51,4 @@ def test_a_problem_breaks_the_plan() -> None:
 def test_steps_without_tasks_are_a_mistake() -> None:
     """Each kind of plan has its own."""
     with pytest.raises(NotImplementedError):
-        Steps(Path("night"), "night").tasks()
+        Source[PlanRun](Path("night"), "night").tasks()
