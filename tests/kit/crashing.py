@@ -19,6 +19,7 @@ from kit.forks import forked
 from segue.cli.main import main
 from segue.drivers import notify
 from segue.engine.accounts import Accounts
+from segue.engine.executors.job_output import JobOutput
 from segue.engine.executors.process import ProcessExecutor
 from segue.engine.outbox import Outbox
 from segue.store import files
@@ -31,7 +32,7 @@ CHANGES: dict[str, tuple[tuple[Any, str], ...]] = {
         (files, "exchange_if"),
         (ProcessExecutor, "begin"),
         (ProcessExecutor, "forget"),
-        (ProcessExecutor, "_hear"),
+        (JobOutput, "_hear"),
         (notify, "post"),
         (Accounts, "park"),
         (Accounts, "probe"),

@@ -26,6 +26,7 @@ from kit.app import House, Open
 from kit.pane_bench import FakeHost, FakePane, make_bench, works
 from segue.cli.main import main
 from segue.engine.accounts import Accounts
+from segue.engine.executors.job_output import JobOutput
 from segue.engine.executors.process import ProcessExecutor
 from segue.store import files
 from segue.store.sqlite import Store
@@ -109,7 +110,7 @@ GUARDED: list[tuple[Any, str]] = [
     (Store, "move"),
     (ProcessExecutor, "begin"),
     (ProcessExecutor, "forget"),
-    (ProcessExecutor, "_hear"),
+    (JobOutput, "_hear"),
     (Accounts, "probe"),
 ]
 replace = files.replace
