@@ -308,3 +308,19 @@ def test_prose_stays_live(box: Box) -> None:
     result = going.end()
     assert result.code == 0
     assert not result.of("gate_opened")
+
+
+def test_killing_segue_does_not_accept_other_settings(box: Box) -> None:
+    """An agent loosens its own permissions and Segue is killed: a person looks first."""
+    box.config('[agents.other]\nkind = "shell"\npermissions = "default"\n')
+    edit = """sed -i 's/"default"/"full"/' segue.toml"""
+    plan(box, f"{edit}; {box.note('t')}; {box.hold('go')}", "true")
+    going = box.start_run()
+    until(lambda: box.notes("t"), "the edit")
+    going.kill()
+    result = box.run()
+    assert result.code == 3
+    assert "segue trust" in result.said
+    box.release("go")
+    assert box.segue("trust", "--yes").code == 0
+    assert box.run().code == 0

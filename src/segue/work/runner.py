@@ -146,7 +146,8 @@ async def _run(
     sender: NoticeSender | None,
 ) -> Result:
     driver, root = PlanDriver(run), project.root
-    before = trust.settings_now(root)
+    before, plan = trust.settings_now(root), str(run.file.path)
+    trust.note_start(root, plan, before, environment.environ)
     with signals.handled(_actions(driver, engine, environment)):
         try:
             engine.watch_plan(run.file.path)
@@ -173,8 +174,7 @@ async def _run(
             if sender is not None:
                 await sender.close(0)
             await engine.close()
-            if run.has_begun:
-                trust.note_changes(root, before, environment.environ)
+            trust.note_end(root, plan, before, environment.environ, has_begun=run.has_begun)
 
 
 def _actions(

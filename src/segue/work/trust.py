@@ -222,6 +222,8 @@ class Record:
     root: str
     trusted: dict[str, str] = field(default_factory=dict)
     by_agents: dict[str, str] = field(default_factory=dict)  # as it was after agents had worked
+    # Of each plan whose run has not ended yet, or was killed: the settings when it began.
+    at_work: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Record:
@@ -232,7 +234,9 @@ class Record:
         path = home / "segue" / "trust" / f"{name}.json"
         try:
             known = json.loads(path.read_bytes())
-            return cls(path, str(root), dict(known["trusted"]), dict(known.get("by_agents", {})))
+            trusted = dict(known["trusted"])
+            later = (dict(known.get(name, {})) for name in ("by_agents", "at_work"))
+            return cls(path, str(root), trusted, *later)
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path, str(root))
 
@@ -249,7 +253,12 @@ class Record:
         if self.path is None:
             return
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known = {"root": self.root, "trusted": self.trusted, "by_agents": self.by_agents}
+        known = {
+            "root": self.root,
+            "trusted": self.trusted,
+            "by_agents": self.by_agents,
+            "at_work": self.at_work,
+        }
         files.replace(self.path, json.dumps(known, indent=2).encode(), mode=0o600)
 
 
@@ -285,7 +294,8 @@ def check(
     written: list[Part] = []
     for file, each in _by_file(parts):
         now = fingerprint(each)
-        if record.by_agents.get(file) == now:
+        has_changed = any(began.get(file, now) != now for began in record.at_work.values())
+        if has_changed or record.by_agents.get(file) == now:
             written += each
         elif record.trusted.get(file) != now and _theirs(root, found[file], each):
             unknown += each
@@ -300,12 +310,37 @@ def trust(root: Path, parts: Sequence[Part], environ: Mapping[str, str]) -> None
     """A person has seen these parts and wants them used."""
     record = Record.of(root, environ)
     record.accept(parts)
+    for began in record.at_work.values():
+        for part in parts:
+            began.pop(part.file, None)
     record.save()
 
 
 def settings_now(root: Path) -> dict[str, str]:
     """The settings of a folder and of a book in it, by the hash of what they would run."""
     return {name: fingerprint(parts_of_file(root / name, root)) for name in (SETTINGS, BOOK)}
+
+
+def note_start(
+    root: Path, plan: str, before: Mapping[str, str], environ: Mapping[str, str]
+) -> None:
+    """Agents are about to work: whoever starts after a death knows how the settings were."""
+    record = Record.of(root, environ)
+    record.at_work[plan] = dict(before)
+    with suppress(OSError):  # the disk is full: the run itself says so
+        record.save()
+
+
+def note_end(
+    root: Path, plan: str, before: Mapping[str, str], environ: Mapping[str, str], *, has_begun: bool
+) -> None:
+    """The run of a plan is over. `has_begun`: an agent has worked."""
+    if has_begun:
+        note_changes(root, before, environ)
+    record = Record.of(root, environ)
+    if record.at_work.pop(plan, None) is not None:
+        with suppress(OSError):
+            record.save()
 
 
 def note_changes(root: Path, before: Mapping[str, str], environ: Mapping[str, str]) -> None:

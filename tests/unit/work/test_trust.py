@@ -240,3 +240,24 @@ def test_what_opens_the_sandbox_must_be_trusted() -> None:
         "checks.network",
         "checks.sandbox_write",
     ]
+
+
+def test_a_run_that_was_killed_leaves_how_the_settings_were(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """What is not as it was needs trust; what is, and a run that ended, needs none."""
+    settings = tmp_path / trust.SETTINGS
+    settings.write_text('[agents.a]\nkind = "shell"\npermissions = "default"\n')
+    trust.check(tmp_path, [settings], environ)
+    before = trust.settings_now(tmp_path)
+    trust.note_start(tmp_path, "PLAN.md", before, environ)
+    trust.check(tmp_path, [settings], environ)
+    trust.note_start(tmp_path, "PLAN.md", before, environ)
+    settings.write_text('[agents.a]\nkind = "shell"\npermissions = "full"\n')
+    with pytest.raises(Untrusted, match="changed while agents worked"):
+        trust.check(tmp_path, [settings], environ)
+    trust.trust(tmp_path, trust.parts_of_file(settings, tmp_path), environ)
+    trust.check(tmp_path, [settings], environ)
+    settings.write_text('[agents.a]\nkind = "shell"\n')
+    trust.note_end(tmp_path, "PLAN.md", trust.settings_now(tmp_path), environ, has_begun=True)
+    trust.check(tmp_path, [settings], environ)
