@@ -330,6 +330,6 @@ def test_an_optional_question_takes_its_default_on_a_terminal(box: Box) -> None:
     asks_optionally(box)
     terminal = Terminal(box, "run", "PLAN.md")
     terminal.expect("Which?")
-    terminal.expect("takes the default: yes please")
+    terminal.expect("uses the default: yes please")
     assert terminal.end().code == 0
     assert "yes please" in (box.out / "answer").read_text()
