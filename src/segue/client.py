@@ -26,9 +26,9 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from segue.i18n import _
+from segue.work.project import Project
 
 Json = dict[str, Any]
-MEMORY = (".segue", "server")
 PLACE_FILE, TOKEN_FILE = "server.json", "token"
 TIMEOUT_S = 30.0
 TRIES = 3
@@ -428,7 +428,7 @@ def find_place(folder: Path) -> Path | None:
     """The file in which a running server of this folder, or one above, says where it listens."""
     start = folder.resolve()
     for candidate in (start, *start.parents):
-        place = candidate.joinpath(*MEMORY, PLACE_FILE)
+        place = Project(candidate).keys / PLACE_FILE
         if place.is_file():
             return place
     return None

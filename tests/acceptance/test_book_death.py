@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 import time
 
@@ -44,7 +43,7 @@ def test_a_living_writer_is_not_doubled_when_the_memory_is_lost(book: Book) -> N
     going = book.start()
     until(lambda: book.written == [1, 2], "the second chapter")
     going.kill()
-    shutil.rmtree(book.box.root / ".segue")
+    book.box.forget()
     (standing,) = book.box.segue("status", "--json").json["plans"]
     assert (standing["state"], len(standing["running"])) == ("interrupted", 1)
     again = book.start("resume", "--continue", "--json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from datetime import UTC, datetime
 from typing import Any
 
@@ -125,7 +124,7 @@ def test_repair_from_the_journal(feature: Feature, kind: str) -> None:
 def test_repair_without_a_journal(feature: Feature) -> None:
     """Nothing is known any more: said in words, and nothing is invented."""
     stopped(feature)
-    shutil.rmtree(feature.root / ".segue")
+    feature.box.forget()
     before = broken(feature, "no YAML")
     done = feature.develop("--repair", feature=None)
     assert done.code == 2, done.said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import signal
 import subprocess
 from collections import Counter
@@ -74,7 +73,7 @@ def test_a_living_agent_is_not_doubled_when_the_memory_is_lost(feature: Feature,
     going = feature.start()
     start = feature.begun(who)
     going.kill()
-    shutil.rmtree(feature.box.root / ".segue")
+    feature.box.forget()
     again = feature.start("--resume", feature=None)
     again.event("run_adopted")
     assert start.pid in feature.box.agents()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from kit.box import Box
@@ -150,7 +148,7 @@ def test_an_approval_counts_once(feature: Feature) -> None:
 def test_a_gate_survives_death_and_loss(feature: Feature) -> None:
     """`.segue/` is gone: it is not taken for approved."""
     assert feature.develop("--gates").code == 3
-    shutil.rmtree(feature.root / ".segue")
+    feature.box.forget()
     done = feature.go_on("--gates")
     assert done.code == 3, done.said
     assert "REVIEW" not in feature.who

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from kit.box import Box
@@ -209,7 +207,7 @@ def test_an_escalation_found_in_the_file_alone(feature: Feature) -> None:
     """`.segue/` is gone: the state file says that it has escalated, so it is asked about."""
     fails(feature)
     assert feature.develop().code == 3
-    shutil.rmtree(feature.root / ".segue")
+    feature.box.forget()
     before = len(feature.who)
     done = feature.go_on(wait_s=90)
     assert done.code == 3, done.said

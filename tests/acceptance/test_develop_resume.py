@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 
@@ -273,7 +272,7 @@ def test_segues_memory_may_be_deleted(feature: Feature) -> None:
     feature.begun("cp-2", 2)
     feature.box.power_cut()
     before = feature.checkpoints
-    shutil.rmtree(feature.root / ".segue")
+    feature.box.forget()
     done = feature.go_on("--jobs", "1")
     assert done.code == 0, done.said
     assert before["cp-2"] == ("in_progress", 2)

@@ -153,8 +153,9 @@ def test_a_limit_is_taken_in_after_the_agent_has_gone(box: Box) -> None:
         env=box.env({"CLAUDE_PROJECT_DIR": str(box.root)}),
         start_new_session=True,
     )
-    Store.open(box.root / ".segue" / "segue.db").close()
-    busy = sqlite3.connect(box.root / ".segue" / "segue.db", isolation_level=None)
+    box.state.mkdir(mode=0o700, parents=True)
+    Store.open(box.database).close()
+    busy = sqlite3.connect(box.database, isolation_level=None)
     busy.execute("BEGIN IMMEDIATE")  # it cannot be done as soon as that
     assert shell.stdin is not None
     shell.stdin.write(json.dumps({**FAILED, "last_assistant_message": said}).encode())

@@ -147,7 +147,7 @@ def test_a_database_of_a_newer_segue(box: Box) -> None:
     """A newer schema is refused with its file named, and not touched."""
     box.plan(PLAN)
     assert box.run().code == 0
-    path = box.root / ".segue/segue.db"
+    path = box.database
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 9999")
     db.close()
@@ -165,8 +165,8 @@ def test_a_database_of_a_newer_segue(box: Box) -> None:
 def test_a_database_that_is_no_database(box: Box) -> None:
     """Rubbish in place of the database: exit 2, the file named, nothing overwritten."""
     box.plan(PLAN)
-    (box.root / ".segue").mkdir()
-    path = box.root / ".segue/segue.db"
+    path = box.database
+    path.parent.mkdir(mode=0o700, parents=True)
     path.write_bytes(b"this is no database at all, only words " * 50)
     before = path.read_bytes()
     done = box.run()

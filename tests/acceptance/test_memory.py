@@ -14,16 +14,14 @@ from kit.waiting import until
 
 
 def rows(box: Box, sql: str) -> list[tuple[str, ...]]:
-    db = sqlite3.connect(box.root / ".segue" / "segue.db")
+    db = sqlite3.connect(box.database)
     try:
         return db.execute(sql).fetchall()
     finally:
         db.close()
 
 
-@pytest.mark.parametrize(
-    "removed", [".segue", ".segue/runs", ".segue/logs", ".segue/locks", ".segue/segue.db*"]
-)
+@pytest.mark.parametrize("removed", [".segue", ".segue/runs", ".segue/logs"])
 def test_memory_removed_in_the_middle_of_a_run_is_put_back(box: Box, removed: str) -> None:
     """An agent removes it, or a part of it: the run goes on to its end, each task is done once,
     and the next start knows it all."""
@@ -55,7 +53,7 @@ def test_an_agent_that_cleans_the_repository_ends_its_run(box: Box) -> None:
         )
         subprocess.run(["git", *words], cwd=box.root, env=box.env(), check=True)
     going = box.start_run("--jobs", "2")
-    until(lambda: (box.root / ".segue/segue.db").exists() and box.notes(), "put back")
+    until(lambda: (box.database).exists() and box.notes(), "put back")
     box.release("go")
     done = going.end()
     assert done.code == 0, done.said
@@ -87,9 +85,9 @@ def test_another_memory_in_its_place_ends_the_run_in_words(box: Box) -> None:
     other = box.tmp / "other.db"
     sqlite3.connect(other).close()
     going.send(signal.SIGSTOP)
-    shutil.rmtree(box.root / ".segue")
-    (box.root / ".segue").mkdir()
-    other.rename(box.root / ".segue" / "segue.db")
+    shutil.rmtree(box.state)
+    box.state.mkdir()
+    other.rename(box.database)
     going.send(signal.SIGCONT)
     done = going.end()
     assert done.code == 2, done.said
@@ -123,7 +121,7 @@ def test_a_start_without_memory_says_what_is_lost(box: Box) -> None:
     assert not box.run().of("notice")
     box.edit("[x] T-3", "[~] T-3")
     box.release("go")
-    shutil.rmtree(box.root / ".segue")
+    box.forget()
     done = box.run("--on-failed", "retry")
     assert done.code == 0, done.said
     (notice,) = done.of("notice")
@@ -145,21 +143,22 @@ def test_a_file_where_the_memory_should_be_harms_no_look(box: Box, args: list[st
     assert "PLAN.md" in box.segue(*args).said
 
 
-@pytest.mark.parametrize("where", [".segue", ".segue/segue.db"])
+@pytest.mark.parametrize("where", [".segue", "the database"])
 def test_what_cannot_be_the_memory_is_told_in_words(box: Box, where: str) -> None:
     """A file where the folder should be, a folder where the database should be: named, with a
     cure that helps."""
     box.plan("- [ ] T-1: a\n  - run: true\n")
+    place = box.root / ".segue" if where == ".segue" else box.database
     if where == ".segue":
-        (box.root / where).touch()
+        place.touch()
     else:
-        (box.root / where).mkdir(parents=True)
+        place.mkdir(parents=True)
     for args in (["run", "PLAN.md", "--json"], ["resume", "--reset", "--json"]):
         if args[0] == "resume":
             box.plan("- [~] T-1: a\n  - run: true\n")
         error = box.segue(*args).json["error"]
         assert error["code"] == "memory_unusable"
-        assert error["file"] == str(box.root / where)
+        assert error["file"] == str(place)
         assert "move it away" in error["hint"]
     assert box.segue("status").code == 0
 
@@ -179,7 +178,7 @@ def test_ctrl_c_still_ends_a_run_without_memory(box: Box) -> None:
 
 def flip_a_bit(box: Box) -> None:
     """One bit of the first page in the database's write-ahead log."""
-    path = box.root / ".segue" / "segue.db-wal"
+    path = box.state / "segue.db-wal"
     data = bytearray(path.read_bytes())
     data[32 + 24 + 100] ^= 1
     path.write_bytes(data)
@@ -187,7 +186,7 @@ def flip_a_bit(box: Box) -> None:
 
 def spoil_the_database(box: Box) -> None:
     """Its first page is not that of a database."""
-    path = box.root / ".segue" / "segue.db"
+    path = box.database
     path.write_bytes(b"garbage" * 1000 + path.read_bytes()[7000:])
 
 
@@ -205,7 +204,7 @@ def test_status_says_that_the_newest_records_are_lost(box: Box) -> None:
     for _look in range(2):
         done = box.segue("status", "--json")
         assert done.code == 0
-        assert done.json["damage"]["file"] == str(box.root / ".segue" / "segue.db-wal")
+        assert done.json["damage"]["file"] == str(box.state / "segue.db-wal")
         assert "damaged" in done.json["damage"]["message"]
         said = box.segue("status")
         assert said.code == 0
@@ -226,14 +225,15 @@ def test_status_says_that_the_database_cannot_be_read(box: Box) -> None:
     assert done.code == 2
     error = done.json["error"]
     assert (error["code"], error["file"]) == (
-        "database_damaged", str(box.root / ".segue" / "segue.db")
+        "database_damaged", str(box.database)
     )  # fmt: skip
     assert "move it away" in error["hint"]
     assert box.segue("status").code == 2
 
 
 LOSSES = {
-    "all": lambda box: shutil.rmtree(box.root / ".segue"),
+    "all": Box.forget,
+    "logs": lambda box: shutil.rmtree(box.root / ".segue"),
     "claims": lambda box: shutil.rmtree(box.root / ".segue" / "runs"),
     "cleaned": lambda box: subprocess.run(
         "git init -q && git add PLAN.md && git clean -fdxq -e segue.toml",
@@ -273,7 +273,7 @@ def test_an_agent_that_lives_is_not_doubled_when_the_memory_is_lost(
     box.release("go")
     done = again.end()
     assert done.code == 0, done.said
-    is_heard = kind == "shell" or lost in ("claims", "log damaged")
+    is_heard = kind == "shell" or lost != "all"
     assert box.notes("ended") == ["T-1"] * (1 if is_heard else 2)
     assert box.marks() == {"T-1": "x"}
     if lost == "log damaged":

@@ -240,7 +240,7 @@ def deferred(post: Post) -> None:
     assert post.box.run(env={"TZ": "UTC"}).code == 0
     assert post.told == []
     post.user(f'channels = ["command:{post.program}"]')
-    with closing(sqlite3.connect(post.box.root / ".segue" / "segue.db")) as db:
+    with closing(sqlite3.connect(post.box.database)) as db:
         [[until_at]] = db.execute("SELECT next_at FROM notices WHERE next_at IS NOT NULL")
         assert until_at > f"{now:%Y-%m-%dT%H:%M}"
         db.execute("UPDATE notices SET next_at = ?", (f"{now:%Y-%m-%dT%H:%M:%S}.000000Z",))

@@ -137,7 +137,7 @@ def test_the_memory_keeps_itself_out_of_git(box: Box) -> None:
     assert (box.root / ".segue/.gitignore").read_text().strip().splitlines()[-1] == "*"
     logs = list((box.root / ".segue/logs").iterdir())
     assert any("said by the agent" in log.read_text() for log in logs)
-    assert (box.root / ".segue/segue.db").is_file()
+    assert (box.database).is_file()
 
 
 def test_marks_are_written_as_tasks_go(box: Box) -> None:

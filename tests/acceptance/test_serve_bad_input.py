@@ -285,7 +285,7 @@ def test_a_database_locked_by_another(house: House) -> None:
     house.hand("a", GOOD)
     serving = house.serve()
     task = serving.new(submit=False)
-    with sqlite3.connect(house.root / ".segue" / "segue.db", isolation_level=None) as other:
+    with sqlite3.connect(house.database, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         answer = serving.raw("GET", f"/api/tasks/{task}", None, AUTH)
         assert answer.status == 200, "reading goes on"
@@ -302,7 +302,7 @@ def test_another_folder_for_the_memory(house: House) -> None:
     task = serving.new()
     serving.reaches(task, "review")
     assert (house.tmp / "elsewhere").is_dir()
-    assert not list(house.root.glob(".segue/segue.db"))
+    assert [path.parent for path in house.tmp.rglob("segue.db")] == [house.tmp / "elsewhere"]
     said = house.segue("serve", "--port", "0", "--data", str(house.tmp / "elsewhere"))
     assert said.code == 2
     until(lambda: serving.raw("GET", "/health").status == 200, "the first one works on")

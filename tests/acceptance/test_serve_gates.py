@@ -313,9 +313,7 @@ def test_a_secret_is_at_rest_under_a_key_that_only_its_owner_reads(house: House)
     server.agent_is(task, "waiting_dependency")
     server.provide(task, SECRET).ok()
     server.reaches(task, "review")
-    keys = [
-        p for p in (house.root / ".segue").rglob("*") if p.is_file() and "key" in p.name.lower()
-    ]
+    keys = [p for p in house.state.rglob("*") if p.is_file() and "key" in p.name.lower()]
     assert keys, "a key file"
     for path in keys:
         assert path.stat().st_mode & 0o777 == 0o600, path

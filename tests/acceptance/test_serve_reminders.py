@@ -38,7 +38,7 @@ def told(house: House, kind: str) -> int:
 
 def is_marked(house: House, kind: str) -> bool:
     """Whether the server knows that it was told."""
-    with closing(sqlite3.connect(house.root / ".segue" / "segue.db")) as db:
+    with closing(sqlite3.connect(house.database)) as db:
         rows = db.execute("SELECT next_at FROM notices WHERE kind = ?", (kind,)).fetchall()
     return bool(rows) and all(at is None for (at,) in rows)
 
@@ -75,7 +75,7 @@ def test_what_was_due_while_no_server_was_there_is_told_at_its_start(house: Hous
     server = house.serve()
     task = waits_for_a_person(server, "a")
     server.kill()
-    with closing(sqlite3.connect(house.root / ".segue" / "segue.db", isolation_level=None)) as db:
+    with closing(sqlite3.connect(house.database, isolation_level=None)) as db:
         db.execute("UPDATE gates SET created_at = '2020-01-01T00:00:00.000000Z' WHERE task = ?",
                    (task,))  # fmt: skip
     before = {kind: told(house, kind) for kind in HEADS}

@@ -195,7 +195,7 @@ def test_a_token_is_made_at_the_first_start(house: House) -> None:
         lambda: re.search(r"(http://\S+[?#]\S*token=(\S+))", going.result.said), "a login link"
     )
     token = link[2].rstrip(".,)")
-    kept = [p for p in (house.root / ".segue").rglob("*token*") if p.is_file()]
+    kept = [p for p in house.state.rglob("*token*") if p.is_file()]
     assert kept and all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
     where = re.search(r"http://127\.0\.0\.1:(\d+)", going.result.said)
     assert where

@@ -166,7 +166,7 @@ def test_webhooks_are_signed_with_the_secret_of_the_settings(house: House, writt
     signature = dict(part.split("=", 1) for part in headers["X-Segue-Signature"].split(","))
     signed = signature["t"].encode() + b"." + body
     assert signature["v1"] == hmac.new(secret, signed, hashlib.sha256).hexdigest()
-    assert not list((house.root / ".segue").rglob("webhook-secret"))
+    assert not list(house.tmp.rglob("webhook-secret"))
 
 
 def test_a_secret_from_a_variable_that_is_not_set_is_told(house: House) -> None:

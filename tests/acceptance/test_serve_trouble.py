@@ -101,7 +101,7 @@ def test_a_database_that_is_held_is_waited_for(house: House, how: str) -> None:
     task = server.new("a")
     until(lambda: house.starts(task) == 1, "its agent")
     before = server.items("/tasks")
-    with held(house.root / ".segue" / "segue.db", how):
+    with held(house.database, how):
         assert refused(server, "/tasks", NEW)["code"] == "database_busy"
         refused(server, f"/questions/{question}/answer", {"answer": "SQLite"})
         refused(server, f"/tasks/{task}/cancel")
@@ -130,7 +130,7 @@ def test_agents_run_on_while_the_database_is_held(house: House) -> None:
     living, ends = server.new("talker"), server.new("a")
     until(lambda: house.starts(living) and house.starts(ends), "both agents")
     pid = int(house.lines(living, "starts")[0])
-    with held(house.root / ".segue" / "segue.db", "IMMEDIATE"):
+    with held(house.database, "IMMEDIATE"):
         house.release("go")
         house.release("ask")
         until(lambda: waits(server), "it waits")
@@ -152,7 +152,7 @@ def test_a_server_that_waits_can_be_ended(house: House, is_killed: bool) -> None
     server = house.serve()
     task = server.new("a")
     until(lambda: house.starts(task) == 1, "its agent")
-    with held(house.root / ".segue" / "segue.db", "IMMEDIATE"):
+    with held(house.database, "IMMEDIATE"):
         house.release("go")
         until(lambda: waits(server), "it waits")
         if is_killed:
@@ -381,7 +381,7 @@ def test_a_database_that_is_lost_is_said_with_what_was_lost(house: House) -> Non
     server.reaches(known, "review")
     assert server.stop() == 0
     assert known not in server.going.result.err, "nothing is lost yet"
-    for path in (house.root / ".segue").glob("segue.db*"):
+    for path in house.state.glob("segue.db*"):
         path.unlink()
     again = house.serve()
     assert again.get("/tasks").json["total"] == 0

@@ -9,9 +9,7 @@ from kit.box import Box
 
 def evidence(box: Box) -> str:
     return "".join(
-        path.read_text("utf-8", "replace")
-        for path in (box.root / ".segue/evidence").rglob("*")
-        if path.is_file()
+        path.read_text("utf-8", "replace") for path in box.evidence.rglob("*") if path.is_file()
     )
 
 

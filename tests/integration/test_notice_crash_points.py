@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from kit.crashing import crashing
+from segue.work.project import Project
 
 WORKERS = 4
 PLAN = "- [ ] **T-1**: Break\n  - run: echo too bad; exit 3\n  - retries: 0\n"
@@ -125,7 +126,7 @@ def segue(kind: Kind, project: Path, die_at: int) -> int:
 
 def marked(project: Path) -> set[str]:
     """The ids of the notices whose rows say that they were delivered."""
-    path = project / ".segue" / "segue.db"
+    path = Project(project).database
     if not path.exists():
         return set()
     with closing(sqlite3.connect(path)) as db:

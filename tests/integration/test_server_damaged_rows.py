@@ -11,6 +11,7 @@ import pytest
 from kit.app import House, play
 from segue.errors import UserError
 from segue.work import overview
+from segue.work.project import Project
 
 ASKS = """#!/bin/sh
 if [ -n "$SEGUE_RESUME" ]; then echo "=== CUSTOM TASK COMPLETE $SEGUE_NONCE ==="; exit; fi
@@ -45,7 +46,7 @@ NOT_FOUND = {("gates", "state"), ("runs", "state")}
 def damage(house: House, table: str, task: str, column: str, value: object) -> str:
     """One value of the task's row in this table; the id of the row."""
     key = "id" if table in ("tasks", "agents") else "task"
-    with closing(sqlite3.connect(house.folder / ".segue" / "segue.db")) as db:
+    with closing(sqlite3.connect(Project(house.folder).database)) as db:
         db.execute("PRAGMA ignore_check_constraints = ON")
         own = "task" if table == "phase_tasks" else "id"
         [[id]] = db.execute(
@@ -136,7 +137,7 @@ def test_damaged_timers_and_settings_stop_nothing(
     async def scene() -> None:
         async with house.open() as server:
             server.new("custom")
-        with closing(sqlite3.connect(house.folder / ".segue" / "segue.db")) as db:
+        with closing(sqlite3.connect(Project(house.folder).database)) as db:
             names, marks = ", ".join(row), ", ".join("?" * len(row))
             db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values()))
             db.commit()

@@ -10,6 +10,7 @@ import pytest
 from kit.app import House, play
 from kit.processes import all_stopped, state_of
 from segue.work.phases.refused import Refused
+from segue.work.project import Project
 
 TWO_PHASES = """
 say I begin
@@ -149,7 +150,8 @@ def test_a_dependency_comes_by_the_environment_and_is_never_shown(house: House) 
             assert secret not in shown
 
     play(scene)
-    for path in (house.folder / ".segue").rglob("*"):
+    kept = Project(house.folder)
+    for path in (*kept.memory.rglob("*"), *kept.state.rglob("*")):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
 

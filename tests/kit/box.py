@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from kit.command import SEGUE, Going, Result, start_segue
 from kit.git import git
 from kit.processes import environs, signal_all, stop_all
 from kit.waiting import until
+from segue.work.state_folder import name_of
 
 MARK = re.compile(r"^(?:[-*+]|\d+[.)]) \[(.)\] \**([A-Z]+-?\d[\d-]*)", re.MULTILINE)
 
@@ -38,13 +40,23 @@ class Box:
 
     # --- files
 
+    def forget(self) -> None:
+        """All that Segue remembers of the project is gone."""
+        shutil.rmtree(self.root / ".segue")
+        shutil.rmtree(self.state)
+
+    @property
+    def state(self) -> Path:
+        """What Segue keeps where no agent works."""
+        return self.home / ".local" / "state" / "segue" / name_of(self.root)
+
     @property
     def database(self) -> Path:
-        return self.root / ".segue" / "segue.db"
+        return self.state / "segue.db"
 
     @property
     def evidence(self) -> Path:
-        return self.root / ".segue" / "evidence"
+        return self.state / "evidence"
 
     @property
     def plan_path(self) -> Path:

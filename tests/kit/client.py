@@ -16,6 +16,7 @@ from segue.client import Client
 from segue.server import listen
 from segue.server.app import make_app
 from segue.server.commands import Json
+from segue.work.project import Project
 
 T = TypeVar("T")
 
@@ -85,7 +86,7 @@ def running(commands: Commands | None = None, port: int = 0) -> Iterator[Running
 
 def leave_place(folder: Path, url: str, token: str | None = TOKEN) -> None:
     """The files that a running server leaves for clients."""
-    place = folder / ".segue" / "server"
+    place = Project(folder).keys
     place.mkdir(parents=True)
     (place / "server.json").write_text(json.dumps({"url": url}))
     if token is not None:

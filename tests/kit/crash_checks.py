@@ -10,6 +10,7 @@ from pathlib import Path
 
 from segue.core.limits import holds_account
 from segue.drivers.processes import find_by_environ
+from segue.work.project import Project
 
 # Who waits for an account's limit: in `parks`, or (tasks with phases) in a row of its own.
 WAITING = (
@@ -27,13 +28,13 @@ ENDS = ("completed", "failed", "skipped")
 @contextmanager
 def tables(project: Path) -> Iterator[sqlite3.Connection]:
     """As a killed owner left them."""
-    with closing(sqlite3.connect(project / ".segue" / "segue.db")) as db:
+    with closing(sqlite3.connect(Project(project).database)) as db:
         yield db
 
 
 def check_account(project: Path) -> None:
     """Account and park are never apart, at whatever moment the owner was killed."""
-    if not (project / ".segue" / "segue.db").exists():
+    if not (Project(project).database).exists():
         return
     with tables(project) as db:
         if not db.execute("PRAGMA user_version").fetchone()[0]:

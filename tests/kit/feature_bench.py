@@ -23,6 +23,7 @@ from segue.plans import develop_state
 from segue.work.feature.developing import CommandOptions, develop
 from segue.work.feature.folder import FeatureFolder
 from segue.work.feature.steps import FeatureSteps
+from segue.work.project import Project
 
 MINE = 'agent = "dev"\n[agents.dev]\nkind = "command"\ncommand = ["./dev"]\n'
 APART = """\
@@ -155,7 +156,7 @@ class FeatureBench(StepsBench[FeatureSteps]):
         """The database is removed, as by `git clean`."""
         self.close()
         self._stores.clear()
-        for path in (self.root / ".segue").glob("segue.db*"):
+        for path in Project(self.root).state.glob("segue.db*"):
             path.unlink()
 
     def answers(self, text: str) -> None:

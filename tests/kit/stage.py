@@ -204,7 +204,7 @@ class Stage(Box):
     # --- what is remembered
 
     def rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
-        base = sqlite3.connect(f"file:{self.root}/.segue/segue.db?mode=ro", uri=True)
+        base = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
         try:
             base.row_factory = sqlite3.Row
             return base.execute(sql, values).fetchall()

@@ -19,6 +19,7 @@ from kit.box import Box
 from kit.feature import Feature, cp
 from kit.serve import GOOD, NEEDS, QUESTION, House
 from segue.store import migrate
+from segue.work.state_folder import name_of
 
 DATABASES = TESTS / "databases"
 KEY = "a key for tests"
@@ -145,7 +146,13 @@ def server(tmp: Path) -> House:
 
 
 def memory(root: Path) -> Path:
+    """Where a Segue of schema 8 kept its database."""
     return root / ".segue" / "segue.db"
+
+
+def database(root: Path) -> Path:
+    """Where it is now, of a project in a Box."""
+    return root.parent / "home" / ".local" / "state" / "segue" / name_of(root) / "segue.db"
 
 
 def restore(name: str, tmp: Path, root: Path) -> Path:
@@ -193,7 +200,7 @@ ENTITIES = {
 
 def as_of_schema_8(root: Path) -> None:
     """Write the database anew in the shape of schema 8: what runs meanwhile is not touched."""
-    new, old = memory(root), memory(root).with_name("old.db")
+    new, old = database(root), memory(root).with_name("old.db")
     with closing(sqlite3.connect(new)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with closing(sqlite3.connect(old, isolation_level=None)) as db:
@@ -215,13 +222,28 @@ def as_of_schema_8(root: Path) -> None:
                 " (SELECT seq FROM now.journal WHERE work = 'server')", (before, entity),
             )  # fmt: skip
         db.execute("UPDATE journal SET entity = 'plan' WHERE entity = 'work'")
-    for end in ("", "-wal", "-shm"):
-        new.with_name(new.name + end).unlink(missing_ok=True)
-    old.rename(new)
+    old.rename(memory(root))
+    as_before_states(root)
+
+
+def as_before_states(root: Path) -> None:
+    """Lay the records of a project where a Segue kept them that had no state folder."""
+    state, kept = database(root).parent, memory(root).parent
+    if not memory(root).exists():
+        for path in state.glob("segue.db*"):
+            shutil.copyfile(path, kept / path.name)
+    for name in ("evidence", "locks"):
+        shutil.copytree(state / name, kept / name, dirs_exist_ok=True)
+    if (state / "server").exists():
+        shutil.copytree(state / "server", kept / "server", dirs_exist_ok=True)
+    (kept / "state").unlink()
+    shutil.rmtree(state)
 
 
 @contextmanager
 def opened(root: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(memory(root), timeout=30)) as db:
+    """In its new place, or still in the old one."""
+    path = database(root) if database(root).exists() else memory(root)
+    with closing(sqlite3.connect(path, timeout=30)) as db:
         db.row_factory = sqlite3.Row
         yield db

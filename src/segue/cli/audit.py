@@ -33,9 +33,7 @@ HEAD_CHARS = 16
 @output.json_option()
 @output.common_options()
 def command(path: Path, data: Path | None, as_json: bool) -> int:
-    project = Project.containing(path.resolve())
-    if data is not None:
-        project = Project(project.root, data.resolve())
+    project = Project.with_data(Project.containing(path.resolve()).root, data)
     store = Store.open_readonly(project.database)
     if store is None:
         found = audit.Audit()

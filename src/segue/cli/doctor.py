@@ -81,6 +81,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
                 "python": platform.python_version(),
                 "sqlite": sqlite3.sqlite_version,
                 "project": str(project.root),
+                "state": str(project.state),
                 "tools": [tool.to_json() for tool in tools],
                 "agents": [agent.to_json() for agent in roster],
                 "default_agent": settings.agent,
@@ -92,6 +93,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
         f"segue {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     )
     console.echo(_("Project: {path}").format(path=project.root))
+    console.echo(_("Records: {path}").format(path=project.state))
     if problems:
         console.echo("\n" + _("Invalid settings (Segue uses its defaults, shown below)"))
     for problem in problems:

@@ -35,9 +35,7 @@ def _options() -> Callable[[C], C]:
 def _tokens(ctx: click.Context, data: Path | None) -> Iterator[Tokens]:
     """Those of the server of this folder. An agent is refused."""
     person.check(ctx.obj["environ"])
-    project = Project.containing(Path.cwd())
-    if data is not None:
-        project = Project(project.root, data.resolve())
+    project = Project.with_data(Project.containing(Path.cwd()).root, data)
     project.prepare()
     store = Store.open(project.database)
     try:

@@ -131,7 +131,7 @@ def command(
 
         messages = PaneMessages(clock, tz, log, screen.emit, is_dry=dry_run)
         notify = config.load(None, config.user_file(environ)).notify
-        notifiers, missing = channels.read_notifiers(notify, environ, clock, project.server)
+        notifiers, missing = channels.read_notifiers(notify, environ, clock, project.keys)
         for text in (*recovery.clamped, *map(channels.left_out, missing)):
             messages.line(text)
         store = Store.open(project.database)

@@ -76,9 +76,7 @@ async def serve(
     command: Sequence[str],
     on_listening: Callable[[Listening], None],
 ) -> int:
-    project = Project.containing(Path.cwd())
-    if data is not None and data.resolve() != project.memory:
-        project = Project(project.root, data.resolve())
+    project = Project.with_data(Project.containing(Path.cwd()).root, data)
     settings = config.load(project.root, config.user_file(environ))
     trust.check(project.root, [project.root / trust.SETTINGS], environ, project.database)
     check_free(project)
@@ -89,7 +87,7 @@ async def serve(
         async with open_app(
             project, settings, environ=environ, clock=clock, tz=tz, slots=slots, command=command
         ) as app:
-            folder = app.data
+            folder = project.keys
             log.to_file(project.logs / "server.log")
             token, is_new = _token(folder, environ)
             files.replace(folder / PLACE_FILE, json.dumps({"url": url}).encode(), mode=0o600)
@@ -179,7 +177,7 @@ def check_free(project: Project) -> None:
     held = lock.holder(project.locks / "server.lock")
     if held is None:
         return
-    place = project.memory / "server" / PLACE_FILE
+    place = project.keys / PLACE_FILE
     url = "?"
     with suppress(OSError, ValueError, KeyError, TypeError):
         url = str(json.loads(place.read_text(encoding="utf-8"))["url"])

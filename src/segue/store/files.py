@@ -26,7 +26,7 @@ def replace(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """Put new bytes at a path: temporary file beside it, fsync, rename, fsync of the folder.
     What is in Segue's memory is its user's alone."""
     if mode is None:
-        mode = 0o600 if MEMORY in path.parts else 0o644
+        mode = 0o600 if MEMORY in path.parts or path.is_relative_to(state_base()) else 0o644
     temporary = _write_beside(path, data, mode)
     temporary.replace(path)
     sync_folder(path.parent)
@@ -41,6 +41,31 @@ def overwrite(path: Path, data: bytes) -> None:
         os.ftruncate(fd, len(data))
     finally:
         os.close(fd)
+
+
+def state_base() -> Path:
+    """The folder with the state of all projects of this user."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(base):  # noqa: PTH117 - by its standard a relative one does not count
+        home = os.environ.get("HOME") or _home()
+        base = f"{home}/.local/state"
+    return Path(os.path.realpath(base), "segue")
+
+
+def _home() -> str:
+    import pwd  # noqa: PLC0415 - few users have no HOME
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return "/nonexistent"
+
+
+def make_private_folder(folder: Path) -> None:
+    """With those above it that are missing: its user's alone, whatever the umask."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
 
 
 def private(path: str, flags: int) -> int:
@@ -198,6 +223,15 @@ def _exchange(one: Path, other: Path) -> bool:
 
 _folders: dict[Path, int] = {}  # the folder synced last, kept open
 _folders_lock = allocate_lock()  # several threads may write
+
+
+def sync_file(path: Path) -> None:
+    """Make the text of a file that others wrote durable."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def sync_folder(folder: Path) -> None:

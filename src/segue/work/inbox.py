@@ -58,7 +58,7 @@ def _known(project: Project) -> tuple[dict[str, str], set[object]]:
 def _url(project: Project) -> str | None:
     """Where the server of this project listens, if one does."""
     with suppress(OSError, ValueError, KeyError):
-        return str(json.loads((project.server / PLACE_FILE).read_text("utf-8"))["url"])
+        return str(json.loads((project.keys / PLACE_FILE).read_text("utf-8"))["url"])
     return None
 
 

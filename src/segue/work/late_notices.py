@@ -29,7 +29,7 @@ async def send(
     if not _is_any_left(project):
         return
     settings = config.load(project.root, config.user_file(environ)).notify
-    notifiers, _missing = channels.read_notifiers(settings, environ, clock, project.server)
+    notifiers, _missing = channels.read_notifiers(settings, environ, clock, project.keys)
     if not notifiers:
         return
     store = Store.open(project.database)

@@ -16,9 +16,7 @@ from segue.i18n import _
 def check(memory: Path, database: Path, root: Path) -> None:
     """Refuse it, in words; what is not there is fine."""
     for path in (memory, database):
-        why = _fault(path)
-        if why is None and path == database and _is_committed(root, path):
-            why = _("it came with the repository")
+        why = fault(path, root if path == database else None)
         if why is not None:
             raise UserError(
                 "planted_memory",
@@ -28,7 +26,8 @@ def check(memory: Path, database: Path, root: Path) -> None:
             )
 
 
-def _fault(path: Path) -> str | None:
+def fault(path: Path, root: Path | None = None) -> str | None:
+    """Why a folder or file cannot be Segue's own; None: it can, or it is not there."""
     try:
         status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -37,6 +36,8 @@ def _fault(path: Path) -> str | None:
         return _("it is a symbolic link")
     if status.st_uid != os.geteuid():
         return _("it belongs to another user")
+    if root is not None and _is_committed(root, path):
+        return _("it came with the repository")
     return None
 
 

@@ -81,13 +81,14 @@ async def run_work(
     theirs = [project.root / trust.SETTINGS, *source.trusted_files]
     trust.check(project.root, theirs, environ, project.database)
     tz = zone_here(environ, environment.tz, clock.now())
-    notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, project.server)
+    notifiers, missing = channels.read_notifiers(settings.notify, environ, clock, project.keys)
     launcher = Launcher()
     await launcher.prepare()  # it starts while the memory is opened
     store: Store | None = None
     lock: Lock | None = None
     try:
-        project.prepare()
+        told: list[str] = []
+        project.prepare(told.append)
         lock = Lock(lock_path(project, source.path))
         command = shlex.join(environment.command)
         check_held(lock.take(since=stamp(clock.now()), command=command), source.shown)
@@ -125,6 +126,8 @@ async def run_work(
         )
         for text in (*settings.recovery.clamped, *map(channels.left_out, missing)):
             run.publish("notice", text=text, is_log=True)
+        for text in told:
+            run.publish("notice", text=text)
         run.ledger.note_options(background.options_of(environment.background))
         begin(run)
         sender = post(run, project, store, notifiers, settings, tz)

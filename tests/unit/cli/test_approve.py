@@ -10,6 +10,7 @@ from kit.bench import Bench
 from kit.questions import asked
 from kit.shell import Shell
 from segue.store.sqlite import Store
+from segue.work.project import Project
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_a_person_reads_that_it_is_approved_and_when_it_counts(bench: Bench, seg
 def test_a_comment_is_kept_with_the_act(bench: Bench, segue: Shell) -> None:
     gate = asked(bench)
     assert segue("approve", gate, "--comment", "only for tests").code == 0
-    store = Store.open(bench.root / ".segue" / "segue.db")
+    store = Store.open(Project(bench.root).database)
     row = store.one("SELECT data FROM acts WHERE gate = ?", gate)
     store.close()
     assert row is not None

@@ -10,6 +10,7 @@ import pytest
 from kit.shell import Shell
 from segue.cli import detach
 from segue.store.lock import Lock
+from segue.work.project import Project
 
 
 def test_the_command_is_given_on_without_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,9 +22,7 @@ def test_work_that_somebody_owns_is_not_started_again(alone: Path, segue: Shell)
     """The error names the process and how to follow and end it."""
     (alone / "PLAN.md").write_text("- [ ] T-1: Build\n  - run: true\n")
     assert segue("run", "PLAN.md").code == 0
-    [held] = [
-        path for path in (alone / ".segue" / "locks").glob("*.lock") if "notices" not in path.name
-    ]
+    [held] = [path for path in Project(alone).locks.glob("*.lock") if "notices" not in path.name]
     lock = Lock(held)
     assert lock.take(since="2026-03-01T12:00:00Z", command="segue run PLAN.md") is None
     error = segue.refused("run", "PLAN.md", "--detach")

@@ -9,6 +9,7 @@ from kit.bench import Bench
 from segue.cli import person
 from segue.errors import UserError
 from segue.store.sqlite import Store
+from segue.work.project import Project
 
 
 def checked(environ: dict[str, str]) -> None:
@@ -40,7 +41,7 @@ def test_what_an_agent_tried_is_kept_in_the_journal(bench: Bench) -> None:
     bench.begin("- [ ] T-1: Build\n")
     with pytest.raises(UserError):
         checked({"SEGUE_RUN": bench.job, "SEGUE_PROJECT": str(bench.root)})
-    store = Store.open(bench.root / ".segue" / "segue.db")
+    store = Store.open(Project(bench.root).database)
     rows = store.all("SELECT data FROM journal WHERE entity = 'refusal'")
     store.close()
     assert ['"tried": "segue skip"' in row["data"] for row in rows] == [True]

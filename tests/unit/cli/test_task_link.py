@@ -14,6 +14,7 @@ from segue import i18n
 from segue.cli import task_link
 from segue.client import ClientError
 from segue.errors import UserError
+from segue.work.project import Project
 
 
 def refused(act: Any, *args: Any) -> Any:
@@ -25,7 +26,7 @@ def refused(act: Any, *args: Any) -> Any:
 
 def test_the_server_of_this_folder_is_found_by_its_files(alone: Path) -> None:
     """Without an option or a variable."""
-    place = alone / ".segue" / "server"
+    place = Project(alone).keys
     place.mkdir(parents=True)
     (place / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:9"}))
     (place / "token").write_text("secret\n")

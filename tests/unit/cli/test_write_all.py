@@ -46,7 +46,7 @@ def test_a_state_with_more_chapters_than_the_book_is_asked_about(
         assert "--chapters 3" in told
         assert "--chapters 5" in told
     assert Path("meta/ralph-state.json").read_bytes() == before
-    assert not Path(".segue/segue.db").exists()
+    assert not Path(".segue").exists()
 
 
 def test_a_book_that_was_cut_behind_its_completed_chapters_is_not_called_complete(

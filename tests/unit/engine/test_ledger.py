@@ -9,6 +9,7 @@ from segue.dialects.events import Asked, Finished, LimitHit, Opened
 from segue.engine.ledger import Ledger
 from segue.engine.plan.beginning import go_on_with
 from segue.store.sqlite import Store
+from segue.work.project import Project
 
 CHAIN = "- [ ] T-1: a\n- [ ] T-2: b\n- [ ] T-3: c (deps: T-2)\n"
 
@@ -72,7 +73,7 @@ def test_a_plan_learns_from_its_own_runs_only(bench: Bench) -> None:
     """Another plan of the same project has tasks of the same names."""
     bench.begin("- [ ] T-1: a\n")
     done_in(bench, bench.job, 90)
-    store = Store.open(bench.root / ".segue" / "segue.db")
+    store = Store.open(Project(bench.root).database)
     try:
         other = Ledger(store, bench.clock, bench.root / "OTHER.md", "tasklist")
         assert other.lasted() == {}

@@ -15,6 +15,7 @@ from segue import __version__
 from segue.mcp import agent, person, server
 from segue.mcp.tools import Arguments, Refused, Tool
 from segue.store.sqlite import Store
+from segue.work.project import Project
 
 
 class Word(Arguments):
@@ -138,7 +139,7 @@ def test_a_persons_tool_that_an_agent_called_is_kept_in_the_journal(
     bench.begin("- [ ] T-1: Build\n")
     facts = {"SEGUE_RUN": bench.job, "SEGUE_PROJECT": str(bench.root)}
     server._refuse(facts, bench.root, tool)
-    store = Store.open(bench.root / ".segue" / "segue.db")
+    store = Store.open(Project(bench.root).database)
     rows = store.all("SELECT data FROM journal WHERE entity = 'refusal'")
     store.close()
     assert len(rows) == kept

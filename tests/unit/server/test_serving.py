@@ -21,6 +21,7 @@ from segue.server import listen, serving
 from segue.server.serving import Listening, serve
 from segue.store import files
 from segue.store.lock import Lock
+from segue.work.project import Project
 
 URL = '{"url": "http://127.0.0.1:1"}'
 
@@ -29,8 +30,8 @@ class Stage:
     """A server in a folder: its work is real, and in place of HTTP it waits for its end."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder = folder / ".segue" / "server"
-        self.lock = folder / ".segue" / "locks" / "server.lock"
+        self.folder = Project(folder).keys
+        self.lock = Project(folder).locks / "server.lock"
         self.app: dict[str, Any] = {}
         self.left: dict[str, str] = {}
         self.places: list[Listening] = []

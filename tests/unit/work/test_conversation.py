@@ -11,6 +11,7 @@ from kit.bench import Bench
 from kit.questions import asked
 from segue.store.sqlite import Store
 from segue.work.conversation import Conversation, Entry, raw
+from segue.work.project import Project
 
 SAID = (
     b'{"type":"assistant","message":{"content":[{"type":"text","text":"one"}]},"session_id":"s"}\n'
@@ -25,7 +26,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def conversation(bench: Bench, task: str = "T-1") -> Conversation:
-    store = Store.open_readonly(bench.root / ".segue" / "segue.db")
+    store = Store.open_readonly(Project(bench.root).database)
     assert store is not None
     row = store.one("SELECT id FROM tasks WHERE key = ?", task)
     assert row is not None

@@ -102,6 +102,7 @@ if os.getuid() == 0:  # who may do everything is told nothing
     os.setgid(65534)
     os.setuid(65534)
 plan = Path(sys.argv[1])
+os.environ["XDG_STATE_HOME"] = str(plan.parent.parent / "state")
 try:
     check_writable(find_plan(plan), Project(plan.parent))
 except UserError as error:
@@ -126,6 +127,7 @@ def public() -> Iterator[Path]:
         ("the plan", "read_only {plan}"),
         ("its folder", "read_only {folder}"),
         ("the memory", "read_only {memory}"),
+        ("the state", "read_only {state}"),
         ("reading", "plan_unreadable {plan}"),
     ],
 )
@@ -135,10 +137,11 @@ def test_what_cannot_be_written_is_told_before_anything_is_begun(
     """The plan, its folder and the memory must be writable for whoever runs Segue."""
     folder = public / "project"
     folder.mkdir()
-    plan, memory = folder / "PLAN.md", folder / ".segue"
+    plan, memory, state = folder / "PLAN.md", folder / ".segue", public / "state"
     plan.touch()
-    memory.mkdir()
-    for place in (folder, memory):
+    for place in (memory, state):
+        place.mkdir()
+    for place in (folder, memory, state):
         place.chmod(0o777)
     plan.chmod(0o666)
     if os.getuid() == 0:
@@ -148,13 +151,15 @@ def test_what_cannot_be_written_is_told_before_anything_is_begun(
         "the plan": (plan, 0o444),
         "its folder": (folder, 0o555),
         "the memory": (memory, 0o555),
+        "the state": (state, 0o555),
         "reading": (plan, 0o222),
     }[what]
     place.chmod(mode)
     command = [sys.executable, "-c", CHECK, str(plan)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     folder.chmod(0o777)
-    assert done.stdout.strip() == told.format(plan=plan, folder=folder, memory=memory), done.stderr
+    places = {"plan": plan, "folder": folder, "memory": memory, "state": state}
+    assert done.stdout.strip() == told.format(**places), done.stderr
 
 
 def test_a_project_that_can_be_written_passes(tmp_path: Path) -> None:

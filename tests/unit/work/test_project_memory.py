@@ -29,6 +29,6 @@ def test_folders_come_back_and_their_contents_are_named_as_lost(tmp_path: Path) 
     store.close()
     lock.release()
     assert told is not None
-    assert told.endswith("Lost: .segue/logs, .segue/evidence, .segue/server")
+    assert told.endswith("Lost: .segue/logs, .segue/server")
     assert project.server.is_dir()
     assert project.database.is_file()

@@ -9,6 +9,7 @@ from segue.dialects.events import ActRefused
 from segue.dialects.tool_channel import ToolChannel
 from segue.store.changes import stamp
 from segue.work import refusals
+from segue.work.project import Project
 
 AT = datetime(2026, 1, 5, 3, tzinfo=UTC)
 
@@ -18,8 +19,8 @@ def test_where_nothing_can_be_kept_nothing_is_made(tmp_path: Path) -> None:
     run = {"SEGUE_RUN": "r", "SEGUE_PROJECT": str(tmp_path)}
     refusals.note(run, "cli", "segue park", AT)
     assert not (tmp_path / ".segue").exists()
-    (tmp_path / ".segue").mkdir()
-    (tmp_path / ".segue" / "segue.db").write_bytes(b"no database" * 100)
+    Project(tmp_path).prepare()
+    Project(tmp_path).database.write_bytes(b"no database" * 100)
     refusals.note(run, "cli", "segue park", AT)
 
 

@@ -18,7 +18,7 @@ def what_is_lost(run: PlanRun) -> str | None:
     made some of them, so those that nothing hangs on are not worth a word."""
     if run.ledger.is_damaged:
         return _(
-            "Segue's database was damaged (.segue/segue.db-wal). The newest records "
+            "Segue's database was damaged (segue.db-wal). The newest records "
             "are lost; Segue continues from the plan's files"
         )
     if run.ledger.tasks or run.file.kind != "tasklist":
@@ -36,9 +36,7 @@ def what_is_lost(run: PlanRun) -> str | None:
     lost = [text.format(tasks=_names(ids)) for text, ids in parts if ids]
     if not lost:
         return None
-    text = _(
-        "Segue has no records of this plan (.segue/) and continues from its marks. Lost: {what}"
-    )
+    text = _("Segue has no records of this plan and continues from its marks. Lost: {what}")
     return text.format(what="; ".join(lost))
 
 
@@ -50,7 +48,8 @@ def _names(ids: list[str]) -> str:
 def in_words(error: OSError, project: Folders) -> UserError | None:
     """What could not be written because it was removed that moment; None: it is something else."""
     name = error.filename
-    if not isinstance(name, str) or not Path(name).is_relative_to(project.memory):
+    places = (project.memory, project.database.parent)
+    if not isinstance(name, str) or not any(map(Path(name).is_relative_to, places)):
         return None
     return UserError(
         "memory_gone",

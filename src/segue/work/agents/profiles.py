@@ -32,7 +32,8 @@ from segue.work.agents.zone import named_zone
 from segue.work.settings.config import AgentSettings
 
 PASSED_ON = re.compile(
-    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR|XDG_\w+"
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR"
+    r"|XDG_(?!STATE_HOME)\w+"  # Segue's own state is there
     r"|SSL_CERT_FILE|SSL_CERT_DIR|(?i:https?_proxy|no_proxy|all_proxy)"
 )
 

@@ -109,7 +109,7 @@ def facts(seen: Look, standing: Standing) -> dict[str, Any]:
             "resumable": seen.backup is not None and standing.holder is None,
             "why": _("the state of the book is damaged: {why}").format(why=seen.damage),
             "next": next_,
-            "redone": _("changes after that backup that are not in .segue/"),
+            "redone": _("changes after that backup that are not in Segue's records"),
             "lost": _("nothing; Segue keeps the damaged file") if seen.backup else _("the scores"),
         }
     if state is None:
@@ -183,7 +183,7 @@ def _lost(seen: Look, state: BookState, standing: Standing) -> str:
         text = _("the files of chapters {chapters}: the agent writes them again")
         return text.format(chapters=", ".join(map(str, seen.lost)))
     if not standing.is_known and state.iteration:
-        return _("Segue's records (.segue/): whether the draft was already judged")
+        return _("Segue's records: whether the draft was already judged")
     return _("nothing")
 
 

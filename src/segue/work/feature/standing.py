@@ -101,7 +101,7 @@ def facts(standing: Standing) -> dict[str, Any]:
         "redone": _redone(feature, standing),
         "lost": nothing
         if standing.is_known
-        else _("Segue's records (.segue/): the output of the last validation"),
+        else _("Segue's records: the output of the last validation"),
     }
 
 

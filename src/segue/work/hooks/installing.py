@@ -163,7 +163,7 @@ class Settings:
         return self._project.memory / "hooks" / f"{name}.json"
 
     def _remember(self, made: Created) -> None:
-        self._project.prepare()
+        self._project.prepare_memory()
         try:
             self._memory.parent.mkdir(exist_ok=True)
             files.replace(self._memory, json.dumps(asdict(made)).encode())

@@ -64,7 +64,7 @@ class Notes:
 
     def _path(self, name: str) -> Path:
         if not self._folder.exists():
-            self._project.prepare()
+            self._project.prepare_memory()
             self._folder.mkdir(mode=0o700, exist_ok=True)
         return self._folder / name
 
@@ -74,7 +74,8 @@ class Notes:
         line = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {said}\n"
         with suppress(OSError, UserError):
             if not self.log_file.parent.exists():
-                self._project.prepare()
+                self._project.prepare_memory()
+                self.log_file.parent.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError):
                 if self.log_file.stat().st_size > LOG_BYTES_MAX:
                     self.log_file.replace(self.log_file.with_suffix(".log.1"))

@@ -112,9 +112,10 @@ def _build_app(
     roster = AgentRoster(settings, project.root, environ, None)
     records = Records(store)
     data = project.memory / "server"
-    data.mkdir(mode=0o700, exist_ok=True)
+    for folder in (data, project.keys):
+        folder.mkdir(mode=0o700, exist_ok=True)
     works.enrol(store, SERVER, data, clock.now())
-    saving = Saving(records, clock, data, Secrets(data, environ))
+    saving = Saving(records, clock, data, Secrets(project.keys, environ))
     held = Conversations(
         conversations_folder(environ, project.memory / "conversations"), is_under_way
     )

@@ -26,7 +26,7 @@ def damaged(table: str, row: object, why: object) -> UserError:
     return UserError(
         CODE,
         _("{table}: the row {row} is damaged: {why}").format(table=table, row=row, why=why),
-        hint=_("the other tasks continue; restore .segue/segue.db from a backup to get it back"),
+        hint=_("the other tasks continue; restore segue.db from a backup to get it back"),
     )
 
 

@@ -103,7 +103,7 @@ def webhook_secret(folder: Path, environ: Mapping[str, str], setting: str | None
             return kept
     made = secrets.token_urlsafe(32)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.make_private_folder(folder)
         files.replace(path, f"{made}\n".encode(), mode=0o600)
     except OSError as error:
         raise files.in_words(error, path) from error

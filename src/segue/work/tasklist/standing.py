@@ -152,4 +152,4 @@ def _next(standing: Standing, again: list[str], left: int) -> str:
 def _lost(standing: Standing) -> str:
     if standing.is_known or standing.state is PlanState.PENDING:
         return _("nothing")
-    return _("Segue's records (.segue/): what the marks do not show, such as summaries")
+    return _("Segue's records: what the marks do not show, such as summaries")

@@ -12,6 +12,7 @@ from segue.dialects.events import LimitHit
 from segue.engine.accounts import Accounts
 from segue.store.sqlite import Store
 from segue.work.overview import look
+from segue.work.project import Project
 
 PLAN = "- [ ] T-1: a\n- [ ] T-2: b\n"
 
@@ -19,7 +20,7 @@ PLAN = "- [ ] T-1: a\n- [ ] T-2: b\n"
 def parked_elsewhere(bench: Bench, seconds: float) -> datetime:
     """Another plan has hit the limit of the account that this one needs."""
     until = bench.clock.now() + timedelta(seconds=seconds)
-    store = Store.open(bench.root / ".segue" / "segue.db")
+    store = Store.open(Project(bench.root).database)
     Accounts(store, bench.clock).park("claude", "session_limit", until)
     store.close()
     return until

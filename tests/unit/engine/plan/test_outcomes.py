@@ -22,6 +22,7 @@ from segue.dialects.events import (
 )
 from segue.engine import executors
 from segue.engine.plan.beginning import go_on_with
+from segue.work.project import Project
 
 ONE = "- [ ] T-1: Build\n"
 ONCE = "- [ ] T-1: Build\n  - retries: 0\n"
@@ -172,7 +173,7 @@ def test_a_failed_check_fails_the_try_whatever_the_agent_said(bench: Bench) -> N
     assert bench.state() is TaskState.FAILED
     error = bench.told("task_failed")[0]["error"]
     assert "verify failed (exit code 1)" in error
-    kept = list((bench.root / ".segue" / "evidence").glob("*.json"))
+    kept = list(Project(bench.root).evidence.glob("*.json"))
     assert len(kept) == 1
 
 

@@ -27,6 +27,7 @@ from segue.engine.plan import recovery
 from segue.engine.plan.beginning import go_on_with
 from segue.engine.plan.recovery import PARKS_TOLD_MAX
 from segue.engine.said import heard_before
+from segue.work.project import Project
 
 ONE = "- [ ] T-1: Build\n"
 GOES_ON = "- [ ] T-1: Build\n  - resume: conversation\n"
@@ -156,7 +157,7 @@ def test_the_steps_of_a_task_that_goes_on_stay_ticked(bench: Bench) -> None:
         assert ("- [x] one" in (bench.root / "PLAN.md").read_text()) is ticked
         (bench.root / "PLAN.md").unlink()
         bench.close()
-        for file in (bench.root / ".segue").glob("segue.db*"):
+        for file in Project(bench.root).state.glob("segue.db*"):
             file.unlink()
 
 

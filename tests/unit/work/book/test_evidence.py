@@ -9,6 +9,7 @@ import pytest
 from kit.book_bench import BookBench
 from segue.core.book import BookState, Evidence, Pause, pause_of, proven
 from segue.plans import book_state
+from segue.work import state_folder
 from segue.work.book import resuming
 
 
@@ -175,6 +176,7 @@ def test_a_deleted_chapter_of_a_complete_book_is_written_again(
     if is_memory_lost:
         bench.close()
         shutil.rmtree(bench.root / ".segue")
+        shutil.rmtree(state_folder.folder_of(bench.root))
     bench.write()
     writes_the_rest(bench, 2)
 
@@ -189,6 +191,7 @@ def test_a_chapter_changed_by_hand_is_judged_again_and_not_written(
     if is_memory_lost:
         bench.close()
         shutil.rmtree(bench.root / ".segue")
+        shutil.rmtree(state_folder.folder_of(bench.root))
     bench.write()
     assert steps(bench) == ["ch2.judge"]
     bench.judges(85)

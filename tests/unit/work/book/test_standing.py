@@ -165,7 +165,7 @@ def test_what_would_be_redone_and_what_was_lost_is_told(folder: BookFolder, know
     assert "chapter 2" in told["redone"]
     assert "chapters 1" in told["lost"]
     folder.chapter(1).write_text("whole")
-    assert ".segue/" in facts(resuming.look(folder.root), found)["lost"]
+    assert "Segue's records" in facts(resuming.look(folder.root), found)["lost"]
 
 
 def test_failed_chapters_are_what_is_next_when_nothing_else_is(

@@ -17,6 +17,7 @@ from segue.plans.task_edit import TaskEdit
 from segue.work.book.folder import BookFolder
 from segue.work.book.steps import CHOICES
 from segue.work.book.writing import How
+from segue.work.project import Project
 
 # One after the other
 
@@ -259,7 +260,7 @@ def test_skipping_puts_a_placeholder_and_keeps_the_text(bench: BookBench, is_kno
     bench.finish()
     if not is_known:
         bench.close()
-        for path in bench.root.glob(".segue/segue.db*"):
+        for path in Project(bench.root).state.glob("segue.db*"):
             path.unlink()
     bench.write(on_tripped="skip")
     assert bench.state.failed_chapters == (1,)
@@ -323,7 +324,7 @@ def test_a_tripped_breaker_is_asked_about_again(bench: BookBench, is_known: bool
     bench.finish()
     if not is_known:
         bench.close()
-        for path in bench.root.glob(".segue/segue.db*"):
+        for path in Project(bench.root).state.glob("segue.db*"):
             path.unlink()
     for _again in range(2):
         before = bench.state

@@ -10,6 +10,7 @@ from kit.feature_bench import APART, FeatureBench
 from segue.core.develop import Phase
 from segue.errors import UserError
 from segue.work.feature.developing import found, repair
+from segue.work.project import Project
 
 BROKEN = b"phase: [IMPLEMENT\n"
 
@@ -57,7 +58,7 @@ def test_the_journal_knows_what_the_file_said(bench: FeatureBench, when: str) ->
     feature = repair(bench.place, bench.clock.now())
     assert bench.state == feature
     assert feature == replace(before, started_at=feature.started_at, updated_at=feature.updated_at)
-    (kept,) = (bench.root / ".segue" / "backups").iterdir()
+    (kept,) = (Project(bench.root).memory / "backups").iterdir()
     assert kept.read_bytes() == BROKEN
 
 

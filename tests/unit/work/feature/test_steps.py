@@ -14,6 +14,7 @@ from segue.dialects.events import LimitHit, Opened
 from segue.engine.executors import Ended, Heard, Started
 from segue.errors import UserError
 from segue.work.overview import look
+from segue.work.project import Project
 
 CHAIN = """\
 - {id: cp-1, description: The store, validate: check store, files: [store.py]}
@@ -506,7 +507,7 @@ def test_a_new_feature_owes_nothing_to_the_last(bench: FeatureBench) -> None:
     bench.to_implement(feature="something else")
     assert bench.running == ["cp-1", "cp-2"]
     assert bench.marks == {"cp-1": ("in_progress", 1), "cp-2": ("in_progress", 1)}
-    assert len(list((bench.root / ".segue" / "backups").iterdir())) == 1
+    assert len(list((Project(bench.root).memory / "backups").iterdir())) == 1
 
 
 def test_what_a_person_writes_meanwhile_stays(bench: FeatureBench) -> None:

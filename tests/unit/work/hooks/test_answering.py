@@ -146,7 +146,8 @@ def known_plan(yard: Yard, name: str, state: PlanState, cause: Trigger, marks: s
     """A plan that Segue has run, and how it left it."""
     path = yard.root / name
     path.write_text("".join(f"- [{m}] **T-{n}**: do\n" for n, m in enumerate(marks, 1)))
-    store = Store.open(yard.root / ".segue" / "segue.db")
+    Project(yard.root).prepare()
+    store = Store.open(Project(yard.root).database)
     ledger = Ledger(store, SystemClock(), path, "tasklist")
     ledger.move_plan(PlanState.RUNNING, Trigger.START)
     if state is not PlanState.RUNNING:
@@ -323,9 +324,8 @@ def test_a_checkpoint_that_segue_works_on_is_not_the_person_s(yard: Yard) -> Non
     """Whoever talks to another agent meanwhile is left in peace."""
     yard.feature()
     state = yard.root / ".develop-workflow" / "state.yaml"
-    lock = lock_path(Project(yard.root), state)
-    lock.parent.mkdir(exist_ok=True)
-    held = Lock(lock)
+    Project(yard.root).prepare()
+    held = Lock(lock_path(Project(yard.root), state))
     assert held.take(since="now", command="segue develop") is None
     try:
         assert yard.fires(STOP) is None

@@ -11,6 +11,7 @@ import pytest
 
 from kit.hooks import NOW, Yard, payload
 from segue.store.sqlite import Store
+from segue.work.project import Project
 
 FAILED = payload("StopFailure")
 TALK = FAILED["session_id"]
@@ -20,7 +21,7 @@ SAID = f"You've hit your 5-hour limit · resets {RESET:%-I:%M%p} (UTC)".replace(
 
 def accounts(yard: Yard) -> dict[str, tuple[str, datetime]]:
     """Who is parked: the kind, and until when."""
-    store = Store.open_readonly(yard.root / ".segue" / "segue.db")
+    store = Store.open_readonly(Project(yard.root).database)
     if store is None:
         return {}
     try:

@@ -16,7 +16,7 @@ PERMISSION = {
     "accept-edits": {"edit": "allow"},
     "full": {"edit": "allow", "bash": "allow", "webfetch": "allow"},
 }
-TAKES = re.compile(r"OPENCODE_\w+|[A-Z]+_API_KEY|NODE_EXTRA_CA_CERTS")
+TAKES = re.compile(r"OPENCODE_\w+|[A-Z]+_API_KEY|XDG_STATE_HOME|NODE_EXTRA_CA_CERTS")
 
 
 def start(call: Call) -> Start:
