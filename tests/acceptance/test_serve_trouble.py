@@ -273,6 +273,7 @@ def test_a_disk_without_any_room(house: House) -> None:
     """Database, logs, runs and workspaces on one full disk: all of it waits, then is done."""
     memory = house.root / ".segue"
     memory.mkdir()
+    house.extra_env["XDG_STATE_HOME"] = str(memory / "of-the-user")
     server = serve_on_a_small_disk(house, memory)
     inside = Path(f"/proc/{server.going.pid}/root{memory}")
     task, following = server.new("a"), None
