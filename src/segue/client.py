@@ -209,9 +209,10 @@ class Client:
     # What waits for a person
 
     def inbox(self, *, kind: str | None = None, task: str | None = None) -> Iterator[Json]:
-        """What waits, the most urgent first: all of it, of one kind (`review`, `question`,
-        `dependency`, `stuck`), of one task."""
-        return self._all("inbox", kind=kind, task=task)
+        """What waits in the server's own tasks, the most urgent first: all of it, of one kind
+        (`review`, `question`, `dependency`, `stuck`), of one task."""
+        every = self._all("inbox", kind=kind, task=task)
+        return (item for item in every if item["kind"] != "failed" and _is_of_server(item))
 
     def reviews(self, task: str) -> Iterator[Json]:
         return self._all(_path("tasks", task, "reviews"))
@@ -432,6 +433,12 @@ def find_place(folder: Path) -> Path | None:
         if place.is_file():
             return place
     return None
+
+
+def _is_of_server(item: Json) -> bool:
+    """The server lists what waits in the folder's other works, too."""
+    work = item.get("work")
+    return work is None or work["kind"] == "server"
 
 
 def _path(*parts: str) -> str:

@@ -176,6 +176,7 @@ def test_all_kinds_of_work_are_shown(house: House) -> None:
             inbox = (await talk.get("/inbox", responses.Inbox))["items"]
             assert [item["kind"] for item in inbox] == ["question", "failed"]
             question, failed = inbox
+            assert all(item["taskTitle"] == item["title"] for item in inbox)
             assert question["options"] == ["Blue", "Green"]
             assert question["work"]["kind"] == "server"
             assert question["url"].endswith(f"/tasks/{id}")

@@ -124,6 +124,18 @@ def test_a_task_is_made_and_moved_along(client: Client, server: Running) -> None
         client.task(first["id"])
 
 
+def test_the_inbox_is_of_the_servers_tasks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions of a plan beside the server, and failed tasks, have other commands."""
+    of_server, of_plan = {"work": {"kind": "server"}}, {"work": {"kind": "tasklist"}}
+    items = [
+        {"id": "rev_1", "kind": "review", **of_server},
+        {"id": "task_1", "kind": "failed", **of_server},
+        {"id": "q_1", "kind": "question", **of_plan},
+    ]
+    monkeypatch.setattr(client, "_all", lambda path, **wanted: iter(items))
+    assert [item["id"] for item in client.inbox()] == ["rev_1"]
+
+
 def test_what_waits_is_settled(client: Client, server: Running) -> None:
     """Reviews, questions and dependencies; an answer that is close comes with the suggestion."""
     task = client.create_task("t", "d")["id"]

@@ -52,7 +52,7 @@ class ProjectWorks:
     def waiting(self) -> list[Json]:
         found = inbox.items(self._root, datetime.now(UTC))
         return [
-            camel(item)
+            {**camel(item), "taskId": item["task"], "taskTitle": item["title"]}
             for item in found
             if item["work"]["kind"] != SERVER or item["kind"] == "failed"
         ]
