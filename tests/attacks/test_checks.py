@@ -11,7 +11,7 @@ def test_a_check_reads_no_key(stranger: Stranger, sandbox: str) -> None:
     script = f'echo "cat {stranger.key}" > check.sh'
     stranger.tries(script, sandbox, verify="sh check.sh")
     assert stranger.result.code == (0 if sandbox == WITHOUT else 1)
-    evidence = "".join(p.read_text() for p in stranger.memory("evidence").glob("*.log"))
+    evidence = "".join(p.read_text() for p in stranger.box.evidence.glob("*.log"))
     assert ("the private key" in evidence) is (sandbox == WITHOUT)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from kit.forks import forked
+from kit.memory import Backup
 
 WORKERS = 4
 WAITS = 3
@@ -58,16 +58,6 @@ def asked(tmp_path: Path) -> Path:
     return project
 
 
-def anew(asked: Path) -> Path:
-    """The same once more, in the same place: works are known by their path."""
-    kept = asked.with_name("kept")
-    if not kept.exists():
-        shutil.copytree(asked, kept)
-    shutil.rmtree(asked)
-    shutil.copytree(kept, asked)
-    return asked
-
-
 def check(project: Path, told: str) -> None:
     assert (project / "done").read_text().splitlines() == ["begun", "continued"], told
     assert "[x]" in (project / "PLAN.md").read_text(), told
@@ -75,19 +65,18 @@ def check(project: Path, told: str) -> None:
 
 def test_an_answer_whose_command_is_killed_counts_once(asked: Path) -> None:
     """Added or not, whoever answers again gets what is true; the agent hears one answer."""
-    id = gate(asked)
-    anew(asked)
+    id, before = gate(asked), Backup(asked.parent, asked)
     assert segue(asked, 0, "answer", id, "SQLite").returncode == 0
     count = moments(asked)
     assert count >= 2
     for die_at in range(1, count + 1):
-        project = anew(asked)
-        assert segue(project, die_at, "answer", id, "SQLite").returncode == -9
-        again = segue(project, 0, "answer", id, "SQLite")
+        before.restore()
+        assert segue(asked, die_at, "answer", id, "SQLite").returncode == -9
+        again = segue(asked, 0, "answer", id, "SQLite")
         told = f"killed at moment {die_at} of {count}: {again.stderr}"
         assert again.returncode == 0 or "already answered" in again.stderr, told
-        assert run(project) == 0, told
-        check(project, told)
+        assert run(asked) == 0, told
+        check(asked, told)
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))
@@ -95,11 +84,11 @@ def test_an_answer_whose_owner_is_killed_counts_once(worker: int, asked: Path) -
     """Before it is taken in, with it, and after: the next start continues the task, once."""
     id = gate(asked)
     assert segue(asked, 0, "answer", id, "SQLite").returncode == 0
-    anew(asked)
+    before = Backup(asked.parent, asked)
     assert run(asked) == 0
     count = moments(asked)
     for die_at in range(1 + worker, count + 1, WORKERS):
-        project = anew(asked)
-        if run(project, die_at) == -9:
-            assert run(project) == 0
-        check(project, f"killed at moment {die_at} of {count}")
+        before.restore()
+        if run(asked, die_at) == -9:
+            assert run(asked) == 0
+        check(asked, f"killed at moment {die_at} of {count}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from kit.crash_checks import check_account, check_at_the_end
 from kit.crashing import crashing
+from kit.memory import forget
 
 WORKERS = 8
 
@@ -126,8 +126,7 @@ def test_killed_at_any_moment_it_goes_on_and_does_nothing_twice(worker: int, pro
     moments = int((project / "moments").read_text())
     assert moments > 60
     for die_at in range(1 + worker, moments + 1, WORKERS):
-        for leftover in (".segue", "done", "tried"):
-            subprocess.run(["rm", "-rf", project / leftover], check=True)
+        forget(project, "done", "tried")
         for name, data in fresh.items():
             (project / name).write_bytes(data)
         first = segue(project, die_at)
@@ -153,8 +152,7 @@ def test_killed_at_any_moment_it_makes_all_marks_good(worker: int, project: Path
     moments = int((project / "moments").read_text())
     assert moments > 60
     for die_at in range(1 + worker, moments + 1, WORKERS):
-        for leftover in (".segue", "done"):
-            subprocess.run(["rm", "-rf", project / leftover], check=True)
+        forget(project, "done")
         plan.write_text(MARKS)
         killed = segue(project, die_at, failed) == -9
         plan.write_text("A person's word.\n\n" + plan.read_text())

@@ -160,8 +160,15 @@ class Servers:
     def running(
         self, folder: Path, *args: str, env: dict[str, str] | None = None
     ) -> AbstractContextManager[Client]:
+        # A server that several tests share was started before the state of one of them.
+        state = {
+            "XDG_STATE_HOME": os.environ.get("XDG_STATE_HOME", str(folder.parent / "own-state"))
+        }
         server = StdioServerParameters(
-            command=sys.executable, args=[*SEGUE, "mcp", *args], env=env or NO_RUN, cwd=folder
+            command=sys.executable,
+            args=[*SEGUE, "mcp", *args],
+            env=state | (env or NO_RUN),
+            cwd=folder,
         )
         return self._client(server)
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from kit.app import House, play
 from kit.tokens import TokensInMemory
-from kit.waiting import until_awaited
+from kit.waiting import WAIT_S, until_awaited
 from segue.server import responses
 from segue.server.app import make_app
 from segue.server.idempotency import StoredReplies
@@ -85,16 +85,24 @@ class Talk:
 
     async def waiting(self, kind: str, id: str) -> Json:
         async def open_ones() -> list[Json]:
-            items = (await self.get("/inbox", responses.Items))["items"]
+            items = (await self.get("/inbox", responses.Inbox))["items"]
             return [item for item in items if item["kind"] == kind and item["taskId"] == id]
 
         return (await until_awaited(open_ones, f"a {kind} of {id}"))[0]
 
-    async def events(self, path: str, is_last: Callable[[Json], bool], seen: int = 0) -> list[Json]:
+    async def events(
+        self,
+        path: str,
+        is_last: Callable[[Json], bool],
+        seen: int = 0,
+        is_open: asyncio.Event | None = None,
+    ) -> list[Json]:
         found: list[Json] = []
         headers = {"Last-Event-ID": str(seen)}
         stream = self.http.stream("GET", f"/api{path}", headers=headers)
-        async with asyncio.timeout(30), stream as answer:
+        async with asyncio.timeout(WAIT_S), stream as answer:
+            if is_open is not None:
+                is_open.set()
             async for line in answer.aiter_lines():
                 if line.startswith("data: "):
                     found.append(json.loads(line.removeprefix("data: ")))
@@ -139,7 +147,10 @@ def test_a_conversation_is_heard_and_read(house: House) -> None:
 
     async def scene() -> None:
         async with served(house) as talk:
-            following = asyncio.create_task(talk.events("/events", lambda e: "text" in e))
+            is_open = asyncio.Event()
+            hearing = talk.events("/events", lambda event: "text" in event, is_open=is_open)
+            following = asyncio.create_task(hearing)
+            await is_open.wait()  # what was said before is in the conversation alone
             draft = await talk.post("/tasks", new(submit=True), 201)
             said = (await following)[-1]
             assert (said["kind"], said["taskId"]) == ("text", draft["id"])
@@ -249,7 +260,7 @@ def test_both_phases_are_approved_and_downloaded(house: House) -> None:
 
             await talk.get("/tasks", responses.Tasks)
             await talk.get(f"/tasks/{id}/agent", responses.Agent)
-            await talk.get(f"/tasks/{id}/phases", responses.Items)
+            await talk.get(f"/tasks/{id}/phases", responses.Phases)
             await talk.get(f"/tasks/{id}/reviews", responses.Reviews)
             await talk.get(f"/tasks/{id}/questions", responses.Questions)
             await talk.get(f"/tasks/{id}/dependencies", responses.Dependencies)

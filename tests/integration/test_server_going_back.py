@@ -16,6 +16,7 @@ import pytest
 
 from kit.app import House, Open, play
 from kit.git import git
+from kit.memory import Backup
 from segue import i18n
 from segue.store import checkpoints
 from segue.store.sqlite import Store
@@ -532,15 +533,11 @@ def test_a_rewind_is_whole_or_nothing_whatever_dies(tmp_path: Path) -> None:
             return "all"
 
     play(two_tries)
-    before = {path: tmp_path / f"{path.name}-before" for path in (home.folder, home.out)}
-    for path, copy in before.items():
-        shutil.copytree(path, copy, symlinks=True)
+    before = Backup(tmp_path, home.folder, home.out)
     seen: list[str] = []
     was_killed = True
     while was_killed:
-        for path, copy in before.items():
-            shutil.rmtree(path)
-            shutil.copytree(copy, path, symlinks=True)
+        before.restore()
         pid = os.fork()
         if not pid:
             try:

@@ -235,7 +235,7 @@ def describe(one: Found, number: int, total: int, *, explain: bool) -> str:
         more = [
             "    " + _("stopped: {why}").format(why=one.why),
             "    " + _("next: {next}").format(next=one.next),
-            "    " + _("to redo: {what}").format(what=one.redone),
+            "    " + _("redone: {what}").format(what=one.redone),
             "    " + _("lost: {what}").format(what=one.lost),
             "    " + _("cost: {what}").format(what=one.cost),
         ]

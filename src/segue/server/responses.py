@@ -324,8 +324,19 @@ class Works(Paged):
     items: list[Work]
 
 
-class Items(Answer):
-    items: list[dict[str, Any]]
+class Phase(Answer):
+    number: int
+    name: str
+    status: str
+    deliverables: list[str]
+    steps: list[str]
+    verify: str | None
+    rounds: int
+    reworks: int | None = Field(description="of the phase that is under way")
+
+
+class Phases(Paged):
+    items: list[Phase]
 
 
 class Anything(Answer):

@@ -19,6 +19,7 @@ from segue.server.parameters import Key, Page, PageSize, Text
 from segue.server.rendering import PageCache, rendered
 from segue.store.changes import stamp
 from segue.store.rows import SERVER
+from segue.work.phases import shapes
 from segue.work.phases.task_list import NEWEST_FIRST, TaskFilter
 
 Statuses = Annotated[Sequence[serving.Status], Query(max_length=20)]
@@ -124,9 +125,11 @@ def _add_looks(routes: APIRouter, commands: Commands) -> None:
         await commands.saved(id)
         return rendered(commands.agent(id))
 
-    @routes.get("/api/tasks/{id}/phases", response_model=responses.Items, responses=reading(404))
-    async def list_phases(id: str) -> Response:
-        return rendered(commands.phases(id))
+    @routes.get("/api/tasks/{id}/phases", response_model=responses.Phases, responses=reading(404))
+    async def list_phases(id: str, page: Page = 1, page_size: PageSize = 50) -> Response:
+        every = commands.phases(id)["items"]
+        shown = every[(page - 1) * page_size : page * page_size]
+        return rendered(shapes.page(shown, len(every), page, page_size))
 
     @routes.get(
         "/api/tasks/{id}/checkpoints", response_model=responses.Checkpoints, responses=reading(404)

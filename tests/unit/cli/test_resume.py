@@ -121,7 +121,7 @@ def test_explain_says_everything_once(
     lines = out.splitlines()
     assert code == 0
     assert sorted(set(lines)) == sorted(lines)
-    for word in ("stopped: ", "next: ", "to redo: ", "lost: ", "cost: "):
+    for word in ("stopped: ", "next: ", "redone: ", "lost: ", "cost: "):
         assert sum(line.strip().startswith(word) for line in lines) == 1, out
 
 

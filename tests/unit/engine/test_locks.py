@@ -27,4 +27,4 @@ def test_a_plan_that_somebody_runs_is_refused_in_words() -> None:
     with pytest.raises(UserError) as error:
         check_held(Holder(42, "noon", "segue run PLAN.md"), "PLAN.md")
     assert error.value.problem.code == "plan_locked"
-    assert "42" in error.value.problem.message and "kill 42" in (error.value.problem.hint or "")
+    assert "42" in error.value.problem.message and "segue stop" in (error.value.problem.hint or "")
