@@ -9,7 +9,7 @@ import pytest
 
 from contract.scenes import limit, turn, work
 from contract.subjects import Subject
-from contract.subjects.records import DONE, PARKED, PENDING, RUNNING, WAITING
+from contract.subjects.records import DONE, PARKED, PENDING, WAITING
 
 pytestmark = pytest.mark.moments
 LEFT_S = 10  # how much of the minute is left when the work begins
@@ -71,4 +71,3 @@ def test_max_windows_used_up_asks_a_person(subject: Subject) -> None:
 
     subject.until(settled, "what follows")
     assert subject.state(0) == WAITING, subject.transcript()
-    assert RUNNING in subject.history(0)

@@ -22,8 +22,8 @@ def test_a_limit_parks_and_the_work_resumes_in_its_conversation(subject: Subject
     assert second.prompt.strip() == "continue"
     assert second.conversation == subject.starts(0)[0].conversation
     assert len(subject.starts(0)) == 2, "once"
-    states = [s for s in subject.history(0) if s in (RUNNING, PARKED, FAILED)]
-    assert states[-2:] == [PARKED, RUNNING]
+    states = subject.history(0)
+    assert states.index(PARKED) < states.index(DONE)
     assert FAILED not in states, "a limit is no failure"
 
 
