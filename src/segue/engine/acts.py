@@ -166,7 +166,7 @@ def _who(wanted: Wanted) -> dict[str, object]:
 
 
 def check_gate(store: Store, gate: str) -> None:
-    """UserError: there is none of this id, or somebody has settled it, or is about to."""
+    """UserError: there is no gate with this id, or another act has settled it or is about to."""
     row = store.one("SELECT state FROM gates WHERE id = ?", gate)
     if row is None:
         raise unknown_gate(gate)
@@ -199,7 +199,7 @@ def unknown_gate(gate: str) -> UserError:
 
 
 def settled(store: Store, gate: str) -> UserError:
-    """Somebody was first: how, who and when. The journal knows, wherever it was done."""
+    """Another act was first: how, by whom and when, as the journal has it."""
     row = store.one(SETTLED, gate)
     if row is None:  # the journal of an older Segue
         return _second(gate, GateState.ANSWERED, None, "?")

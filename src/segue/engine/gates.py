@@ -76,7 +76,7 @@ def settle(
     answer: str | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Somebody decided, or the default was taken. `about`: what it keeps of that besides."""
+    """A person decided, or the default was taken. `about`: further facts that the gate keeps."""
     sets: dict[str, Value] = {"settled_at": stamp(now), "answer": answer}
     if about is not None:
         sets["about"] = _json(about)
@@ -87,7 +87,7 @@ def settle(
 
 
 def withdraw(gate: GateRow, now: datetime) -> list[Change]:
-    """Nobody needs to decide any more."""
+    """The question no longer needs a decision."""
     return settle(gate, Trigger.CLOSE, now)
 
 

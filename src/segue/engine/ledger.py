@@ -283,7 +283,7 @@ class Ledger(Records):
         conversation: str | None = None,
         prompt: str | None = None,
     ) -> RunRow:
-        """`prompt`: what it is told besides."""
+        """`prompt`: extra text for the agent."""
         run = RunRow(
             id=f"{_short(task)}-{attempt}-{secrets.token_hex(4)}",
             task=task,

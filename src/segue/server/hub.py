@@ -7,7 +7,7 @@ small batches, one client at a time. Nothing is ever queued for a client, so a s
 nobody anything. Under load many commits are handed over together (`PACE_S`).
 
 Output of agents is sent beside it, without a number, to those who listen while it is said: it is
-no part of the journal, and whoever missed some of it reads the conversation.
+no part of the journal; a client that missed some of it reads the conversation.
 """
 
 from __future__ import annotations

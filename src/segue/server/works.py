@@ -1,5 +1,5 @@
-"""All kinds of work of the served folder, whoever runs them: the server's tasks, task lists, books,
-features, watched panes. Looked up in a thread: files are read for it."""
+"""All kinds of work of the served folder, whichever process runs them: the server's tasks, task
+lists, books, features, watched panes. Looked up in a thread: files are read for it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def camel(found: Any) -> Any:
 def add(routes: APIRouter, commands: Commands, works: Works) -> None:
     @routes.get("/api/work", response_model=responses.Works, responses=reading())
     async def list_work(page: Page = 1, page_size: PageSize = 50) -> Response:
-        """Every work of the served folder, whoever runs it."""
+        """Every work of the served folder, whichever process runs it."""
         found = await asyncio.to_thread(works.all)
         first = (page - 1) * page_size
         shown = found[first : first + page_size]

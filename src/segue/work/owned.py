@@ -1,4 +1,4 @@
-"""The rows of a plan that nobody else drives meanwhile: for what a command changes by itself."""
+"""The rows of a plan while no other process runs it: for what a command changes by itself."""
 
 from __future__ import annotations
 

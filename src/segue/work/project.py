@@ -276,7 +276,7 @@ def check_writable(plan: Path, project: Project) -> None:
                 hint=_("make the folder writable"),
             )
     state = project.state
-    while not os.path.exists(state):  # noqa: PTH110 - False where nobody may look
+    while not os.path.exists(state):  # noqa: PTH110 - False where this user may not look
         state = state.parent
     if not os.access(state, os.W_OK):
         raise _no_state(state, os.strerror(errno.EACCES))

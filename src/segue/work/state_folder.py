@@ -70,7 +70,7 @@ def find(root: Path, memory: Path) -> Path:
     """The state folder that a project has, or gets."""
     owner = owner_of(root)
     own = files.state_base() / _name(owner)
-    if os.path.exists(own / RECORD):  # noqa: PTH110 - False where nobody may look
+    if os.path.exists(own / RECORD):  # noqa: PTH110 - False where this user may not look
         return own
     return _pointed(memory, owner) or own
 

@@ -78,7 +78,7 @@ def _turn(path: Path) -> Iterator[bool]:
 
 
 def _share(path: Path) -> None:
-    """Nobody moves anything while this process lives; waits for whoever does it just now."""
+    """Keep others from moving the state while this process lives; waits for a move under way."""
     if path in _shared:
         return
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -100,7 +100,7 @@ def _move(root: Path, memory: Path, state: Path) -> bool:
 
 
 class _InUseError(Exception):
-    """Somebody still writes to what would be copied."""
+    """Another process still writes to what would be copied."""
 
 
 def _is_owned(locks: Path) -> bool:
@@ -148,7 +148,7 @@ def _copy(source: Path, target: Path, root: Path) -> None:
 
 
 def _take_database(memory: Path, state: Path) -> bool:
-    """Copy it while nobody else has it open; the rename of the copy is what counts."""
+    """Copy it while no other process has it open; the rename of the copy is what counts."""
     old, new = memory / DATABASE, state / DATABASE
     fresh = new.with_name(f".{new.name}.segue-moving")
     _remove_database(fresh)
@@ -167,7 +167,7 @@ def _take_database(memory: Path, state: Path) -> bool:
             fresh.replace(new)
             files.sync_folder(state)
             _remove_old(memory, state)
-    except sqlite3.DatabaseError:  # it is in use, or damaged: whoever opens it says so
+    except sqlite3.DatabaseError:  # it is in use, or damaged: opening it reports that
         _remove_database(fresh)
         return False
     return True

@@ -324,7 +324,7 @@ def settings_now(root: Path) -> dict[str, str]:
 def note_start(
     root: Path, plan: str, before: Mapping[str, str], environ: Mapping[str, str]
 ) -> None:
-    """Agents are about to work: whoever starts after a death knows how the settings were."""
+    """Agents are about to work: the next start after a crash knows how the settings were."""
     record = Record.of(root, environ)
     record.at_work[plan] = dict(before)
     with suppress(OSError):  # the disk is full: the run itself says so

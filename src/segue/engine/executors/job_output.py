@@ -101,7 +101,7 @@ class JobOutput:
                 self._inbox.notify(Heard(job.id, event))
 
     def let_go(self) -> None:
-        """Nobody hears any more."""
+        """The last listener is gone."""
         for timer in self._blocks.values():
             timer.cancel()
         self._blocks.clear()

@@ -142,7 +142,7 @@ class PaneRuns:
             yield self._move_task(cause, error=None)
 
     def _begin(self) -> Iterator[Change]:
-        """Its agent runs: the run that was intended, or one that nobody had to start."""
+        """Its agent runs: the run that was intended, or one that was already under way."""
         yield from self._begin_task()
         if self.open_run() is None:
             yield self._add_run()

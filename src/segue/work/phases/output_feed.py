@@ -27,7 +27,7 @@ Json = dict[str, Any]
 Listener = Callable[[Sequence[Json]], None]
 
 PACE_S = 0.1
-ITEMS_MAX = 1_000  # of one look; whoever wants older ones reads the conversation
+ITEMS_MAX = 1_000  # of one look; older ones are in the conversation
 TASKS_MAX = 1_000  # whose conversations are kept open; an item that comes twice has one id
 TASKS = (
     f"SELECT task FROM runs WHERE work = '{SERVER}' AND ({IS_OPEN} OR updated_at >= ?)"  # noqa: S608 - names are ours
@@ -90,7 +90,7 @@ class OutputFeed:
     # As it happens
 
     def follow(self, listener: Listener | None) -> None:
-        """Hand over what comes from now on; None: nobody follows any more."""
+        """Hand over what comes from now on; None: stop following."""
         self._listener = listener
         if listener is None:
             self._stop()

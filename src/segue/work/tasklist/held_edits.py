@@ -82,7 +82,7 @@ def admit(run: PlanRun, pins: Pins, tasks: tuple[Task, ...]) -> None:
 
 
 def _is_still_skipped(task: Task, row: TaskRow) -> bool:
-    """A new task that a person refused, and nobody wants again."""
+    """A new task that a person refused."""
     return row.state is TaskState.SKIPPED and task.state in (row.state, row.mark)
 
 
