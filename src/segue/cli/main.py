@@ -43,7 +43,7 @@ COMMANDS = {
     "retry": N_("retry a failed task"),
     "skip": N_("skip a task and what depends on it"),
     "unskip": N_("reopen a skipped task"),
-    "message": N_("say something to the agent of a task"),
+    "message": N_("send a message to the agent of a task"),
     "token": N_("named tokens for programs that use the server's API"),
     "audit": N_("verify the journal and its evidence, show who decided what"),
     "detect": N_("what stopped this screen, and until when"),

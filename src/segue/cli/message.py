@@ -1,4 +1,4 @@
-"""`segue message TASK TEXT`: say something to the agent of a task."""
+"""`segue message TASK TEXT`: send a message to the agent of a task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from segue.work import add_act
 @click.command(
     "message",
     help=_(
-        "Say something to the agent of a task. An agent that takes messages while it works reads "
+        "Send a message to the agent of a task. An agent that takes messages while it works reads "
         "it at once, any other with its next turn. Find the TASK with segue status."
     ),
     epilog=output.example('segue message T-003 "use the staging database"'),

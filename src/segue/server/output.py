@@ -53,7 +53,7 @@ def add(routes: APIRouter, commands: Commands, idempotent: Idempotent) -> None:
     async def send_message(
         id: str, body: bodies.Message, request: Request, key: Key = None
     ) -> Response:
-        """Say something to the agent: at once where it takes lines, else with its next turn."""
+        """Send a message to the agent: at once where it takes lines, else with its next turn."""
         return idempotent(
             request,
             key,

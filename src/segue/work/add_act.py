@@ -157,7 +157,7 @@ def about_task(person: Person, verb: Verb, name: str, plan: Path | None = None) 
 
 
 def send_message(person: Person, name: str, text: str, plan: Path | None = None) -> Done:
-    """Say something to the agent of a task. It reads it at once or with its next turn, so nobody
+    """Send a message to the agent of a task. It reads it at once or with its next turn, so nobody
     waits here until it did."""
     if not text.strip():
         raise UserError("empty", _("enter a message"))

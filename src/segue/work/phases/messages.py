@@ -33,7 +33,7 @@ OVER = (TaskState.COMPLETED, TaskState.FAILED)
 @dataclass(slots=True)
 class MessageActs(ActBase):
     def send_message(self, id: str, text: str) -> Json:
-        """Say something to the agent of a task."""
+        """Send a message to the agent of a task."""
         task, _agent = self._both(id)
         if task.state in OVER:
             self._not_allowed(task, "message")
